@@ -1,0 +1,1 @@
+"""Run a suite, store results, statistics, report."""

@@ -1,0 +1,1 @@
+"""Records of arrays and the physics on them."""

@@ -1,0 +1,35 @@
+"""Reading the distance field of a map at a point."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import HALF, ONE, ZERO
+
+_TINY = np.float32(1e-9)
+_EDGE = np.float32(1.001)
+
+
+@device
+def clearance_at(maps, m, x, y):
+    """Distance to the nearest obstacle of map ``m`` and the unit vector away from it, at (x, y): bilinear between cell centres.
+
+    Outside the map the value at its border is returned.
+    """
+    columns, rows = maps.columns[m], maps.rows[m]
+    inverse = ONE / maps.resolution[m]
+    u = min(max((x - maps.origin_x[m]) * inverse - HALF, ZERO), np.float32(columns) - _EDGE)
+    v = min(max((y - maps.origin_y[m]) * inverse - HALF, ZERO), np.float32(rows) - _EDGE)
+    column, row = np.int32(u), np.int32(v)
+    a, b = u - np.float32(column), v - np.float32(row)
+    k = maps.clearance_start[m] + np.int64(row) * columns + column
+    d00, d01 = maps.clearance[k], maps.clearance[k + 1]
+    d10, d11 = maps.clearance[k + columns], maps.clearance[k + columns + 1]
+    d = (d00 * (ONE - a) + d01 * a) * (ONE - b) + (d10 * (ONE - a) + d11 * a) * b
+    nx = (d01 - d00) * (ONE - b) + (d11 - d10) * b
+    ny = (d10 - d00) * (ONE - a) + (d11 - d01) * a
+    inverse_norm = ONE / math.sqrt(nx * nx + ny * ny + _TINY)
+    return d, nx * inverse_norm, ny * inverse_norm

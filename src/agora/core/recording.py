@@ -1,0 +1,106 @@
+"""One robot's recorded episode: what metrics, plots and replays are computed from."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Doubles, Ints
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
+
+
+class Outcome(enum.IntEnum):
+    """How an episode of a robot ended; the value is the number used in files and ROS messages."""
+
+    REACHED = 0
+    PEDESTRIAN_COLLISION = 101
+    WALL_COLLISION = 102
+    ROBOT_COLLISION = 103
+    TIMEOUT = 104
+    PLANNER_FAILED = 105
+    OUT_OF_MAP = 106
+
+    @property
+    def label(self) -> str:
+        """The name as it stands in tables: ``reached``, ``pedestrian_collision`` ..."""
+        return self.name.lower()
+
+
+class ContactKind(enum.IntEnum):
+    """What a robot touched."""
+
+    PEDESTRIAN = 1
+    WALL = 2
+    ROBOT = 3
+
+
+class Contact(NamedTuple):
+    """One contact event: the rising edge of touching one party.
+
+    Attributes:
+        time: s since the start of the episode, at physics rate, interpolated to the moment of touching.
+        kind: what was touched.
+        party: id of the pedestrian, number of the robot, -1 for a wall.
+        x, y: place of the robot's centre, m.
+    """
+
+    time: float
+    kind: ContactKind
+    party: int
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """An episode of one robot, T samples at control rate, the first at time 0.
+
+    Attributes:
+        time: (T,) s.
+        pose: (T, 3) x, y, heading.
+        twist: (T, 3) vx, vy, omega in the robot's frame.
+        goal: (3,) pose to reach.
+        goal_tolerance: m.
+        radius: of the disc about the robot's footprint, m.
+        max_speed: of the robot, m/s.
+        pedestrian_position: (T, P, 2) m; pedestrian_velocity: (T, P, 2) m/s; pedestrian_heading: (T, P) rad.
+        pedestrian_present: (T, P); values of absent ones mean nothing.
+        pedestrian_radius: (P,) m; pedestrian_id, pedestrian_group: (P,).
+        contacts: events at physics rate, in time order.
+        outcome: how it ended.
+        timeout: time limit, s.
+        shortest_path: geodesic length from start to goal for this robot, m; infinite where there is none.
+        map: static surroundings, None for an empty plane.
+        planning_time: (C,) wall time of each control call, s; outside the byte-identity promise.
+        clipped: how many twists were beyond the limits.
+        failure: what the planner raised, if it failed.
+        scan_min: (T,) smallest range, m, where scans were taken.
+    """
+
+    time: Doubles
+    pose: Doubles
+    twist: Doubles
+    goal: Doubles
+    goal_tolerance: float
+    radius: float
+    max_speed: float
+    pedestrian_position: Doubles
+    pedestrian_velocity: Doubles
+    pedestrian_heading: Doubles
+    pedestrian_present: Bools
+    pedestrian_radius: Doubles
+    pedestrian_id: Ints
+    pedestrian_group: Ints
+    contacts: tuple[Contact, ...]
+    outcome: Outcome
+    timeout: float
+    shortest_path: float
+    map: Map | None = None
+    planning_time: Array = field(default_factory=lambda: np.zeros(0))
+    clipped: int = 0
+    failure: str = ""

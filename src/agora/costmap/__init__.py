@@ -1,0 +1,1 @@
+"""Costmaps: static layer and inflation."""

@@ -1,0 +1,50 @@
+"""Every error that Agora raises on purpose.
+
+AgoraError
+├── InputError            a file or an argument is wrong: says file, line, key, what was expected, the nearest valid name
+│   ├── UnknownNameError  no component, scenario, robot ... of that name
+│   └── PlacementError    nothing could be placed with the clearance asked for
+├── PlannerError          a planner raised, or returned a twist that is not finite
+└── ResultsError          the results folder cannot be written, or holds another run
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class AgoraError(Exception):
+    """Base of all errors that Agora raises on purpose."""
+
+
+class InputError(AgoraError):
+    """A file or an argument is wrong; nothing was half-loaded or written. The command line exits with 2."""
+
+
+class UnknownNameError(InputError):
+    """A name that nothing has; the message gives the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no {kind} called {name!r}; {nearest(name, known)}")
+
+
+class PlacementError(InputError):
+    """Nothing could be placed with the clearance asked for."""
+
+
+class PlannerError(AgoraError):
+    """A planner raised, or returned a twist that is not finite."""
+
+
+class ResultsError(AgoraError):
+    """The results folder cannot be written, or it holds another run."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the hint of an error message: the nearest known name, or the list of them."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"there are {', '.join(names)}" if names else "there are none"

@@ -1,0 +1,202 @@
+"""The one page that the author of a plug-in reads.
+
+A component is a frozen dataclass: its fields are its parameters, and one entry point makes it known (`agora.registry`).
+Units are SI, the frame is the map's unless said otherwise, headings are radians in (-pi, pi]. What is given is read-only: copy what
+you keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+from agora.core.state import Array, Bools, Floats, Ints
+
+Memory = dict[str, Array]
+"""What a planner remembers between calls: arrays by name, each with the rows as its first axis; {} at the start of an episode."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Moving discs that a robot knows of; Q slots, masked.
+
+    Attributes:
+        position: (N, Q, 2) m.
+        velocity: (N, Q, 2) m/s.
+        radius: (N, Q) m.
+        present: (N, Q) whether the slot holds something.
+        id: (N, Q) identity.
+        group: (N, Q) number of the walking group, -1 for none.
+    """
+
+    position: Floats
+    velocity: Floats
+    radius: Floats
+    present: Bools
+    id: Ints
+    group: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What the robots of N rows can do; arrays (N,). A planner that exceeds them is clipped, and that is counted.
+
+    Attributes:
+        holonomic: whether the robot can move sideways.
+        min_vx, max_vx, max_vy, max_omega: twist, m/s and rad/s.
+        max_ax, max_ay, max_alpha: change of the twist, m/s2 and rad/s2.
+        turning_radius: smallest radius of a curve, m; 0 where it can turn in place.
+    """
+
+    holonomic: Bools
+    min_vx: Floats
+    max_vx: Floats
+    max_vy: Floats
+    max_omega: Floats
+    max_ax: Floats
+    max_ay: Floats
+    max_alpha: Floats
+    turning_radius: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Costmap:
+    """Costs of the cells about each robot (costmap_2d's scale: 254 lethal, 253 inscribed, 255 unknown, 0 free).
+
+    Attributes:
+        cost: (N, H, W) uint8.
+        origin: (N, 2) lower-left corner, m.
+        resolution: m per cell.
+    """
+
+    cost: Array
+    origin: Floats
+    resolution: float
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What N robots know at one moment; a planner names in ``needs`` what it reads, the rest is None.
+
+    Attributes:
+        pose: (N, 3) x, y, heading.
+        twist: (N, 3) vx, vy, omega in the robot's frame.
+        goal: (N, 3) pose to reach.
+        radius: (N,) of the disc about the footprint, m.
+        footprint: (N, V, 2) corners in the robot's frame, m; V = 0 for discs.
+        limits: of the robots.
+        dt: control period, s.
+        path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
+        path_count: (N,).
+        pedestrians, robots: who is near ("pedestrians", "robots" in ``needs``).
+        scan: (N, B) ranges, m; ``scan_angles`` (B,) in the sensor's frame; ``scan_pose`` (3,) of the sensor on the robot.
+        costmap: local window about the robot.
+    """
+
+    pose: Floats
+    twist: Floats
+    goal: Floats
+    radius: Floats
+    footprint: Floats
+    limits: Limits
+    dt: float
+    path: Floats | None = None
+    path_count: Ints | None = None
+    pedestrians: Tracks | None = None
+    robots: Tracks | None = None
+    scan: Floats | None = None
+    scan_angles: Floats | None = None
+    scan_pose: Floats | None = None
+    scan_range: float | None = None
+    costmap: Costmap | None = None
+
+
+Need = Literal["path", "pedestrians", "robots", "scan", "costmap"]
+
+
+class BatchPlanner(Protocol):
+    """A local planner for a batch: rows share no state."""
+
+    needs: ClassVar[frozenset[str]]
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return twists (N, 3) in the robot's frame, and the memory for the next call."""
+
+
+class Planner(Protocol):
+    """A local planner for one robot, the form to start with: arrays come without the leading axis N.
+
+    ``memory`` is None at the start of an episode and may be any tuple of arrays of fixed shape afterwards.
+    """
+
+    needs: ClassVar[frozenset[str]]
+
+    def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
+        """Return the twist (vx, vy, omega) in the robot's frame, and the memory for the next call."""
+
+
+class GlobalPlanner(Protocol):
+    """Map to path."""
+
+    def path(self, clearance: Floats, resolution: float, origin: Floats, start: Floats, goal: Floats, radius: float) -> Floats | None:
+        """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none.
+
+        ``clearance`` (rows, columns) is the distance to the nearest obstacle, m; ``origin`` (2,) the lower-left corner.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdScene:
+    """Generation t of the crowd, as a user-written model sees it.
+
+    Attributes:
+        position, velocity, waypoint: (W, P, 2) m and m/s.
+        radius, preferred_speed: (W, P) m and m/s.
+        active: (W, P).  group, id: (W, P).
+        wall_distance: (W, P) distance to the nearest wall, m; ``wall_direction`` (W, P, 2) unit vector away from it.
+        robot_position, robot_velocity: (W, R, 2); robot_radius (W, R); robot_active (W, R), False where robots are not seen.
+        sees_pedestrians: whether the suite lets pedestrians see each other.
+        dt: crowd period, s.
+    """
+
+    position: Floats
+    velocity: Floats
+    waypoint: Floats
+    radius: Floats
+    preferred_speed: Floats
+    active: Bools
+    group: Ints
+    id: Ints
+    wall_distance: Floats
+    wall_direction: Floats
+    robot_position: Floats
+    robot_velocity: Floats
+    robot_radius: Floats
+    robot_active: Bools
+    sees_pedestrians: bool
+    dt: float
+
+
+class CrowdModel(Protocol):
+    """Moves pedestrians: one function over arrays."""
+
+    output: ClassVar[Literal["acceleration", "velocity"]]
+
+    def compute(self, scene: CrowdScene) -> Floats:
+        """Return accelerations or velocities (W, P, 2), as ``output`` says; rows that are not active are ignored."""
+
+
+class CompiledCrowdModel(Protocol):
+    """A built-in crowd model: a kernel over worlds ``first <= w < last``.
+
+    The kernel's arguments are ``(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y,
+    first, last)``: ``sees`` has bit 1 set where pedestrians see each other, bit 2 where they see robots; it writes (W, P).
+    """
+
+    output: ClassVar[Literal["acceleration", "velocity"]]
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+
+    def parameters(self) -> Floats:
+        """Return the model's parameters in the kernel's order."""

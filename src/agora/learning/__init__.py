@@ -1,0 +1,1 @@
+"""Batched environments for training."""

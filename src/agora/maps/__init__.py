@@ -1,0 +1,1 @@
+"""Occupancy, distance field, map_server files."""

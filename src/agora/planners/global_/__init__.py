@@ -1,0 +1,1 @@
+"""Global planners: map to path."""

@@ -1,0 +1,1 @@
+"""Local planners: observation to twist."""

@@ -1,0 +1,70 @@
+"""Components by name: entry points, imported only when asked for, loud when wrong.
+
+A component is found through an entry point of the group ``agora.<kind>``; Agora's own use the same door as a stranger's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from agora.errors import InputError, UnknownNameError, nearest
+
+KINDS = {
+    "planners": "local planner",
+    "global_planners": "global planner",
+    "crowd_models": "crowd model",
+    "metrics": "metric",
+    "robots_modes": "robots mode",
+    "obstacles_modes": "obstacles mode",
+}
+
+
+@functools.cache
+def available(kind: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a kind by name; imports none of them.
+
+    Raises:
+        UnknownNameError: no such kind.
+        InputError: two distributions registered the same name.
+    """
+    if kind not in KINDS:
+        raise UnknownNameError("kind of component", kind, KINDS)
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=f"agora.{kind}"), key=lambda p: p.name):
+        if point.name in found and found[point.name].value != point.value:
+            raise InputError(f"two {kind} are called {point.name!r}: {found[point.name].value} and {point.value}")
+        found[point.name] = point
+    return found
+
+
+def load(kind: str, name: str) -> Any:
+    """Import and return the component ``name`` of a kind.
+
+    Raises:
+        UnknownNameError: no such component; the message names the nearest.
+    """
+    points = available(kind)
+    if name not in points:
+        raise UnknownNameError(KINDS[kind], name, points)
+    return points[name].load()
+
+
+def make(kind: str, name: str, **parameters: Any) -> Any:
+    """Build the component ``name`` of a kind, a dataclass, with the given parameters.
+
+    Raises:
+        UnknownNameError: no such component.
+        InputError: a parameter that the component does not have, or a value that it refuses.
+    """
+    component = load(kind, name)
+    known = {field.name for field in dataclasses.fields(component) if field.init}
+    for key in parameters:
+        if key not in known:
+            raise InputError(f"{KINDS[kind]} {name!r} has no parameter {key!r}; {nearest(key, known)}")
+    try:
+        return component(**parameters)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{KINDS[kind]} {name!r}: {error}") from error

@@ -1,0 +1,1 @@
+"""Robot models, loaded from configs/robots."""

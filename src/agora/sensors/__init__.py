@@ -1,0 +1,1 @@
+"""Lidar and other sensors, computed when somebody reads them."""

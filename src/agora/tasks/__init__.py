@@ -1,0 +1,1 @@
+"""Task generator: modes, scenarios, suites."""
