@@ -1,0 +1,267 @@
+"""When a moving footprint touches something: swept discs and polygons. Times are fractions of the step; `NEVER` means not in it.
+
+Discs are swept exactly (closed form, or conservative advancement: Mirtich 1996); polygons are tested at poses no further apart than
+half a cell, or a fortieth of the radius where there is no grid.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import HALF, ONE, ZERO, sincos
+
+NEVER = np.float32(2.0)
+_TOUCH = np.float32(1e-5)
+_TINY = np.float32(1e-12)
+_DIAGONAL = np.float32(1.4143)
+_ITERATIONS = 32
+
+
+@device
+def swept_discs(x, y, dx, dy, reach):
+    """Time at which a point that moves from (x, y) by (dx, dy) comes within ``reach`` of the origin; 0 where it starts inside."""
+    c = x * x + y * y - reach * reach
+    if c <= ZERO:
+        return ZERO
+    b = x * dx + y * dy
+    a = dx * dx + dy * dy
+    root = b * b - a * c
+    if b >= ZERO or root < ZERO:
+        return NEVER
+    t = c / (-b + math.sqrt(root))
+    return t if t <= ONE else NEVER
+
+
+@device
+def box_distance(x, y, low_x, low_y, side):
+    """Distance from a point to a square cell with lower-left corner (low_x, low_y)."""
+    ex = max(max(low_x - x, x - low_x - side), ZERO)
+    ey = max(max(low_y - y, y - low_y - side), ZERO)
+    return math.sqrt(ex * ex + ey * ey)
+
+
+@device
+def segment_distance(x, y, x0, y0, x1, y1):
+    """Distance from a point to a segment."""
+    ex, ey = x1 - x0, y1 - y0
+    t = ((x - x0) * ex + (y - y0) * ey) / max(ex * ex + ey * ey, _TINY)
+    t = min(max(t, ZERO), ONE)
+    px, py = x - x0 - t * ex, y - y0 - t * ey
+    return math.sqrt(px * px + py * py)
+
+
+@device
+def _swept_box(x, y, dx, dy, length, radius, low_x, low_y, side):
+    """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is let go."""
+    gap = box_distance(x, y, low_x, low_y, side) - radius
+    if gap <= _TOUCH:
+        return ZERO if box_distance(x + dx, y + dy, low_x, low_y, side) - radius < gap else NEVER
+    t = ZERO
+    for _ in range(_ITERATIONS):
+        t += gap / length
+        if t > ONE:
+            return NEVER
+        gap = box_distance(x + t * dx, y + t * dy, low_x, low_y, side) - radius
+        if gap <= _TOUCH:
+            return t
+    return t
+
+
+@device
+def _swept_segment(x, y, dx, dy, length, radius, x0, y0, x1, y1):
+    """The same for a segment."""
+    gap = segment_distance(x, y, x0, y0, x1, y1) - radius
+    if gap <= _TOUCH:
+        return ZERO if segment_distance(x + dx, y + dy, x0, y0, x1, y1) - radius < gap else NEVER
+    t = ZERO
+    for _ in range(_ITERATIONS):
+        t += gap / length
+        if t > ONE:
+            return NEVER
+        gap = segment_distance(x + t * dx, y + t * dy, x0, y0, x1, y1) - radius
+        if gap <= _TOUCH:
+            return t
+    return t
+
+
+@device
+def inside(maps, m, x, y):
+    """Whether a point lies on map m."""
+    u = (x - maps.origin_x[m]) / maps.resolution[m]
+    v = (y - maps.origin_y[m]) / maps.resolution[m]
+    return u >= ZERO and v >= ZERO and u < np.float32(maps.columns[m]) and v < np.float32(maps.rows[m])
+
+
+@device
+def _cell_range(low, high, origin, resolution, count):
+    """First and one past the last cell that the interval [low, high] meets."""
+    first = np.int64(np.floor((low - origin) / resolution))
+    last = np.int64(np.floor((high - origin) / resolution)) + 1
+    return max(first, 0), min(last, np.int64(count))
+
+
+@device
+def _far_from_cells(maps, m, x, y, reach):
+    """Whether the distance field says that no occupied cell is within ``reach`` of a point on the map."""
+    if not inside(maps, m, x, y):
+        return False
+    resolution = maps.resolution[m]
+    column = np.int64((x - maps.origin_x[m]) / resolution)
+    row = np.int64((y - maps.origin_y[m]) / resolution)
+    k = maps.start[m] + row * maps.columns[m] + column
+    return maps.distance[k] - _DIAGONAL * resolution > reach
+
+
+@device
+def swept_disc_walls(maps, m, x, y, dx, dy, radius):
+    """Time at which a disc that moves from (x, y) by (dx, dy) touches a cell, a segment or a static disc of map m."""
+    length = math.sqrt(dx * dx + dy * dy)
+    first = NEVER
+    travel = max(length, _TOUCH)
+    if not _far_from_cells(maps, m, x, y, radius + length):
+        resolution, columns = maps.resolution[m], maps.columns[m]
+        c0, c1 = _cell_range(min(x, x + dx) - radius, max(x, x + dx) + radius, maps.origin_x[m], resolution, columns)
+        r0, r1 = _cell_range(min(y, y + dy) - radius, max(y, y + dy) + radius, maps.origin_y[m], resolution, maps.rows[m])
+        for row in range(r0, r1):
+            low_y = maps.origin_y[m] + np.float32(row) * resolution
+            for column in range(c0, c1):
+                if maps.occupied[maps.start[m] + row * columns + column] != 0:
+                    low_x = maps.origin_x[m] + np.float32(column) * resolution
+                    first = min(first, _swept_box(x, y, dx, dy, travel, radius, low_x, low_y, resolution))
+    for s in range(maps.segment_start[m], maps.segment_start[m + 1]):
+        e = maps.segments[s]
+        first = min(first, _swept_segment(x, y, dx, dy, travel, radius, e[0], e[1], e[2], e[3]))
+    for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
+        ox, oy, reach = x - maps.discs[k, 0], y - maps.discs[k, 1], radius + maps.discs[k, 2]
+        t = swept_discs(ox, oy, dx, dy, reach)
+        if t == ZERO and ox * dx + oy * dy > ZERO:  # touching, but moving away
+            t = NEVER
+        first = min(first, t)
+    return first
+
+
+@device
+def _corner(traits, w, r, k, x, y, s, c):
+    """Corner k of a footprint at pose (x, y, heading), given the heading's sine and cosine."""
+    fx, fy = traits.footprint_x[w, r, k], traits.footprint_y[w, r, k]
+    return x + c * fx - s * fy, y + s * fx + c * fy
+
+
+@device
+def _edge_meets_box(x0, y0, x1, y1, low_x, low_y, side):
+    """Whether a segment meets a square (slab test)."""
+    enter, leave = ZERO, ONE
+    for axis in range(2):
+        start, delta, low = (x0, x1 - x0, low_x) if axis == 0 else (y0, y1 - y0, low_y)
+        if abs(delta) < _TINY:
+            if start < low or start > low + side:
+                return False
+        else:
+            a, b = (low - start) / delta, (low + side - start) / delta
+            enter, leave = max(enter, min(a, b)), min(leave, max(a, b))
+    return enter <= leave
+
+
+@device
+def _edges_cross(ax, ay, bx, by, cx, cy, dx, dy):
+    """Whether segments ab and cd cross."""
+    p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    q = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
+    u = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
+    v = (dx - cx) * (by - cy) - (dy - cy) * (bx - cx)
+    return p * q <= ZERO and u * v <= ZERO and (abs(p) + abs(q) + abs(u) + abs(v)) > ZERO
+
+
+@device
+def point_to_polygon(traits, w, r, x, y, heading, px, py):
+    """Distance from a point to the polygon footprint of robot r at a pose; 0 inside."""
+    s, c = sincos(heading)
+    n = traits.vertices[w, r]
+    nearest = np.float32(1e9)
+    odd = False
+    for k in range(n):
+        ax, ay = _corner(traits, w, r, k, x, y, s, c)
+        bx, by = _corner(traits, w, r, (k + 1) % n, x, y, s, c)
+        nearest = min(nearest, segment_distance(px, py, ax, ay, bx, by))
+        if (ay > py) != (by > py) and px < (bx - ax) * (py - ay) / (by - ay) + ax:
+            odd = not odd
+    return ZERO if odd else nearest
+
+
+@device
+def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
+    """Whether the polygon footprint of robot r at a pose meets a cell, a segment or a static disc of map m."""
+    radius = traits.radius[w, r]
+    s, c = sincos(heading)
+    n = traits.vertices[w, r]
+    if not _far_from_cells(maps, m, x, y, radius):
+        resolution, columns = maps.resolution[m], maps.columns[m]
+        c0, c1 = _cell_range(x - radius, x + radius, maps.origin_x[m], resolution, columns)
+        r0, r1 = _cell_range(y - radius, y + radius, maps.origin_y[m], resolution, maps.rows[m])
+        for row in range(r0, r1):
+            low_y = maps.origin_y[m] + np.float32(row) * resolution
+            for column in range(c0, c1):
+                if maps.occupied[maps.start[m] + row * columns + column] == 0:
+                    continue
+                low_x = maps.origin_x[m] + np.float32(column) * resolution
+                if box_distance(x, y, low_x, low_y, resolution) > radius:
+                    continue
+                middle_x, middle_y = low_x + HALF * resolution, low_y + HALF * resolution
+                if point_to_polygon(traits, w, r, x, y, heading, middle_x, middle_y) <= ZERO:
+                    return True
+                for k in range(n):
+                    ax, ay = _corner(traits, w, r, k, x, y, s, c)
+                    bx, by = _corner(traits, w, r, (k + 1) % n, x, y, s, c)
+                    if _edge_meets_box(ax, ay, bx, by, low_x, low_y, resolution):
+                        return True
+    for g in range(maps.segment_start[m], maps.segment_start[m + 1]):
+        e = maps.segments[g]
+        if segment_distance(x, y, e[0], e[1], e[2], e[3]) > radius:
+            continue
+        if point_to_polygon(traits, w, r, x, y, heading, e[0], e[1]) <= ZERO:
+            return True
+        for k in range(n):
+            ax, ay = _corner(traits, w, r, k, x, y, s, c)
+            bx, by = _corner(traits, w, r, (k + 1) % n, x, y, s, c)
+            if _edges_cross(ax, ay, bx, by, e[0], e[1], e[2], e[3]):
+                return True
+    for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
+        if point_to_polygon(traits, w, r, x, y, heading, maps.discs[k, 0], maps.discs[k, 1]) <= maps.discs[k, 2]:
+            return True
+    return False
+
+
+@device
+def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
+    """Whether the footprints of robots a and b of world w meet; a robot without corners is its disc."""
+    if traits.vertices[w, a] == 0:
+        return point_to_polygon(traits, w, b, bx, by, b_heading, ax, ay) <= traits.radius[w, a]
+    if traits.vertices[w, b] == 0:
+        return point_to_polygon(traits, w, a, ax, ay, a_heading, bx, by) <= traits.radius[w, b]
+    sa, ca = sincos(a_heading)
+    sb, cb = sincos(b_heading)
+    na, nb = traits.vertices[w, a], traits.vertices[w, b]
+    x0, y0 = _corner(traits, w, a, 0, ax, ay, sa, ca)
+    if point_to_polygon(traits, w, b, bx, by, b_heading, x0, y0) <= ZERO:
+        return True
+    x0, y0 = _corner(traits, w, b, 0, bx, by, sb, cb)
+    if point_to_polygon(traits, w, a, ax, ay, a_heading, x0, y0) <= ZERO:
+        return True
+    for i in range(na):
+        px, py = _corner(traits, w, a, i, ax, ay, sa, ca)
+        qx, qy = _corner(traits, w, a, (i + 1) % na, ax, ay, sa, ca)
+        for j in range(nb):
+            ux, uy = _corner(traits, w, b, j, bx, by, sb, cb)
+            vx, vy = _corner(traits, w, b, (j + 1) % nb, bx, by, sb, cb)
+            if _edges_cross(px, py, qx, qy, ux, uy, vx, vy):
+                return True
+    return False
+
+
+@device
+def substeps(length, turn, radius, spacing):
+    """Into how many parts a motion is cut so that no point of the footprint moves further than ``spacing``."""
+    return min(max(1, np.int64(np.ceil((length + abs(turn) * radius) / spacing))), 400)

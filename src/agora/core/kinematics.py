@@ -1,0 +1,95 @@
+"""How robots move: limits of twist and acceleration, then exact integration of a constant twist over dt.
+
+Differential, holonomic, car-like (Ackermann with steering rate: the rear axle is the base) and legged bases. All scalar functions.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos, wrap
+from agora.core.state import ACKERMANN, DIFFERENTIAL, LEGGED
+
+_SMALL_ANGLE = np.float32(1e-3)
+_SIXTH = np.float32(1 / 6)
+_TINY = np.float32(1e-6)
+_SLACK = np.float32(1e-4)
+
+
+@device
+def clamp(value, low, high):
+    """The value, or the end of [low, high] that it exceeds."""
+    return min(max(value, low), high)
+
+
+@device
+def approach(current, target, acceleration, deceleration, dt):
+    """The value nearest to the target that is within reach after dt: speeding up and braking have limits of their own."""
+    if current * target < ZERO:  # brake first, then speed up the other way, within one dt
+        stop = abs(current) / deceleration
+        if stop >= dt:
+            return current - math.copysign(deceleration * dt, current)
+        return clamp(target, -acceleration * (dt - stop), acceleration * (dt - stop))
+    limit = (acceleration if abs(target) > abs(current) else deceleration) * dt
+    return clamp(target, current - limit, current + limit)
+
+
+@device
+def exceeds(traits, w, r, vx, vy, omega):
+    """Whether a command is beyond the limits of robot r of world w."""
+    sideways = ZERO if traits.kinematics[w, r] == DIFFERENTIAL or traits.kinematics[w, r] == ACKERMANN else traits.max_vy[w, r]
+    return (
+        vx > traits.max_vx[w, r] + _SLACK
+        or vx < traits.min_vx[w, r] - _SLACK
+        or abs(vy) > sideways + _SLACK
+        or abs(omega) > traits.max_omega[w, r] + _SLACK
+    )
+
+
+@device
+def next_twist(traits, w, r, twist, command, steering, dt):
+    """Twist and steering angle over the next dt when the robot has ``twist`` and is commanded ``command`` (vx, vy, omega)."""
+    kind = traits.kinematics[w, r]
+    vx = clamp(command[0], traits.min_vx[w, r], traits.max_vx[w, r])
+    vy = clamp(command[1], -traits.max_vy[w, r], traits.max_vy[w, r])
+    omega = clamp(command[2], -traits.max_omega[w, r], traits.max_omega[w, r])
+    ax, brake, alpha = traits.max_ax[w, r], traits.max_deceleration[w, r], traits.max_alpha[w, r]
+    if kind == LEGGED:  # the stance feet bound the change of the whole velocity vector
+        ex = vx / max(traits.max_vx[w, r] if vx > ZERO else -traits.min_vx[w, r], _TINY)
+        ey = vy / max(traits.max_vy[w, r], _TINY)
+        scale = ONE / max(math.sqrt(ex * ex + ey * ey), ONE)
+        dx, dy = vx * scale - twist[0], vy * scale - twist[1]
+        share = min(ONE, ax * dt / max(math.sqrt(dx * dx + dy * dy), _TINY))
+        return (twist[0] + share * dx, twist[1] + share * dy, approach(twist[2], omega, alpha, alpha, dt)), ZERO
+    new_vx = approach(twist[0], vx, ax, brake, dt)
+    if kind == ACKERMANN:
+        base = traits.wheelbase[w, r]
+        wanted = steering
+        if abs(vx) > _TINY:
+            wanted = atan2(base * omega * math.copysign(ONE, vx), abs(vx))
+        turn = traits.max_steering_rate[w, r] * dt
+        wanted = clamp(wanted, -traits.max_steering[w, r], traits.max_steering[w, r])
+        angle = clamp(wanted, steering - turn, steering + turn)
+        s, c = sincos(angle)
+        return (new_vx, ZERO, new_vx * s / (c * base)), angle
+    if kind == DIFFERENTIAL:
+        return (new_vx, ZERO, approach(twist[2], omega, alpha, alpha, dt)), ZERO
+    ay = traits.max_ay[w, r]
+    return (new_vx, approach(twist[1], vy, ay, ay, dt), approach(twist[2], omega, alpha, alpha, dt)), ZERO
+
+
+@device
+def move(x, y, heading, twist, dt):
+    """Pose after the twist (vx, vy, omega) has been held for dt: an exact circular arc."""
+    turn = twist[2] * dt
+    if abs(turn) < _SMALL_ANGLE:
+        along, across = dt * (ONE - turn * turn * _SIXTH), dt * turn * HALF
+    else:
+        s, c = sincos(turn)
+        along, across = s / twist[2], (ONE - c) / twist[2]
+    dx, dy = twist[0] * along - twist[1] * across, twist[0] * across + twist[1] * along
+    s, c = sincos(heading)
+    return x + c * dx - s * dy, y + s * dx + c * dy, wrap(heading + turn)
