@@ -1,0 +1,136 @@
+"""Generation t to t + dt of the pedestrians: simulated ones from the crowd model's output, replayed ones from their knots."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.scalar import ONE, ZERO, atan2
+from agora.seeds import uniform_at
+
+_TINY = np.float32(1e-12)
+_WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
+LOOP, RANDOM, STAY = 0, 1, 2
+
+
+@device
+def _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt):
+    """Semi-implicit Euler with the speed clipped at ``factor`` times the preferred speed."""
+    x, y, vx, vy = now.x[w], now.y[w], now.vx[w], now.vy[w]
+    next_x, next_y, next_vx, next_vy = after.x[w], after.y[w], after.vx[w], after.vy[w]
+    ox, oy, speed = out_x[w], out_y[w], traits.speed[w]
+    for i in range(x.size):
+        a = vx[i] + ox[i] * dt if acceleration else ox[i]
+        b = vy[i] + oy[i] * dt if acceleration else oy[i]
+        cap = speed[i] * factor
+        s = math.sqrt(a * a + b * b + _TINY)
+        k = cap / s if s > cap else ONE
+        a *= k
+        b *= k
+        next_vx[i] = a
+        next_vy[i] = b
+        next_x[i] = x[i] + a * dt
+        next_y[i] = y[i] + b * dt
+
+
+@device
+def _turn(now, after, w):
+    """Heading of those who move."""
+    heading, next_heading, vx, vy = now.heading[w], after.heading[w], after.vx[w], after.vy[w]
+    for i in range(heading.size):
+        moving = vx[i] * vx[i] + vy[i] * vy[i] > _WALKING * _WALKING
+        angle = atan2(vy[i], vx[i])
+        next_heading[i] = angle if moving else heading[i]
+
+
+@device
+def _next_waypoint(after, traits, waypoints, status, w):
+    """Make the next waypoint current where one is reached."""
+    for i in range(traits.count[w]):
+        n = waypoints.count[w, i]
+        if n < 2 or not after.active[w, i]:
+            continue
+        dx, dy = waypoints.x[w, i] - after.x[w, i], waypoints.y[w, i] - after.y[w, i]
+        if dx * dx + dy * dy > waypoints.tolerance[w, i] * waypoints.tolerance[w, i]:
+            continue
+        k = waypoints.index[w, i]
+        if waypoints.mode[w, i] == RANDOM:
+            k = (k + 1 + np.int32(uniform_at(status.key[w], traits.id[w, i], status.step[w], 0) * (n - 1))) % n
+        elif waypoints.mode[w, i] == LOOP:
+            k = (k + 1) % n
+        else:
+            k = min(k + 1, n - 1)
+        waypoints.index[w, i] = k
+        waypoints.x[w, i] = waypoints.list_x[w, i, k]
+        waypoints.y[w, i] = waypoints.list_y[w, i, k]
+
+
+@device
+def _replay_slot(replay, after, w, i, time, dt):
+    """Position on the recorded trajectory; absent before its first and after its last knot, and for the step of a repeat."""
+    first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
+    t = time + replay.phase[w, i]
+    if period > 0.0:
+        rounds = np.floor(t / period)
+        jumped = rounds > np.floor((t - dt) / period) and time > 0.0
+        t -= rounds * period
+        t += replay.time[first]
+        if jumped:
+            after.active[w, i] = False
+            return
+    if t < replay.time[first] or t >= replay.time[last]:
+        after.active[w, i] = False
+        return
+    k = replay.cursor[w, i]
+    if k < first or k >= last or replay.time[k] > t:
+        k = first
+    while replay.time[k + 1] <= t:
+        k += 1
+    replay.cursor[w, i] = k
+    span = replay.time[k + 1] - replay.time[k]
+    share = np.float32((t - replay.time[k]) / span)
+    inverse = np.float32(1.0 / span)
+    ex, ey = replay.x[k + 1] - replay.x[k], replay.y[k + 1] - replay.y[k]
+    after.x[w, i] = replay.x[k] + share * ex
+    after.y[w, i] = replay.y[k] + share * ey
+    after.vx[w, i] = ex * inverse
+    after.vy[w, i] = ey * inverse
+    after.active[w, i] = True
+
+
+@device
+def place_replayed(replay, after, traits, w, time, dt):
+    """Put every replayed slot of world w where its recording says."""
+    for i in range(traits.count[w]):
+        if replay.last[w, i] >= replay.first[w, i]:
+            _replay_slot(replay, after, w, i, time, dt)
+
+
+@kernel
+def start_replayed(dt, now, traits, replay, w):
+    """Generation 0 of the replayed pedestrians of world w."""
+    place_replayed(replay, now, traits, w, 0.0, dt)
+    for i in range(traits.count[w]):
+        if now.active[w, i] and now.vx[w, i] * now.vx[w, i] + now.vy[w, i] * now.vy[w, i] > ZERO:
+            now.heading[w, i] = atan2(now.vy[w, i], now.vx[w, i])
+
+
+@kernel
+def advance_pedestrians(dt, acceleration, factor, now, after, traits, waypoints, replay, status, out_x, out_y, first, last):
+    """Write generation t + dt of the pedestrians of worlds ``first <= w < last``; worlds that are done stay as they are."""
+    for w in range(first, last):
+        after.active[w, :] = now.active[w, :]
+        if status.done[w]:
+            after.x[w, :] = now.x[w, :]
+            after.y[w, :] = now.y[w, :]
+            after.vx[w, :] = now.vx[w, :]
+            after.vy[w, :] = now.vy[w, :]
+            after.heading[w, :] = now.heading[w, :]
+            continue
+        _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt)
+        if replay.time.size > 1:
+            place_replayed(replay, after, traits, w, (status.step[w] + 1) * np.float64(dt), np.float64(dt))
+        _turn(now, after, w)
+        _next_waypoint(after, traits, waypoints, status, w)

@@ -1,0 +1,254 @@
+"""Generation t to t + dt of the robots: commands, motion, contacts, outcomes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.contact import NEVER, inside, point_to_polygon, polygon_in_walls, polygons_meet, substeps, swept_disc_walls, swept_discs
+from agora.core.jit import device, kernel
+from agora.core.kinematics import exceeds, move, next_twist
+from agora.core.recording import ContactKind, Outcome
+from agora.core.scalar import HALF, ONE, PI, ZERO, sincos, wrap
+from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, RUNNING
+
+_PEDESTRIAN, _WALL, _ROBOT = int(ContactKind.PEDESTRIAN), int(ContactKind.WALL), int(ContactKind.ROBOT)
+_REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), int(Outcome.OUT_OF_MAP)
+_PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
+_ROBOT_COLLISION = int(Outcome.ROBOT_COLLISION)
+_PART = np.float32(1 / 40)
+
+
+@device
+def _event(status, w, r, kind, party, fraction, x, y):
+    """Note a contact event; when the list is full the last place is overwritten and the count goes on."""
+    k = min(status.events[w], status.event_step.shape[1] - 1)
+    status.events[w] += 1
+    status.event_step[w, k] = status.step[w]
+    status.event_kind[w, k] = kind
+    status.event_robot[w, k] = r
+    status.event_party[w, k] = party
+    status.event_fraction[w, k] = fraction
+    status.event_x[w, k] = x
+    status.event_y[w, k] = y
+
+
+@device
+def _drive(dt, now, after, traits, status, commands, w, r):
+    """Motion of robot r without surroundings."""
+    slot = status.step[w] % (status.delay[w, r] + 1)
+    for k in range(3):
+        status.queue[w, r, slot, k] = commands[w, r, k]
+    due = (status.step[w] + 1) % (status.delay[w, r] + 1)
+    command = (status.queue[w, r, due, 0], status.queue[w, r, due, 1], status.queue[w, r, due, 2])
+    if status.outcome[w, r] != RUNNING:
+        command = (ZERO, ZERO, ZERO)
+    elif exceeds(traits, w, r, commands[w, r, 0], commands[w, r, 1], commands[w, r, 2]):
+        status.clipped[w, r] += 1
+    twist = (now.vx[w, r], now.vy[w, r], now.omega[w, r])
+    if status.outcome[w, r] == RUNNING:
+        twist, steering = next_twist(traits, w, r, twist, command, now.steering[w, r], dt)
+    else:
+        twist, steering = command, now.steering[w, r]
+    x, y, heading = move(now.x[w, r], now.y[w, r], now.heading[w, r], twist, dt)
+    after.x[w, r], after.y[w, r], after.heading[w, r] = x, y, heading
+    after.vx[w, r], after.vy[w, r], after.omega[w, r] = twist[0], twist[1], twist[2]
+    after.steering[w, r] = steering
+    after.active[w, r] = now.active[w, r]
+
+
+@device
+def _block(now, after, traits, maps, w, r):
+    """Stop robot r where it touches a wall; returns the time of touching."""
+    m = maps.index[w]
+    x, y, heading = now.x[w, r], now.y[w, r], now.heading[w, r]
+    dx, dy = after.x[w, r] - x, after.y[w, r] - y
+    turn = wrap(after.heading[w, r] - heading)
+    t = swept_disc_walls(maps, m, x, y, dx, dy, traits.radius[w, r])
+    if t > ONE:
+        return NEVER
+    if traits.vertices[w, r] == 0:
+        after.x[w, r], after.y[w, r] = x + t * dx, y + t * dy
+    else:
+        if polygon_in_walls(maps, m, traits, w, r, x, y, heading) and not polygon_in_walls(
+            maps, m, traits, w, r, after.x[w, r], after.y[w, r], after.heading[w, r]
+        ):
+            return NEVER  # touching, but moving away
+        spacing = min(HALF * maps.resolution[m], traits.radius[w, r] * _PART)
+        parts = substeps(math.sqrt(dx * dx + dy * dy), turn, traits.radius[w, r], spacing)
+        t = NEVER
+        for k in range(1, parts + 1):
+            share = np.float32(k) / np.float32(parts)
+            if polygon_in_walls(maps, m, traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn)):
+                t = np.float32(k - 1) / np.float32(parts)
+                break
+        if t > ONE:
+            return NEVER
+        after.x[w, r], after.y[w, r], after.heading[w, r] = x + t * dx, y + t * dy, wrap(heading + t * turn)
+        after.omega[w, r] = ZERO
+    after.vx[w, r], after.vy[w, r] = ZERO, ZERO
+    return t
+
+
+@device
+def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
+    """Time at which robot r touches pedestrian i, and whether they overlap at the end."""
+    new = not pedestrians.active[w, i]
+    px = next_pedestrians.x[w, i] if new else pedestrians.x[w, i]
+    py = next_pedestrians.y[w, i] if new else pedestrians.y[w, i]
+    ox, oy = now.x[w, r] - px, now.y[w, r] - py
+    ex, ey = after.x[w, r] - next_pedestrians.x[w, i], after.y[w, r] - next_pedestrians.y[w, i]
+    dx, dy = ex - ox, ey - oy
+    body = people.radius[w, i]
+    reach = traits.radius[w, r] + body
+    t = swept_discs(ox, oy, dx, dy, reach)
+    if t > ONE or traits.vertices[w, r] == 0:
+        return t, ex * ex + ey * ey <= reach * reach
+    turn = wrap(after.heading[w, r] - now.heading[w, r])
+    parts = substeps(math.sqrt(dx * dx + dy * dy), turn, traits.radius[w, r], body * _PART)
+    t = NEVER
+    for k in range(parts + 1):
+        share = np.float32(k) / np.float32(parts)
+        heading = wrap(now.heading[w, r] + share * turn)
+        if point_to_polygon(traits, w, r, ox + share * dx, oy + share * dy, heading, ZERO, ZERO) <= body:
+            t = share
+            break
+    return t, point_to_polygon(traits, w, r, ex, ey, after.heading[w, r], ZERO, ZERO) <= body
+
+
+@device
+def _touch_robot(now, after, traits, w, a, b):
+    """Time at which robots a and b touch, and whether they overlap at the end."""
+    ox, oy = now.x[w, a] - now.x[w, b], now.y[w, a] - now.y[w, b]
+    ex, ey = after.x[w, a] - after.x[w, b], after.y[w, a] - after.y[w, b]
+    dx, dy = ex - ox, ey - oy
+    reach = traits.radius[w, a] + traits.radius[w, b]
+    t = swept_discs(ox, oy, dx, dy, reach)
+    if t > ONE or (traits.vertices[w, a] == 0 and traits.vertices[w, b] == 0):
+        return t, ex * ex + ey * ey <= reach * reach
+    turn_a = wrap(after.heading[w, a] - now.heading[w, a])
+    turn_b = wrap(after.heading[w, b] - now.heading[w, b])
+    turn = max(abs(turn_a), abs(turn_b))
+    parts = substeps(math.sqrt(dx * dx + dy * dy), turn, reach, min(traits.radius[w, a], traits.radius[w, b]) * _PART)
+    t = NEVER
+    for k in range(parts + 1):
+        share = np.float32(k) / np.float32(parts)
+        ha, hb = wrap(now.heading[w, a] + share * turn_a), wrap(now.heading[w, b] + share * turn_b)
+        if polygons_meet(traits, w, a, ox + share * dx, oy + share * dy, ha, b, ZERO, ZERO, hb):
+            t = share
+            break
+    return t, polygons_meet(traits, w, a, ex, ey, after.heading[w, a], b, ZERO, ZERO, after.heading[w, b])
+
+
+@device
+def _place(now, after, w, r, t):
+    """Where robot r is at time t of the step."""
+    return now.x[w, r] + t * (after.x[w, r] - now.x[w, r]), now.y[w, r] + t * (after.y[w, r] - now.y[w, r])
+
+
+@device
+def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
+    """Events of robot r in this step; returns the END bits of what it touched first, at equal times pedestrians first."""
+    bits, earliest = 0, NEVER
+    for i in range(people.count[w]):
+        if not next_pedestrians.active[w, i]:
+            status.touching_pedestrian[w, r, i] = False
+            continue
+        t, overlap = _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i)
+        if t <= ONE and not status.touching_pedestrian[w, r, i]:
+            x, y = _place(now, after, w, r, t)
+            _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
+            if t < earliest:
+                bits, earliest = END_PEDESTRIAN, t
+        status.touching_pedestrian[w, r, i] = overlap
+    if wall <= ONE and not status.touching_wall[w, r]:
+        _event(status, w, r, _WALL, -1, wall, after.x[w, r], after.y[w, r])
+        if wall < earliest:
+            bits, earliest = END_WALL, wall
+    status.touching_wall[w, r] = wall <= ONE
+    for b in range(now.x.shape[1]):
+        if b == r or not now.active[w, b]:
+            continue
+        t, overlap = _touch_robot(now, after, traits, w, r, b)
+        if t <= ONE and not status.touching_robot[w, r, b]:
+            x, y = _place(now, after, w, r, t)
+            _event(status, w, r, _ROBOT, b, t, x, y)
+            if t < earliest:
+                bits, earliest = END_ROBOT, t
+        status.touching_robot[w, r, b] = overlap
+    return bits
+
+
+@device
+def _judge(after, maps, status, rules, w, r, bits):
+    """Outcome of robot r at t + dt: contact before arrival before time-out."""
+    ends = bits & rules.ends[0]
+    step = status.step[w] + 1
+    outcome = RUNNING
+    if ends & END_PEDESTRIAN:
+        outcome = _PEDESTRIAN_COLLISION
+    elif ends & END_WALL:
+        outcome = _WALL_COLLISION
+    elif ends & END_ROBOT:
+        outcome = _ROBOT_COLLISION
+    elif (rules.ends[0] & END_OUT_OF_MAP) and not inside(maps, maps.index[w], after.x[w, r], after.y[w, r]):
+        outcome = _OUT_OF_MAP
+    else:
+        dx, dy = status.goal_x[w, r] - after.x[w, r], status.goal_y[w, r] - after.y[w, r]
+        near = dx * dx + dy * dy < status.tolerance[w, r] * status.tolerance[w, r]
+        turned = status.heading_tolerance[w, r] >= PI or (
+            abs(wrap(after.heading[w, r] - status.goal_heading[w, r])) <= status.heading_tolerance[w, r]
+        )
+        if near and turned:
+            if status.goals_left[w, r] > 0:
+                status.arrived[w, r] = True
+            else:
+                outcome = _REACHED
+        if outcome == RUNNING and step >= status.time_limit[w]:
+            outcome = _TIMEOUT
+    if outcome != RUNNING:
+        status.outcome[w, r] = outcome
+        status.end_step[w, r] = step
+    return outcome
+
+
+@device
+def _keep(now, after, w):
+    """A world that is done stays as it is."""
+    for r in range(now.x.shape[1]):
+        after.x[w, r], after.y[w, r], after.heading[w, r] = now.x[w, r], now.y[w, r], now.heading[w, r]
+        after.vx[w, r], after.vy[w, r], after.omega[w, r] = now.vx[w, r], now.vy[w, r], now.omega[w, r]
+        after.world_vx[w, r], after.world_vy[w, r] = now.world_vx[w, r], now.world_vy[w, r]
+        after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
+
+
+@kernel
+def advance_robots(dt, now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, commands, walls, first, last):
+    """Write generation t + dt of the robots of worlds ``first <= w < last``, note contacts and decide outcomes.
+
+    ``commands`` (W, R, 3) are twists in the robots' frames; ``walls`` (W, R) is scratch: when a wall stopped a robot.
+    """
+    robots = now.x.shape[1]
+    for w in range(first, last):
+        if status.done[w]:
+            _keep(now, after, w)
+            continue
+        for r in range(robots):
+            _drive(dt, now, after, traits, status, commands, w, r)
+            walls[w, r] = NEVER
+            if now.active[w, r] and status.outcome[w, r] == RUNNING:
+                walls[w, r] = _block(now, after, traits, maps, w, r)
+            s, c = sincos(after.heading[w, r])
+            after.world_vx[w, r] = c * after.vx[w, r] - s * after.vy[w, r]
+            after.world_vy[w, r] = s * after.vx[w, r] + c * after.vy[w, r]
+        running = robots == 0
+        for r in range(robots):
+            if now.active[w, r] and status.outcome[w, r] == RUNNING:
+                bits = _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, walls[w, r])
+                if _judge(after, maps, status, rules, w, r, bits) == RUNNING:
+                    running = True
+                elif rules.remove[0] != 0:
+                    after.active[w, r] = False
+        status.step[w] += 1
+        status.done[w] = not running

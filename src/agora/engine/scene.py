@@ -1,0 +1,80 @@
+"""The crowd as a user-written model sees it: views made once, nothing copied but the walls' distances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.field import clearance_at
+from agora.core.jit import bind, kernel
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.interfaces import CrowdModel, CrowdScene
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+
+
+@kernel
+def _walls(pedestrians, maps, distance, direction, first, last):
+    for w in range(first, last):
+        for i in range(distance.shape[1]):
+            d, nx, ny = clearance_at(maps, maps.index[w], pedestrians.x[w, i], pedestrians.y[w, i])
+            distance[w, i] = d
+            direction[w, i, 0] = nx
+            direction[w, i, 1] = ny
+
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class CrowdReader:
+    """Calls a user-written crowd model on one generation of an engine."""
+
+    def __init__(self, model: CrowdModel, engine: Engine, generation: int, sees_pedestrians: bool, sees_robots: bool, dt: float) -> None:
+        people, robots = engine._generations[generation], engine._robots[generation]
+        shape = (engine.layout.worlds, engine.slots)
+        self._model, self._people, self._robots, self._engine = model, people, robots, engine
+        self._distance, self._direction = np.zeros(shape, np.float32), np.zeros((*shape, 2), np.float32)
+        self._fill_walls = bind(_walls, people, engine.maps, self._distance, self._direction)
+        self._sees = (sees_pedestrians, sees_robots)
+        self._dt = dt
+
+    def compute(self, out: Floats) -> None:
+        """Write the model's answer to ``out`` (2, W, P).
+
+        Raises:
+            InputError: the answer has another shape or is not finite for an active pedestrian.
+        """
+        people, robots, traits, goals = self._people, self._robots, self._engine.traits, self._engine.waypoints
+        self._fill_walls(0, self._engine.layout.worlds)
+        sees_pedestrians, sees_robots = self._sees
+        scene = CrowdScene(
+            position=_read_only(np.stack([people.x, people.y], -1)),
+            velocity=_read_only(np.stack([people.vx, people.vy], -1)),
+            waypoint=_read_only(np.stack([goals.x, goals.y], -1)),
+            radius=_read_only(traits.radius),
+            preferred_speed=_read_only(traits.speed),
+            active=_read_only(people.active),
+            group=_read_only(traits.group),
+            id=_read_only(traits.id),
+            wall_distance=_read_only(self._distance),
+            wall_direction=_read_only(self._direction),
+            robot_position=_read_only(np.stack([robots.x, robots.y], -1)),
+            robot_velocity=_read_only(np.stack([robots.world_vx, robots.world_vy], -1)),
+            robot_radius=_read_only(self._engine.robot_traits.radius),
+            robot_active=_read_only(robots.active & sees_robots),
+            sees_pedestrians=sees_pedestrians,
+            dt=self._dt,
+        )
+        answer = np.asarray(self._model.compute(scene), np.float32)
+        name = type(self._model).__name__
+        if answer.shape != scene.position.shape:
+            raise InputError(f"crowd model {name} returned shape {answer.shape}, expected {scene.position.shape}")
+        if not np.isfinite(answer[people.active]).all():
+            raise InputError(f"crowd model {name} returned values that are not finite")
+        out[0], out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)

@@ -1,0 +1,294 @@
+"""The batched world: W worlds side by side, advanced by kernels, refilled one by one.
+
+One step, the same everywhere: everybody reads generation t; crowd and robots are advanced to t + dt; contacts are swept; the
+generations are swapped. Sensors are computed when somebody reads them (`Engine.scan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core import state
+from agora.core.jit import bind
+from agora.core.state import Floats, Pedestrians, Robots
+from agora.engine import records
+from agora.engine.pedestrian_kernels import advance_pedestrians, start_replayed
+from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
+from agora.engine.robot_kernels import advance_robots
+from agora.engine.scene import CrowdReader
+from agora.errors import InputError
+from agora.maps.store import build_store
+from agora.seeds import key_of
+
+if TYPE_CHECKING:
+    from agora.interfaces import CompiledCrowdModel, CrowdModel
+    from agora.maps.grid import Map
+    from agora.sensors.lidar import Lidar
+    from agora.tasks.start import Start
+
+EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
+_PER_THREAD = 16  # worlds below which a thread costs more than it brings
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of a batch's arrays.
+
+    Attributes:
+        worlds: W. robots: R in each. pedestrians: most in one world. waypoints: most of one pedestrian.
+        corners: most of a polygon footprint. knots: most of the recordings of one world. delay: longest command delay, steps.
+    """
+
+    worlds: int
+    robots: int = 1
+    pedestrians: int = 0
+    waypoints: int = 1
+    corners: int = 0
+    knots: int = 0
+    delay: int = 0
+
+    @staticmethod
+    def of(starts: Sequence[Start], worlds: int, dt: float) -> Layout:
+        """The sizes that hold any of the starts.
+
+        Raises:
+            InputError: the starts differ in their number of robots.
+        """
+        counts = {len(s.robots) for s in starts}
+        if len(counts) > 1:
+            raise InputError(f"one batch holds starts with {sorted(counts)} robots; a batch has the same number in every world")
+        models = [r.model for s in starts for r in s.robots]
+        return Layout(
+            worlds=worlds,
+            robots=counts.pop() if counts else 0,
+            pedestrians=max((s.crowd_size for s in starts), default=0),
+            waypoints=max((s.pedestrians.waypoints.shape[1] for s in starts), default=1),
+            corners=max((len(m.footprint) for m in models), default=0),
+            knots=max((0 if s.replay is None else len(s.replay.knot_time) for s in starts), default=0),
+            delay=max((round(m.command_delay / dt) for m in models), default=0),
+        )
+
+
+class Engine:
+    """W worlds of pedestrians and robots.
+
+    Args:
+        layout: sizes.
+        maps: every map that a world may be given.
+        dt: physics step, s.
+        crowd: what moves simulated pedestrians; None leaves them where they are.
+        crowd_every: physics steps between two calls of the crowd model.
+        sees_pedestrians, sees_robots: whom simulated pedestrians react to.
+        ends: sum of END bits, what ends a robot's episode.
+        remove: robots that have ended leave the world.
+        threads: threads over worlds; results do not depend on it.
+        slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        maps: Sequence[Map],
+        *,
+        dt: float,
+        crowd: CompiledCrowdModel | CrowdModel | None = None,
+        crowd_every: int = 1,
+        sees_pedestrians: bool = True,
+        sees_robots: bool = True,
+        ends: int = EVERY_CONTACT,
+        remove: bool = False,
+        threads: int = 1,
+        slots: int = 0,
+    ) -> None:
+        self.layout, self.dt, self.crowd_every, self.tick = layout, dt, crowd_every, 0
+        self.slots = max(slots, state.padded(layout.pedestrians))
+        worlds, count = layout.worlds, layout.robots
+        self.maps = build_store(maps, [0] * worlds)
+        self.traits = state.traits(worlds, self.slots)
+        self.waypoints = state.waypoints(worlds, self.slots, layout.waypoints)
+        self.robot_traits = state.robot_traits(worlds, count, layout.corners)
+        self.status = records.status(worlds, count, self.slots, delay=layout.delay)
+        self.replay = records.replay(worlds, self.slots, max(layout.knots * worlds, 1))
+        self.rules = records.Rules(np.array([ends], np.int32), np.array([int(remove)], np.int32))
+        self.commands = np.zeros((worlds, count, 3), np.float32)
+        self._generations = [state.pedestrians(worlds, self.slots) for _ in range(2)]
+        self._robots = [state.robots(worlds, count) for _ in range(2)]
+        self._out = np.zeros((2, worlds, self.slots), np.float32)
+        self._now = 0
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 and worlds >= threads * _PER_THREAD else None
+        edges = np.linspace(0, worlds, threads + 1).astype(int)
+        self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        self._bind(crowd, sees_pedestrians, sees_robots)
+        self._scanners: dict[Lidar, tuple[Floats, list[Callable[[int, int], None]]]] = {}
+
+    @property
+    def pedestrians(self) -> Pedestrians:
+        """Generation t of the pedestrians."""
+        return self._generations[self._now]
+
+    @property
+    def robots(self) -> Robots:
+        """Generation t of the robots."""
+        return self._robots[self._now]
+
+    def _bind(self, crowd: Any, sees_pedestrians: bool, sees_robots: bool) -> None:
+        """Fix the kernels' arguments, for both directions of the swap."""
+        sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))
+        out_x, out_y = self._out
+        period = np.float32(self.dt * self.crowd_every)
+        acceleration = crowd is None or crowd.output == "acceleration"
+        factor = np.float32(getattr(crowd, "max_speed_factor", 1.0))
+        walls = np.zeros((self.layout.worlds, self.layout.robots), np.float32)
+        dt = np.float32(self.dt)
+        self._readers: list[CrowdReader] = []
+        self._crowd: list[Callable[[int, int], None]] = []
+        self._people: list[Callable[[int, int], None]] = []
+        self._machines: list[Callable[[int, int], None]] = []
+        for now in (0, 1):
+            people, after = self._generations[now], self._generations[1 - now]
+            robots, robots_after = self._robots[now], self._robots[1 - now]
+            if hasattr(crowd, "kernel"):
+                arguments = (crowd.parameters(), period, sees, people, self.traits, self.waypoints, robots, self.robot_traits)
+                self._crowd.append(bind(crowd.kernel(), *arguments, self.maps, out_x, out_y))
+            elif crowd is not None:
+                self._readers.append(CrowdReader(crowd, self, now, sees_pedestrians, sees_robots, float(period)))
+            self._people.append(
+                bind(advance_pedestrians, dt, acceleration, factor, people, after, self.traits, self.waypoints, self.replay,
+                     self.status, out_x, out_y)
+            )  # fmt: skip
+            self._machines.append(
+                bind(advance_robots, dt, robots, robots_after, self.robot_traits, self.maps, people, after, self.traits,
+                     self.status, self.rules, self.commands, walls)
+            )  # fmt: skip
+
+    def step(self, commands: Floats | None = None) -> None:
+        """Advance every world that is not done by one physics step.
+
+        Args:
+            commands: (W, R, 3) twists in the robots' frames, m/s and rad/s; the last ones where not given.
+        """
+        if commands is not None:
+            self.commands[...] = commands
+        due = self.tick % self.crowd_every == 0
+        if due and self._readers:
+            self._readers[self._now].compute(self._out)
+        if self._pool is None:
+            self._advance(0, self.layout.worlds, due)
+        else:
+            list(self._pool.map(lambda r: self._advance(*r, due), self._ranges))
+        self._now = 1 - self._now
+        self.tick += 1
+
+    def _advance(self, first: int, last: int, due: bool) -> None:
+        now = self._now
+        if due and self._crowd:
+            self._crowd[now](first, last)
+        self._people[now](first, last)
+        self._machines[now](first, last)
+
+    def scan(self, lidar: Lidar) -> Floats:
+        """Return the ranges (W, R, B) that a lidar on every robot measures now, m, without noise; overwritten by the next call."""
+        if lidar not in self._scanners:
+            out = np.zeros((self.layout.worlds, self.layout.robots, lidar.beams), np.float32)
+            bound = [
+                lidar.bind(self._generations[g], self.traits, self._robots[g], self.robot_traits, self.maps, out) for g in (0, 1)
+            ]
+            self._scanners[lidar] = out, bound
+        out, bound = self._scanners[lidar]
+        scanner = bound[self._now]
+        if self._pool is None:
+            scanner(0, self.layout.worlds)
+        else:
+            list(self._pool.map(lambda r: scanner(*r), self._ranges))
+        return out
+
+    def reset(self, world: int, start: Start, map_index: int) -> None:
+        """Begin an episode in one world; the others go on.
+
+        Args:
+            world: number of the world.
+            start: the episode.
+            map_index: which of the engine's maps it uses.
+        """
+        now, status, w = self.pedestrians, self.status, world
+        self.maps.index[w] = map_index
+        status.key[w] = key_of(start.entry, start.seed, "waypoints")
+        status.step[w], status.time_limit[w] = 0, round(start.timeout / self.dt)
+        status.done[w], status.outcome[w], status.end_step[w] = False, records.RUNNING, 0
+        for cleared in (status.clipped, status.queue, status.arrived, status.touching_pedestrian, status.touching_wall):
+            cleared[w] = 0
+        status.touching_robot[w], status.events[w] = False, 0
+        for field in now:
+            field[w] = 0
+        self.traits.radius[w], self.traits.speed[w], self.traits.group[w], self.traits.id[w] = 0.3, 1.0, -1, -1
+        self.traits.count[w] = start.crowd_size
+        self._reset_simulated(w, start)
+        self._reset_replayed(w, start)
+        self._reset_robots(w, start)
+
+    def _reset_simulated(self, w: int, start: Start) -> None:
+        crowd, now, goals = start.pedestrians, self.pedestrians, self.waypoints
+        n = len(crowd.id)
+        now.x[w, :n], now.y[w, :n] = crowd.position.T
+        now.vx[w, :n], now.vy[w, :n] = crowd.velocity.T
+        now.active[w, :n] = True
+        self.traits.radius[w, :n], self.traits.speed[w, :n] = crowd.radius, crowd.speed
+        self.traits.group[w, :n], self.traits.id[w, :n] = crowd.group, crowd.id
+        goals.count[w], goals.index[w] = 0, 0
+        length = crowd.waypoints.shape[1]
+        goals.list_x[w, :n, :length], goals.list_y[w, :n, :length] = crowd.waypoints[..., 0], crowd.waypoints[..., 1]
+        goals.x[w, :n], goals.y[w, :n] = crowd.waypoints[:, 0].T
+        goals.count[w, :n], goals.mode[w, :n], goals.tolerance[w, :n] = crowd.waypoint_count, crowd.mode, crowd.tolerance
+        ahead = crowd.waypoints[:, 0] - crowd.position
+        moving = np.hypot(*crowd.velocity.T) > 0
+        ahead[moving] = crowd.velocity[moving]
+        now.heading[w, :n] = np.arctan2(ahead[:, 1], ahead[:, 0])
+
+    def _reset_replayed(self, w: int, start: Start) -> None:
+        replay, first = self.replay, len(start.pedestrians.id)
+        replay.first[w], replay.last[w], replay.cursor[w], replay.period[w], replay.phase[w] = 0, -1, 0, 0.0, 0.0
+        if start.replay is None:
+            return
+        recorded = start.replay
+        n, offset, knots = len(recorded.id), w * self.layout.knots, len(recorded.knot_time)
+        replay.time[offset : offset + knots] = recorded.knot_time
+        replay.x[offset : offset + knots], replay.y[offset : offset + knots] = recorded.knot_x, recorded.knot_y
+        slots = slice(first, first + n)
+        replay.first[w, slots], replay.last[w, slots] = recorded.first[:-1] + offset, recorded.first[1:] + offset - 1
+        replay.cursor[w, slots] = replay.first[w, slots]
+        if start.replay_period.size:
+            replay.period[w, slots] = start.replay_period
+        if start.replay_phase.size:
+            replay.phase[w, slots] = start.replay_phase
+        self.traits.radius[w, slots], self.traits.id[w, slots] = start.replay_radius, recorded.id
+        self.traits.group[w, slots] = recorded.group
+        start_replayed(np.float64(self.dt), self.pedestrians, self.traits, replay, w)
+
+    def _reset_robots(self, w: int, start: Start) -> None:
+        robots, status = self.robots, self.status
+        for field in robots:
+            field[w] = 0
+        for r, robot in enumerate(start.robots):
+            robots.x[w, r], robots.y[w, r], robots.heading[w, r] = robot.pose
+            robots.active[w, r] = True
+            robot.model.fill(self.robot_traits, w, r)
+            status.delay[w, r] = round(robot.model.command_delay / self.dt)
+            status.goals_left[w, r] = len(robot.goals) - 1
+            self.set_goal(w, r, robot.goals[0])
+        status.tolerance[w], status.heading_tolerance[w] = start.goal_tolerance, start.heading_tolerance
+
+    def set_goal(self, world: int, robot: int, goal: Floats) -> None:
+        """Give a robot its current goal (3,): x, y, heading."""
+        status = self.status
+        status.goal_x[world, robot], status.goal_y[world, robot], status.goal_heading[world, robot] = goal
+        status.arrived[world, robot] = False
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()

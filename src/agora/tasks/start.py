@@ -1,0 +1,97 @@
+"""Where an episode begins: everything about it that chance or a file decided, resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.state import Doubles, Ints
+
+if TYPE_CHECKING:
+    from agora.datasets.trajectories import Trajectories
+    from agora.maps.grid import Map
+    from agora.robots.model import RobotModel
+
+
+@dataclass(frozen=True, eq=False)
+class RobotStart:
+    """One robot at the start.
+
+    Attributes:
+        model: what it is.
+        pose: (3,) x, y, heading.
+        goals: (G, 3) poses to reach one after the other, G >= 1; the episode ends at the last.
+    """
+
+    model: RobotModel
+    pose: Doubles
+    goals: Doubles
+
+
+@dataclass(frozen=True, eq=False)
+class PedestrianStarts:
+    """P simulated pedestrians at the start.
+
+    Attributes:
+        position: (P, 2) m.
+        speed: (P,) preferred speed, m/s; radius: (P,) m.
+        group: (P,) number of the walking group, -1 for none; id: (P,).
+        waypoints: (P, K, 2) m; the first ``waypoint_count`` (P,) of each row count.
+        mode: (P,) 0 loop, 1 random order, 2 stay at the last; tolerance: (P,) m.
+        velocity: (P, 2) m/s.
+    """
+
+    position: Doubles
+    speed: Doubles
+    radius: Doubles
+    group: Ints
+    id: Ints
+    waypoints: Doubles
+    waypoint_count: Ints
+    mode: Ints
+    tolerance: Doubles
+    velocity: Doubles
+
+    @staticmethod
+    def none() -> PedestrianStarts:
+        """Nobody."""
+        flat, whole = np.zeros(0), np.zeros(0, np.int32)
+        pairs = np.zeros((0, 2))
+        return PedestrianStarts(pairs, flat, flat, whole, whole, np.zeros((0, 1, 2)), whole, whole, flat, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """One episode, ready to run.
+
+    Attributes:
+        entry: name of the suite entry, ``suite/stage/episode``; with the seed, the key of every random stream.
+        seed: of the suite entry.
+        map: static surroundings.
+        robots: R of them.
+        pedestrians: simulated ones.
+        timeout: s. goal_tolerance: m. heading_tolerance: rad, pi or more for any heading.
+        replay: recorded pedestrians; they take the slots after the simulated ones.
+        replay_radius: of recorded pedestrians, m.
+        replay_period: (n,) s after which a recording starts again, 0 for once; replay_phase: (n,) s by which it is ahead.
+    """
+
+    entry: str
+    seed: int
+    map: Map
+    robots: tuple[RobotStart, ...]
+    pedestrians: PedestrianStarts
+    timeout: float
+    goal_tolerance: float
+    heading_tolerance: float = float(np.pi)
+    replay: Trajectories | None = None
+    replay_radius: float = 0.3
+    replay_period: Doubles = field(default_factory=lambda: np.zeros(0))
+    replay_phase: Doubles = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def crowd_size(self) -> int:
+        """Slots that the episode needs."""
+        return len(self.pedestrians.id) + (0 if self.replay is None else len(self.replay.id))
