@@ -1,0 +1,177 @@
+"""What robots know at time t, as rows for a planner: row ``w * R + r`` is robot r of world w. Arrays are reused at every call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.jit import bind, kernel
+from agora.core.state import Doubles, Floats
+from agora.interfaces import Limits, Observation, Tracks
+
+if TYPE_CHECKING:
+    from agora.costmap.window import Window
+    from agora.engine.world import Engine
+    from agora.robots.model import RobotModel
+    from agora.sensors.lidar import Lidar
+
+
+@kernel
+def _gather(robots, status, pose, twist, goal, first, last):
+    count = robots.x.shape[1]
+    for w in range(first, last):
+        for r in range(count):
+            n = w * count + r
+            pose[n, 0], pose[n, 1], pose[n, 2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
+            twist[n, 0], twist[n, 1], twist[n, 2] = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
+            goal[n, 0], goal[n, 1], goal[n, 2] = status.goal_x[w, r], status.goal_y[w, r], status.goal_heading[w, r]
+
+
+@kernel
+def _gather_pedestrians(count, people, traits, position, velocity, radius, present, identity, group, first, last):
+    for w in range(first, last):
+        for r in range(count):
+            n = w * count + r
+            for i in range(people.x.shape[1]):
+                position[n, i, 0], position[n, i, 1] = people.x[w, i], people.y[w, i]
+                velocity[n, i, 0], velocity[n, i, 1] = people.vx[w, i], people.vy[w, i]
+                radius[n, i], present[n, i] = traits.radius[w, i], people.active[w, i]
+                identity[n, i], group[n, i] = traits.id[w, i], traits.group[w, i]
+
+
+@kernel
+def _gather_robots(robots, traits, position, velocity, radius, present, identity, first, last):
+    count = robots.x.shape[1]
+    for w in range(first, last):
+        for r in range(count):
+            n = w * count + r
+            q = 0
+            for other in range(count):
+                if other == r:
+                    continue
+                position[n, q, 0], position[n, q, 1] = robots.x[w, other], robots.y[w, other]
+                velocity[n, q, 0], velocity[n, q, 1] = robots.world_vx[w, other], robots.world_vy[w, other]
+                radius[n, q], present[n, q] = traits.radius[w, other], robots.active[w, other]
+                identity[n, q] = other
+                q += 1
+
+
+def _tracks(rows: int, slots: int) -> Tracks:
+    shape = (rows, slots)
+    pairs = [np.zeros((*shape, 2), np.float32) for _ in range(2)]
+    return Tracks(
+        *pairs,
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.bool_),
+        np.full(shape, -1, np.int32),
+        np.full(shape, -1, np.int32),
+    )
+
+
+def _read_only(value: Any) -> Any:
+    view = value.view()
+    view.flags.writeable = False
+    return view
+
+
+class Observer:
+    """Makes the observations of one engine's robots for one planner.
+
+    Args:
+        engine: the worlds.
+        needs: what the planner reads.
+        control: control period, s.
+        lidar: sensor of every robot, where "scan" is needed.
+        window: local costmap, where "costmap" is needed.
+    """
+
+    def __init__(
+        self, engine: Engine, needs: frozenset[str], control: float, lidar: Lidar | None = None, window: Window | None = None
+    ) -> None:
+        self._engine, self._needs, self._control, self._lidar = engine, needs, control, lidar
+        worlds, count = engine.layout.worlds, engine.layout.robots
+        rows, corners = worlds * count, engine.layout.corners
+        self.rows = rows
+        self._pose, self._twist, self._goal = (np.zeros((rows, 3), np.float32) for _ in range(3))
+        self._radius = np.zeros(rows, np.float32)
+        self._footprint = np.zeros((rows, corners, 2), np.float32)
+        self._limits = Limits(np.zeros(rows, np.bool_), *(np.zeros(rows, np.float32) for _ in range(8)))
+        self._path, self._path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
+        self._pedestrians = _tracks(rows, engine.slots) if "pedestrians" in needs or window is not None else None
+        self._robots = _tracks(rows, max(count - 1, 0)) if "robots" in needs or window is not None else None
+        self._costmap = None if window is None else window.buffer(rows)
+        self._window, self._ranges = window, np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
+        self._bound = [self._bind(g) for g in (0, 1)]
+
+    def _bind(self, generation: int) -> list[Any]:
+        engine = self._engine
+        people, robots = engine._generations[generation], engine._robots[generation]
+        calls = [bind(_gather, robots, engine.status, self._pose, self._twist, self._goal)]
+        if (t := self._pedestrians) is not None:
+            arrays = (t.position, t.velocity, t.radius, t.present, t.id, t.group)
+            calls.append(bind(_gather_pedestrians, np.int64(engine.layout.robots), people, engine.traits, *arrays))
+        if (t := self._robots) is not None:
+            arrays = (t.position, t.velocity, t.radius, t.present, t.id)
+            calls.append(bind(_gather_robots, robots, engine.robot_traits, *arrays))
+        return calls
+
+    def place(self, world: int, robot: int, model: RobotModel) -> None:
+        """Say which robot a row is."""
+        n = world * self._engine.layout.robots + robot
+        self._radius[n] = model.radius
+        self._footprint[n] = 0
+        self._footprint[n, : len(model.footprint)] = np.asarray(model.footprint, np.float32).reshape(-1, 2)
+        for mine, its in zip(vars(self._limits).values(), vars(model.limits(1)).values(), strict=True):
+            mine[n] = its[0]
+
+    def set_path(self, world: int, robot: int, path: Doubles) -> None:
+        """Give a row its global path (K, 2); (0, 2) for none."""
+        n = world * self._engine.layout.robots + robot
+        k = len(path)
+        if k > self._path.shape[1]:
+            grown = np.zeros((self.rows, 2 * k, 2), np.float32)
+            grown[:, : self._path.shape[1]] = self._path
+            grown[:, self._path.shape[1] :] = self._path[:, -1:]
+            self._path = grown
+        self._path_count[n] = k
+        self._path[n, :k] = path
+        self._path[n, k:] = path[-1] if k else 0
+
+    def scan(self) -> None:
+        """Take a scan now; it stays until the next."""
+        if self._lidar is not None and "scan" in self._needs:
+            lidar, engine = self._lidar, self._engine
+            ranges = engine.scan(lidar)
+            if lidar.noise > 0 or lidar.dropout > 0:
+                lidar.perturb(engine.status.key, engine.status.step, ranges)
+            self._ranges[...] = ranges.reshape(self.rows, -1)
+
+    def observe(self) -> Observation:
+        """Return what every row knows now."""
+        engine = self._engine
+        for call in self._bound[engine._now]:
+            call(0, engine.layout.worlds)
+        if self._window is not None:
+            index = np.repeat(engine.maps.index, engine.layout.robots)
+            self._window.fill(engine.maps, index, self._pose, self._radius, (self._pedestrians, self._robots), self._costmap)
+        seen = self._needs
+        scanned = self._lidar is not None and "scan" in seen
+        return Observation(
+            pose=_read_only(self._pose),
+            twist=_read_only(self._twist),
+            goal=_read_only(self._goal),
+            radius=_read_only(self._radius),
+            footprint=_read_only(self._footprint),
+            limits=self._limits,
+            dt=self._control,
+            path=_read_only(self._path) if "path" in seen else None,
+            path_count=_read_only(self._path_count) if "path" in seen else None,
+            pedestrians=self._pedestrians if "pedestrians" in seen else None,
+            robots=self._robots if "robots" in seen else None,
+            scan=_read_only(self._ranges) if scanned else None,
+            scan_angles=_read_only(self._lidar.angles) if scanned else None,
+            scan_pose=np.array([self._lidar.x, self._lidar.y, self._lidar.heading], np.float32) if scanned else None,
+            scan_range=self._lidar.range_max if scanned else None,
+            costmap=self._costmap if "costmap" in seen else None,
+        )

@@ -1,0 +1,85 @@
+"""Keeps samples of running episodes at control rate and contact events at physics rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.jit import bind, kernel
+from agora.core.recording import Contact, ContactKind
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+
+
+@kernel
+def _sample(robots, people, status, cursor, steps, robot_samples, pedestrian_samples, present, first, last):
+    for w in range(first, last):
+        k = cursor[w]
+        if k < 0 or k >= steps.shape[1] or (k > 0 and steps[w, k - 1] == status.step[w]):
+            continue
+        steps[w, k] = status.step[w]
+        cursor[w] = k + 1
+        for r in range(robots.x.shape[1]):
+            s = robot_samples[w, k, r]
+            s[0], s[1], s[2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
+            s[3], s[4], s[5] = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
+        s = pedestrian_samples[w, k]
+        s[0, :], s[1, :], s[2, :], s[3, :] = people.x[w, :], people.y[w, :], people.vx[w, :], people.vy[w, :]
+        s[4, :] = people.heading[w, :]
+        present[w, k, :] = people.active[w, :]
+
+
+class Recorder:
+    """Samples of every world of an engine.
+
+    Args:
+        engine: the worlds.
+        length: most samples of an episode.
+    """
+
+    def __init__(self, engine: Engine, length: int) -> None:
+        worlds, robots, slots = engine.layout.worlds, engine.layout.robots, engine.slots
+        self._engine = engine
+        self.cursor = np.full(worlds, -1, np.int64)
+        self.steps = np.zeros((worlds, length), np.int64)
+        self.robots = np.zeros((worlds, length, robots, 6), np.float32)
+        self.pedestrians = np.zeros((worlds, length, 5, slots), np.float32)
+        self.present = np.zeros((worlds, length, slots), np.bool_)
+        self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
+        arrays = (engine.status, self.cursor, self.steps, self.robots, self.pedestrians, self.present)
+        self._bound = [bind(_sample, engine._robots[g], engine._generations[g], *arrays) for g in (0, 1)]
+
+    def start(self, world: int) -> None:
+        """Forget what was recorded of a world and begin again."""
+        self.cursor[world] = 0
+        self._events[world] = []
+
+    def sample(self) -> None:
+        """Keep the present state and the contact events since the last call."""
+        engine = self._engine
+        self._bound[engine._now](0, engine.layout.worlds)
+        status = engine.status
+        for w in np.flatnonzero(status.events):
+            for k in range(min(status.events[w], status.event_step.shape[1])):
+                contact = Contact(
+                    time=(float(status.event_step[w, k]) + float(status.event_fraction[w, k])) * engine.dt,
+                    kind=ContactKind(status.event_kind[w, k]),
+                    party=int(status.event_party[w, k]),
+                    x=float(status.event_x[w, k]),
+                    y=float(status.event_y[w, k]),
+                )
+                self._events[w].append((int(status.event_robot[w, k]), contact))
+        status.events[...] = 0
+
+    def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
+        """Contact events of one robot, in time order."""
+        return tuple(sorted((c for r, c in self._events[world] if r == robot), key=lambda c: (c.time, c.kind, c.party)))
+
+    def samples_until(self, world: int, end_step: int) -> tuple[slice, np.ndarray]:
+        """Return which samples belong to a robot that ended at a step, and their times, s; the last one stands for the end."""
+        steps = self.steps[world, : self.cursor[world]]
+        count = int(np.searchsorted(steps, end_step)) + 1
+        times = np.minimum(steps[:count], end_step) * self._engine.dt
+        return slice(0, len(times)), times

@@ -1,0 +1,275 @@
+"""The one episode loop: benchmark, training, replay and the ROS simulator node run it or are tested against it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.recording import Outcome, Recording
+from agora.core.state import Doubles, Floats
+from agora.engine.observe import Observer
+from agora.engine.records import RUNNING
+from agora.engine.recorder import Recorder
+from agora.engine.world import EVERY_CONTACT, Engine, Layout
+from agora.errors import InputError
+from agora.planners.global_.astar import AStar, geodesic_length
+from agora.planners.lift import call, reset_memory
+
+if TYPE_CHECKING:
+    from agora.interfaces import GlobalPlanner
+    from agora.sensors.lidar import Lidar
+    from agora.tasks.start import Start
+
+
+@dataclass(frozen=True)
+class Periods:
+    """How often things happen; all are integer multiples of the physics step.
+
+    Attributes:
+        physics: s. control: s between two calls of the planner. crowd: s between two calls of the crowd model.
+        sensor: s between two scans.
+    """
+
+    physics: float = 0.05
+    control: float = 0.1
+    crowd: float = 0.05
+    sensor: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.physics <= 1.0:
+            raise ValueError(f"physics must be in (0, 1] s, got {self.physics}")
+        for name in ("control", "crowd", "sensor"):
+            ratio = getattr(self, name) / self.physics
+            if ratio < 0.999999 or abs(ratio - round(ratio)) > 1e-6:
+                raise ValueError(f"{name} must be an integer multiple of physics = {self.physics} s, got {getattr(self, name)}")
+
+    def steps(self, name: str) -> int:
+        """A period in physics steps."""
+        return round(float(getattr(self, name)) / self.physics)
+
+    @property
+    def common(self) -> int:
+        """Physics steps after which all periods begin together; episodes begin at multiples of it."""
+        return math.lcm(*(self.steps(n) for n in ("control", "crowd", "sensor")))
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is the same for every episode of a batch.
+
+    Attributes:
+        periods: how often things happen.
+        crowd: what moves simulated pedestrians.
+        sees_pedestrians, sees_robots: whom simulated pedestrians react to.
+        ends: sum of END bits (`agora.engine.records`): which contacts end an episode; the others are counted.
+        remove: robots that have ended leave the world.
+        lidar: of every robot; the one of the first robot's model where None.
+        global_planner: makes the path.
+    """
+
+    periods: Periods = field(default_factory=Periods)
+    crowd: Any = None
+    sees_pedestrians: bool = True
+    sees_robots: bool = True
+    ends: int = EVERY_CONTACT
+    remove: bool = False
+    lidar: Lidar | None = None
+    global_planner: GlobalPlanner = field(default_factory=AStar)
+
+
+class Episodes:
+    """Runs starts through W worlds, refilling each world as it is done.
+
+    The result of an episode depends on its start, the planner and the conditions alone: not on W, threads, slots or order.
+
+    Args:
+        starts: the episodes.
+        planner: drives every robot.
+        conditions: what they have in common.
+        worlds: W; as many as there are starts where 0.
+        threads: threads over worlds.
+        slots: pedestrian slots a world; the least where 0.
+        before_call: called before each call of the planner with the indices of the episodes under way (a watchdog's heartbeat).
+    """
+
+    def __init__(
+        self,
+        starts: Sequence[Start],
+        planner: Any,
+        conditions: Conditions,
+        *,
+        worlds: int = 0,
+        threads: int = 1,
+        slots: int = 0,
+        before_call: Callable[[list[int]], None] | None = None,
+    ) -> None:
+        if not starts:
+            raise InputError("there is no episode to run")
+        self.starts, self.planner, self.conditions = list(starts), planner, conditions
+        periods = conditions.periods
+        worlds = min(worlds or len(starts), len(starts))
+        self._maps = list({id(s.map): s.map for s in starts}.values())
+        self._map_index = {id(m): k for k, m in enumerate(self._maps)}
+        layout = Layout.of(starts, worlds, periods.physics)
+        self.engine = Engine(
+            layout,
+            self._maps,
+            dt=periods.physics,
+            crowd=conditions.crowd,
+            crowd_every=periods.steps("crowd"),
+            sees_pedestrians=conditions.sees_pedestrians,
+            sees_robots=conditions.sees_robots,
+            ends=conditions.ends,
+            remove=conditions.remove,
+            threads=threads,
+            slots=slots,
+        )
+        needs = frozenset(planner.needs)
+        lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
+        self.observer = Observer(self.engine, needs, periods.control, lidar, getattr(planner, "window", None))
+        longest = max(s.timeout for s in starts)
+        self._recorder = Recorder(self.engine, math.ceil(longest / periods.control) + 3)
+        self._running = np.full(worlds, -1, np.int64)
+        self._pending = list(range(len(starts)))[::-1]
+        self._memory: Any = None
+        self._planning: list[list[float]] = [[] for _ in range(worlds)]
+        self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
+        self._shortest: list[list[float]] = [[] for _ in range(worlds)]
+        self._reached = np.zeros((worlds, layout.robots), np.int64)
+        self._before_call = before_call
+
+    def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
+        """Yield, as each episode is done, its index among the starts and a recording of each of its robots."""
+        periods = self.conditions.periods
+        control, sensor, common = periods.steps("control"), periods.steps("sensor"), periods.common
+        self._refill()
+        try:
+            while (self._running >= 0).any():
+                self._recorder.sample()
+                yield from self._collect()
+                if self.engine.tick % common == 0:
+                    self._refill()
+                if self.engine.status.done.all() and not self._pending:
+                    continue
+                if self.engine.tick % sensor == 0:
+                    self.observer.scan()
+                self._next_goals()
+                self._control()
+                for _ in range(control):
+                    self.engine.step()
+        finally:
+            self.engine.close()
+
+    def _refill(self) -> None:
+        began = False
+        for w in np.flatnonzero(self._running < 0):
+            if self._pending:
+                self._begin(int(w), self._pending.pop())
+                began = True
+        if began:
+            self._recorder.sample()
+
+    def _begin(self, w: int, index: int) -> None:
+        start = self.starts[index]
+        self.engine.reset(w, start, self._map_index[id(start.map)])
+        self._recorder.start(w)
+        self._running[w] = index
+        self._planning[w], self._failure[w], self._shortest[w] = [], {}, []
+        self._reached[w] = 0
+        rows = np.arange(len(start.robots)) + w * self.engine.layout.robots
+        if self._memory is not None:
+            self._memory = reset_memory(self._memory, rows)
+        for r, robot in enumerate(start.robots):
+            self.observer.place(w, r, robot.model)
+            legs = np.vstack([robot.pose[None, :2], robot.goals[:, :2]])
+            self._shortest[w].append(geodesic_length(start.map, legs[0], legs[1], robot.model.radius))
+            self._plan_path(w, r, legs[0], legs[1])
+
+    def _plan_path(self, w: int, r: int, here: Doubles, goal: Doubles) -> None:
+        if "path" not in self.planner.needs:
+            return
+        start = self.starts[self._running[w]]
+        place = start.map
+        origin = np.asarray(place.origin, np.float32)
+        radius = start.robots[r].model.radius
+        path = self.conditions.global_planner.path(place.clearance, place.resolution, origin, here, goal, radius)
+        self.observer.set_path(w, r, np.zeros((0, 2)) if path is None else np.asarray(path))
+
+    def _next_goals(self) -> None:
+        status = self.engine.status
+        for w, r in np.argwhere(status.arrived):
+            self._reached[w, r] += 1
+            goals = self.starts[self._running[w]].robots[r].goals
+            goal = goals[self._reached[w, r]]
+            status.goals_left[w, r] -= 1
+            self.engine.set_goal(w, r, goal)
+            robots = self.engine.robots
+            self._plan_path(w, r, np.array([robots.x[w, r], robots.y[w, r]], float), goal[:2])
+
+    def _control(self) -> None:
+        """Ask the planner for the twists of all rows that are under way."""
+        engine, status = self.engine, self.engine.status
+        active = ((status.outcome == RUNNING) & ~status.done[:, None] & (self._running >= 0)[:, None]).reshape(-1)
+        if not active.any():
+            return
+        if self._before_call is not None:
+            self._before_call([int(k) for k in self._running[~status.done & (self._running >= 0)]])
+        observation = self.observer.observe()
+        began = time.perf_counter()
+        twists, self._memory, failures = call(self.planner, observation, self._memory, active)
+        share = (time.perf_counter() - began) / int(active.sum())
+        for w in np.flatnonzero(active.reshape(status.outcome.shape).any(1)):
+            self._planning[w].append(share)
+        commands: Floats = np.where(active[:, None], twists, np.float32(0.0)).astype(np.float32)
+        for row, reason in failures.items():
+            w, r = divmod(row, engine.layout.robots)
+            status.outcome[w, r], status.end_step[w, r] = int(Outcome.PLANNER_FAILED), status.step[w]
+            self._failure[w][r] = reason
+            commands[row] = 0.0
+            status.done[w] = bool((status.outcome[w] != RUNNING).all())
+        engine.commands[...] = commands.reshape(engine.commands.shape)
+
+    def _collect(self) -> Iterator[tuple[int, list[Recording]]]:
+        for w in np.flatnonzero((self._running >= 0) & self.engine.status.done):
+            index = int(self._running[w])
+            yield index, [self._recording(int(w), r) for r in range(self.engine.layout.robots)]
+            self._running[w] = -1
+            self._recorder.cursor[w] = -1
+
+    def _recording(self, w: int, r: int) -> Recording:
+        engine, recorder = self.engine, self._recorder
+        start = self.starts[self._running[w]]
+        status, model = engine.status, start.robots[r].model
+        kept, times = recorder.samples_until(w, int(status.end_step[w, r]))
+        samples = recorder.robots[w, kept, r].astype(np.float64)
+        people = recorder.pedestrians[w, kept, :, : start.crowd_size].astype(np.float64)
+        slots = slice(0, start.crowd_size)
+        return Recording(
+            time=times,
+            pose=samples[:, :3],
+            twist=samples[:, 3:],
+            goal=np.array([status.goal_x[w, r], status.goal_y[w, r], status.goal_heading[w, r]], np.float64),
+            goal_tolerance=start.goal_tolerance,
+            radius=model.radius,
+            max_speed=float(model.limits(1).max_vx[0]),
+            pedestrian_position=np.stack([people[:, 0], people[:, 1]], -1),
+            pedestrian_velocity=np.stack([people[:, 2], people[:, 3]], -1),
+            pedestrian_heading=people[:, 4],
+            pedestrian_present=recorder.present[w, kept, slots].copy(),
+            pedestrian_radius=engine.traits.radius[w, slots].astype(np.float64),
+            pedestrian_id=engine.traits.id[w, slots].copy(),
+            pedestrian_group=engine.traits.group[w, slots].copy(),
+            contacts=recorder.contacts(w, r),
+            outcome=Outcome(status.outcome[w, r]),
+            timeout=start.timeout,
+            shortest_path=self._shortest[w][r],
+            map=start.map,
+            planning_time=np.asarray(self._planning[w]),
+            clipped=int(status.clipped[w, r]),
+            failure=self._failure[w].get(r, ""),
+        )
