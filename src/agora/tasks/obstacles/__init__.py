@@ -1,0 +1,1 @@
+"""Obstacles modes: one file each."""

@@ -1,0 +1,15 @@
+"""Nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.tasks.world import Task
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """The map alone."""
+
+    def place(self, task: Task) -> None:
+        """Put nothing into the task."""

@@ -1,0 +1,36 @@
+"""The recorded pedestrians of the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.errors import InputError
+from agora.tasks.world import Task
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Recorded pedestrians walk as they were recorded; they do not react.
+
+    Attributes:
+        random_phase: recordings that repeat start at a random moment of their period (DynaBARN), drawn per pedestrian.
+    """
+
+    random_phase: bool = False
+
+    def place(self, task: Task) -> None:
+        """Let the recorded pedestrians appear.
+
+        Raises:
+            InputError: the world has no recording, or a random phase is asked for recordings that do not repeat.
+        """
+        recorded = task.world.replay
+        if recorded is None:
+            raise InputError(f"obstacles mode 'replay': world {task.map.name!r} has no recorded pedestrians")
+        task.replay = True
+        if self.random_phase:
+            if not (task.world.replay_period > 0).all() or not task.world.replay_period.size:
+                raise InputError(f"obstacles mode 'replay': random_phase needs recordings that repeat; {task.map.name!r} has none")
+            task.phase = task.stream.uniform(0.0, 1.0, (len(recorded.id),)) * np.asarray(task.world.replay_period)

@@ -1,0 +1,1 @@
+"""Robots modes: one file each."""

@@ -1,0 +1,58 @@
+"""Robots at random places, with random goals that they can reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.errors import PlacementError
+from agora.tasks.placement import place
+from agora.tasks.world import Task
+
+_TRIES = 200
+
+
+@dataclass(frozen=True)
+class Random:
+    """Start and goals drawn from the free space, connected for the robot.
+
+    Attributes:
+        count: robots.
+        distance: least distance between start and goal, and between goals that follow each other, m.
+        goals: goals one after the other; with many, a robot keeps driving until the time-out (Arena's ``explore``).
+    """
+
+    count: int = 1
+    distance: float = 5.0
+    goals: int = 1
+
+    def __post_init__(self) -> None:
+        if self.count < 0 or self.goals < 1:
+            raise ValueError(f"count must be at least 0 and goals at least 1, got {self.count} and {self.goals}")
+
+    def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
+        """Return start poses and goals.
+
+        Raises:
+            PlacementError: no places so far apart.
+        """
+        clearance = task.radius + task.safety
+        starts = place(task.stream, task.map, clearance, self.count, apart=2 * clearance)
+        placed = []
+        for start in starts:
+            goals = [start]
+            for _ in range(self.goals):
+                goals.append(self._far_from(task, clearance, goals[-1]))
+            headings = task.stream.uniform(-np.pi, np.pi, (len(goals),))
+            poses = np.column_stack([goals, headings])
+            placed.append((poses[0], poses[1:]))
+        return placed
+
+    def _far_from(self, task: Task, clearance: float, point: Doubles) -> Doubles:
+        for _ in range(_TRIES):
+            goal = place(task.stream, task.map, clearance, 1, connected_to=point)[0]
+            if np.hypot(*(goal - point)) >= self.distance:
+                return goal
+        raise PlacementError(f"map {task.map.name!r}: no goal {self.distance} m from ({point[0]:.2f}, {point[1]:.2f}) in {_TRIES} tries")

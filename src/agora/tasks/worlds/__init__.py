@@ -1,0 +1,1 @@
+"""World sources: one file each."""

@@ -1,0 +1,31 @@
+"""An empty rectangle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.world import World
+
+
+@dataclass(frozen=True)
+class Open:
+    """A plane without obstacles; leaving it is leaving the map.
+
+    Attributes:
+        width, height: m. x, y: lower-left corner, m.
+    """
+
+    width: float = 20.0
+    height: float = 20.0
+    x: float = 0.0
+    y: float = 0.0
+
+    def names(self) -> list[str]:
+        """One world."""
+        return ["open"]
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Return the plane."""
+        return World(Map.open((self.x, self.y), (self.x + self.width, self.y + self.height)))
