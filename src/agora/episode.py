@@ -19,43 +19,12 @@ from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
 from agora.planners.global_.astar import AStar, geodesic_length
 from agora.planners.lift import call, reset_memory
+from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
     from agora.interfaces import GlobalPlanner
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
-
-
-@dataclass(frozen=True)
-class Periods:
-    """How often things happen; all are integer multiples of the physics step.
-
-    Attributes:
-        physics: s. control: s between two calls of the planner. crowd: s between two calls of the crowd model.
-        sensor: s between two scans.
-    """
-
-    physics: float = 0.05
-    control: float = 0.1
-    crowd: float = 0.05
-    sensor: float = 0.1
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.physics <= 1.0:
-            raise ValueError(f"physics must be in (0, 1] s, got {self.physics}")
-        for name in ("control", "crowd", "sensor"):
-            ratio = getattr(self, name) / self.physics
-            if ratio < 0.999999 or abs(ratio - round(ratio)) > 1e-6:
-                raise ValueError(f"{name} must be an integer multiple of physics = {self.physics} s, got {getattr(self, name)}")
-
-    def steps(self, name: str) -> int:
-        """A period in physics steps."""
-        return round(float(getattr(self, name)) / self.physics)
-
-    @property
-    def common(self) -> int:
-        """Physics steps after which all periods begin together; episodes begin at multiples of it."""
-        return math.lcm(*(self.steps(n) for n in ("control", "crowd", "sensor")))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,35 @@ KINDS = {
     "metrics": "metric",
     "robots_modes": "robots mode",
     "obstacles_modes": "obstacles mode",
+    "worlds": "world source",
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """A component and the name it is registered under.
+
+    Attributes:
+        name: in the registry. part: the component.
+    """
+
+    name: str
+    part: Any
+
+    @staticmethod
+    def of(kind: str, name: str, **parameters: Any) -> Named:
+        """Build the component ``name`` of a kind."""
+        return Named(name, make(kind, name, **parameters))
+
+
+@dataclasses.dataclass(frozen=True)
+class Plug:
+    """Marks a field of a file's dataclass as a component: ``Annotated[Named, Plug("planners")]``.
+
+    In the file it is the name alone, or a mapping of ``name`` and the component's parameters.
+    """
+
+    kind: str
 
 
 @functools.cache

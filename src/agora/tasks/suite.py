@@ -1,0 +1,214 @@
+"""Suites: a fixed list of stages, each a world, task modes, a crowd and a number of episodes; files in ``configs/benchmark``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+
+from agora.config import load
+from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.registry import Named, Plug
+from agora.robots.model import RobotModel, load_robot
+from agora.seeds import Stream
+from agora.share import folder
+from agora.tasks.periods import Periods
+from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.tasks.world import People, Person, Task
+
+Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What moves pedestrians, and what they are like.
+
+    Attributes:
+        model: crowd model. sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
+    """
+
+    model: Annotated[Named, Plug("crowd_models")] = field(default_factory=lambda: Named.of("crowd_models", "helbing"))
+    sees_pedestrians: bool = True
+    sees_robots: bool = True
+    people: People = field(default_factory=People)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Episodes of one kind.
+
+    Attributes:
+        name: unique in the suite. episodes: how many; 0 for one of each world.
+        world: source of the surroundings. robots, obstacles: task modes. crowd: of simulated pedestrians.
+        robot: model of the robots, one name for all or one for each.
+        timeout: s; a world that sets its own has precedence. goal_tolerance: m. heading_tolerance: rad, None for any heading.
+        safety: clearance beyond the radius that robots get at random places, m.
+        ends: contacts that end a robot's episode; the others are counted.
+        after_end: whether robots that have ended stay in the world.
+        periods: how often things happen.
+    """
+
+    name: str
+    world: Annotated[Named, Plug("worlds")]
+    robots: Annotated[Named, Plug("robots_modes")] = field(default_factory=lambda: Named.of("robots_modes", "random"))
+    obstacles: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
+    crowd: Crowd = field(default_factory=Crowd)
+    episodes: int = 0
+    robot: str | tuple[str, ...] = "jackal"
+    timeout: float = 60.0
+    goal_tolerance: float = 0.3
+    heading_tolerance: float | None = None
+    safety: float = 0.25
+    ends: tuple[Ending, ...] = ("pedestrian", "wall", "robot", "out_of_map")
+    after_end: Literal["stay", "remove"] = "stay"
+    periods: Periods = field(default_factory=Periods)
+
+    def __post_init__(self) -> None:
+        if not self.name or "/" in self.name:
+            raise ValueError(f"name must be a text without '/', got {self.name!r}")
+        if self.episodes < 0:
+            raise ValueError(f"episodes must be at least 0, got {self.episodes}")
+        for key in ("timeout", "goal_tolerance"):
+            if getattr(self, key) <= 0:
+                raise ValueError(f"{key} must be above 0, got {getattr(self, key)}")
+        if self.safety < 0:
+            raise ValueError(f"safety must be at least 0, got {self.safety}")
+
+    @property
+    def count(self) -> int:
+        """Number of episodes."""
+        return self.episodes or len(self.world.part.names())
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A fixed list of episodes.
+
+    Attributes:
+        name: of the suite. stages: its parts. seed: of every random stream.
+        version: raised when the numbers change. description: one paragraph.
+    """
+
+    name: str
+    stages: tuple[Stage, ...]
+    seed: int = 0
+    version: int = 1
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        names = [stage.name for stage in self.stages]
+        if not names:
+            raise ValueError("stages must hold at least one stage")
+        if len(set(names)) < len(names):
+            raise ValueError(f"stages must have different names, got {names}")
+        if self.seed < 0:
+            raise ValueError(f"seed must be at least 0, got {self.seed}")
+
+    def entries(self) -> list[tuple[str, int]]:
+        """Stage name and number of every episode."""
+        return [(stage.name, k) for stage in self.stages for k in range(stage.count)]
+
+    def stage(self, name: str) -> Stage:
+        """The stage of a name."""
+        stages = {s.name: s for s in self.stages}
+        if name not in stages:
+            raise UnknownNameError("stage", name, stages)
+        return stages[name]
+
+    def entry(self, stage: str, episode: int) -> str:
+        """The name of an episode: ``suite/stage/episode``."""
+        return f"{self.name}/{stage}/{episode:04d}"
+
+    def start(self, stage_name: str, episode: int) -> Start:
+        """Put one episode together; the result depends on the suite, the seed and the episode alone.
+
+        Raises:
+            InputError: a file of the stage is wrong, or something does not fit into its world.
+        """
+        stage, entry = self.stage(stage_name), self.entry(stage_name, episode)
+        stream = Stream(entry, self.seed, "task")
+        source = stage.world.part
+        names = source.names()
+        try:
+            world = source.world(names[episode % len(names)], stream)
+            models = _models(stage)
+            task = Task(world, world.map, max((m.radius for m in models), default=0.3), stage.safety, stream, stage.crowd.people)
+            task.robots = stage.robots.part.place(task)
+            stage.obstacles.part.place(task)
+        except PlacementError as error:
+            raise PlacementError(f"{entry}: {error}") from error
+        return _start(entry, self.seed, stage, task, models)
+
+
+def _models(stage: Stage) -> list[RobotModel]:
+    names = (stage.robot,) if isinstance(stage.robot, str) else stage.robot
+    return [load_robot(name) for name in names]
+
+
+def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotModel]) -> Start:
+    if len(models) not in (1, len(task.robots)):
+        raise InputError(f"{entry}: robot names {len(models)} models for {len(task.robots)} robots")
+    models = models if len(models) == len(task.robots) else models * len(task.robots)
+    robots = tuple(RobotStart(m, start, goals) for m, (start, goals) in zip(models, task.robots, strict=True))
+    common = Start(
+        entry=entry,
+        seed=seed,
+        map=task.map,
+        robots=robots,
+        pedestrians=_pedestrians(task.pedestrians, task.crowd),
+        timeout=stage.timeout if task.world.timeout is None else task.world.timeout,
+        goal_tolerance=stage.goal_tolerance,
+        heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
+    )
+    if not task.replay:
+        return common
+    return replace(
+        common,
+        replay=task.world.replay,
+        replay_radius=task.world.replay_radius,
+        replay_period=task.world.replay_period,
+        replay_phase=task.phase,
+    )
+
+
+def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
+    if not people:
+        return PedestrianStarts.none()
+    most = max(len(p.waypoints) for p in people)
+    waypoints = np.stack([np.vstack([p.waypoints, np.repeat(p.waypoints[-1:], most - len(p.waypoints), 0)]) for p in people])
+    count = len(people)
+    return PedestrianStarts(
+        position=np.stack([p.position for p in people]),
+        speed=np.array([p.speed for p in people]),
+        radius=np.array([p.radius for p in people]),
+        group=np.array([p.group for p in people], np.int32),
+        id=np.arange(1, count + 1, dtype=np.int32),
+        waypoints=waypoints,
+        waypoint_count=np.array([len(p.waypoints) for p in people], np.int32),
+        mode=np.array([p.mode for p in people], np.int32),
+        tolerance=np.full(count, crowd.tolerance),
+        velocity=np.zeros((count, 2)),
+    )
+
+
+def suite_names() -> list[str]:
+    """Names of the suites that come with Agora."""
+    return sorted(p.stem for p in (folder("configs") / "benchmark").glob("*.yaml"))
+
+
+def load_suite(name_or_path: str | Path) -> Suite:
+    """Return the suite of a name (``configs/benchmark/<name>.yaml``) or of a file.
+
+    Raises:
+        UnknownNameError: no such suite.
+        InputError: the file is wrong.
+    """
+    path = Path(name_or_path)
+    if path.suffix in (".yaml", ".yml", ".json") or "/" in str(name_or_path):
+        return load(path, Suite)
+    if str(name_or_path) not in suite_names():
+        raise UnknownNameError("suite", str(name_or_path), suite_names())
+    return load(folder("configs") / "benchmark" / f"{name_or_path}.yaml", Suite)
