@@ -1,0 +1,332 @@
+"""Files from users: YAML or JSON, read once and strictly into the frozen dataclasses that code uses.
+
+A key that the dataclass does not have, a key that is missing, another type, a number that is not finite, a duplicate key, or a
+value that ``__post_init__`` refuses with a `ValueError` are problems; all problems of a file are reported together, each as
+``file:line: key.path: what was expected, got what``. Nothing is converted except an integer to a float, a list to a tuple.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from agora.documents import Node, join, read_text, shown, tree_of_plain, tree_of_text
+from agora.errors import InputError, nearest
+
+T = TypeVar("T")
+
+
+class _Wrong(Exception):  # noqa: N818
+    """Raised inside the builder once a problem is noted; never leaves this module."""
+
+
+def load(path: str | Path, kind: type[T]) -> T:
+    """Read a YAML or JSON file into a dataclass (or another type made of dataclasses, lists, tuples, dicts and scalars).
+
+    Args:
+        path: the file; ``.json`` is checked as JSON, everything else is YAML 1.2.
+        kind: what the file describes.
+
+    Raises:
+        InputError: the file cannot be read, or does not describe a ``kind``.
+    """
+    text = read_text(path)
+    return parse(text, kind, str(path), is_json=Path(path).suffix.lower() == ".json")
+
+
+def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = False) -> T:
+    """Build a ``kind`` from YAML or JSON text; ``where`` names the text in messages.
+
+    Raises:
+        InputError: as `load`.
+    """
+    return cast(T, _Builder(where).run(tree_of_text(text, where, is_json), kind))
+
+
+def build(values: Any, kind: type[T], where: str = "configuration") -> T:
+    """Build a ``kind`` from plain data (dicts, lists, scalars) by the same rules; ``where`` names the data in messages.
+
+    Raises:
+        InputError: as `load`.
+    """
+    return cast(T, _Builder(where).run(tree_of_plain(values, where), kind))
+
+
+class _Builder:
+    """Builds one value and collects every problem on the way."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.problems: list[str] = []
+
+    def run(self, node: Node, kind: Any) -> Any:
+        try:
+            value = self.value(node, kind, "")
+        except _Wrong:
+            value = None
+        except RecursionError as error:
+            raise InputError(f"{self.where}:1: nested too deeply") from error
+        if self.problems:
+            raise InputError("\n".join(self.problems))
+        return value
+
+    def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
+        place = self.where if line is None else f"{self.where}:{line}"
+        self.problems.append(f"{place}: {path}: {message}" if path else f"{place}: {message}")
+        return _Wrong()
+
+    def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
+        hint = ""
+        if isinstance(node.value, str) and expected in ("a number", "an integer"):
+            hint = "; remove the quotes" if _looks_numeric(node.value) else ""
+        return self.wrong(node.line, path, f"expected {expected}, got {shown(node.value)}{hint}")
+
+    def value(self, node: Node, kind: Any, path: str) -> Any:
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if origin is typing.Annotated:
+            return self.value(node, arguments[0], path)
+        if origin is Literal:
+            return self.choice(node, arguments, path)
+        if origin in (typing.Union, types.UnionType):
+            return self.union(node, arguments, path)
+        if dataclasses.is_dataclass(kind):
+            return self.record(node, kind, path)
+        if kind is Any:
+            return self.anything(node, path)
+        if kind in (list, tuple) or origin in (list, tuple, Sequence):
+            return self.sequence(node, list if list in (kind, origin) else tuple, arguments, path)
+        if kind is dict or origin in (dict, Mapping):
+            return self.mapping(node, arguments[1] if arguments else Any, path)
+        return self.scalar(node, kind, path)
+
+    def scalar(self, node: Node, kind: Any, path: str) -> Any:
+        value = node.value
+        if kind in (None, type(None)) and value is None:
+            return None
+        if kind is bool and isinstance(value, bool):
+            return value
+        if kind is int and isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+            return self.finite(node, path)
+        if kind is str and isinstance(value, str):
+            return value
+        if kind is Path and isinstance(value, str) and value and "\0" not in value:
+            return Path(value)
+        raise self.unexpected(node, path, _described(kind))
+
+    def finite(self, node: Node, path: str) -> float:
+        try:
+            number = float(node.value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise self.unexpected(node, path, "a finite number")
+        return number
+
+    def choice(self, node: Node, names: tuple[Any, ...], path: str) -> Any:
+        for name in names:
+            if node.value == name and type(node.value) is type(name):
+                return name
+        message = f"expected one of {', '.join(map(str, names))}, got {shown(node.value)}"
+        if isinstance(node.value, str):
+            message += f"; {nearest(node.value, [str(name) for name in names])}"
+        raise self.wrong(node.line, path, message)
+
+    def union(self, node: Node, kinds: tuple[Any, ...], path: str) -> Any:
+        if node.value is None and type(None) in kinds:
+            return None
+        fitting = [kind for kind in kinds if _fits(node, kind)]
+        records = [kind for kind in fitting if dataclasses.is_dataclass(kind)]
+        if len(records) > 1:
+            return self.record(node, self.member(node, records, path), path)
+        for kind in fitting:
+            attempt = _Builder(self.where)
+            try:
+                value = attempt.value(node, kind, path)
+            except _Wrong:
+                value = None
+            if not attempt.problems:
+                return value
+            if len(fitting) == 1:
+                self.problems += attempt.problems
+                raise _Wrong
+        raise self.unexpected(node, path, " or ".join(_described(kind) for kind in kinds))
+
+    def member(self, node: Node, records: list[Any], path: str) -> Any:
+        """The dataclass of a union that the value's key ``kind`` or ``mode`` (a Literal in each) names."""
+        for key in ("kind", "mode"):
+            names = {name: record for record in records for name in _names_of(record, key)}
+            if names:
+                break
+        else:
+            raise TypeError(f"{records} have no Literal field 'kind' or 'mode' to tell them apart")
+        if key not in node.value:
+            raise self.wrong(node.line, path, f"expected the key {key!r}, one of {', '.join(names)}, got none")
+        return names[self.choice(node.value[key], tuple(names), join(path, key))]
+
+    def sequence(self, node: Node, make: Any, arguments: tuple[Any, ...], path: str) -> Any:
+        if not isinstance(node.value, list):
+            raise self.unexpected(node, path, "a list")
+        count = len(node.value)
+        if make is list or not arguments or arguments[-1] is Ellipsis:
+            kinds = (arguments[0] if arguments else Any,) * count
+        elif len(arguments) == count:
+            kinds = arguments
+        else:
+            raise self.wrong(node.line, path, f"expected a list of {len(arguments)} values, got {count}")
+        return make(self.all((node.value[i], kinds[i], f"{path}[{i}]") for i in range(count)))
+
+    def mapping(self, node: Node, kind: Any, path: str) -> dict[str, Any]:
+        if not isinstance(node.value, dict):
+            raise self.unexpected(node, path, "a mapping")
+        keys = node.value.keys()
+        return dict(zip(keys, self.all((node.value[key], kind, join(path, key)) for key in keys), strict=True))
+
+    def all(self, parts: Iterator[tuple[Node, Any, str]]) -> list[Any]:
+        """Every part built; goes on after a problem, so that all of them are reported."""
+        built, failed = [], False
+        for part in parts:
+            try:
+                built.append(self.value(*part))
+            except _Wrong:
+                failed = True
+        if failed:
+            raise _Wrong
+        return built
+
+    def anything(self, node: Node, path: str) -> Any:
+        if isinstance(node.value, list):
+            return self.sequence(node, list, (), path)
+        if isinstance(node.value, dict):
+            return self.mapping(node, Any, path)
+        if isinstance(node.value, float):
+            return self.finite(node, path)
+        return node.value
+
+    def record(self, node: Node, kind: Any, path: str) -> Any:
+        if not isinstance(node.value, dict):
+            raise self.unexpected(node, path, f"a mapping with the keys of {kind.__name__}")
+        hints, required = _fields(kind)
+        before = len(self.problems)
+        for key in node.value:
+            if key not in hints:
+                self.wrong(node.key_lines.get(key, node.line), join(path, key), f"unknown key; {nearest(key, hints)}")
+        for key in required:
+            if key not in node.value:
+                self.wrong(node.line, join(path, key), f"expected {_described(hints[key])}, got nothing: the key is missing")
+        given = [key for key in hints if key in node.value]
+        built = {}
+        for key in given:
+            try:
+                built[key] = self.value(node.value[key], hints[key], join(path, key))
+            except _Wrong:
+                continue
+        if len(self.problems) > before:
+            raise _Wrong
+        try:
+            return kind(**built)
+        except (ValueError, OverflowError, InputError) as error:
+            first = str(error).split(maxsplit=1)[0].rstrip(":,;") if str(error) else ""
+            line = node.value[first].line if first in node.value else node.line
+            raise self.wrong(line, path, str(error)) from error
+
+
+@functools.cache
+def _fields(kind: Any) -> tuple[dict[str, Any], list[str]]:
+    """The types of a dataclass' parameters by name, and the names of those without a default."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = [field for field in dataclasses.fields(kind) if field.init]
+    required = [f.name for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
+    return {field.name: hints[field.name] for field in fields}, required
+
+
+def _names_of(record: Any, key: str) -> tuple[str, ...]:
+    """The values of the Literal field ``key`` of a dataclass; empty where it has none."""
+    hint = _fields(record)[0].get(key)
+    return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
+
+
+def _fits(node: Node, kind: Any) -> bool:
+    """Whether a node's shape is that of a type."""
+    origin = typing.get_origin(kind)
+    if kind is Any:
+        return True
+    if dataclasses.is_dataclass(kind) or kind is dict or origin in (dict, Mapping):
+        return isinstance(node.value, dict)
+    if kind in (list, tuple) or origin in (list, tuple, Sequence):
+        return isinstance(node.value, list)
+    return not isinstance(node.value, list | dict)
+
+
+def _described(kind: Any) -> str:
+    """A type in the words of a message."""
+    words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
+    origin = typing.get_origin(kind)
+    if origin is typing.Annotated:
+        return _described(typing.get_args(kind)[0])
+    if origin is Literal:
+        return f"one of {', '.join(map(str, typing.get_args(kind)))}"
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_described(k) for k in typing.get_args(kind))
+    if dataclasses.is_dataclass(kind) or kind is dict or origin in (dict, Mapping):
+        return "a mapping"
+    return words.get(kind, "a list" if kind in (list, tuple) or origin in (list, tuple, Sequence) else "a value")
+
+
+def _looks_numeric(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def plain(value: Any) -> Any:
+    """Return a dataclass (or anything made of them) as plain data: dicts in the order of the fields, lists and scalars.
+
+    Raises:
+        InputError: it holds something that a file cannot hold: a number that is not finite, or an object.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"a file cannot hold the number {value}")
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise InputError(f"a file cannot hold a {type(value).__name__}")
+
+
+def dump(value: Any) -> str:
+    """Return the YAML text of a dataclass (or anything made of them) that `parse` reads back; the same value gives the same text.
+
+    Raises:
+        InputError: as `plain`.
+    """
+    from ruamel.yaml import YAML
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.allow_unicode = True
+    yaml.width = 120
+    out = StringIO()
+    yaml.dump(plain(value), out)
+    return out.getvalue()

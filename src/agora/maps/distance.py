@@ -1,0 +1,148 @@
+"""Distances to obstacles: from cell to cell, with exact shapes, and from any point exactly.
+
+The field of the cells is the exact Euclidean distance transform between cell centres (Felzenszwalb and Huttenlocher 2012 define it;
+SciPy computes it); segments, discs and polygons are added analytically at every cell centre.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.state import Array, Bools, Doubles, Floats
+
+FAR = np.float32(1e3)
+"""Distance in a field that has no obstacle, m."""
+
+_ZERO, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-12)
+
+
+def cell_distance(occupied: Bools, resolution: float) -> Floats:
+    """Return the distance from each cell's centre to the nearest occupied cell's centre, m; `FAR` where there is none."""
+    from scipy.ndimage import distance_transform_edt
+
+    if not occupied.any():
+        return np.full(occupied.shape, FAR, np.float32)
+    field: Floats = distance_transform_edt(~occupied, sampling=resolution).astype(np.float32)
+    return field
+
+
+@device
+def inside(polygon, x, y):
+    """Whether (x, y) is in a polygon (V, 2), closed, by the even-odd rule."""
+    result = False
+    j = len(polygon) - 1
+    for i in range(len(polygon)):
+        if (polygon[i, 1] > y) != (polygon[j, 1] > y):
+            crossing = polygon[i, 0] + (y - polygon[i, 1]) / (polygon[j, 1] - polygon[i, 1]) * (polygon[j, 0] - polygon[i, 0])
+            if x < crossing:
+                result = not result
+        j = i
+    return result
+
+
+@kernel
+def inside_all(polygon, points, out):
+    """Write to ``out`` (N,) whether the points (N, 2) are in a polygon (V, 2)."""
+    for i in range(len(points)):
+        out[i] = inside(polygon, points[i, 0], points[i, 1])
+
+
+@kernel
+def _lower(field, resolution, walls, discs):
+    """Lower a field to the distances to walls and discs, whose coordinates count from the centre of cell [0, 0]."""
+    rows, columns = field.shape
+    for s in range(len(walls)):
+        x0, y0 = walls[s, 0], walls[s, 1]
+        dx, dy = walls[s, 2] - x0, walls[s, 3] - y0
+        inverse = _ONE / max(dx * dx + dy * dy, _TINY)
+        for row in range(rows):
+            py = np.float32(row) * resolution - y0
+            for column in range(columns):
+                px = np.float32(column) * resolution - x0
+                t = min(max((px * dx + py * dy) * inverse, _ZERO), _ONE)
+                ex, ey = px - t * dx, py - t * dy
+                field[row, column] = min(field[row, column], math.sqrt(ex * ex + ey * ey))
+    for k in range(len(discs)):
+        for row in range(rows):
+            py = np.float32(row) * resolution - discs[k, 1]
+            for column in range(columns):
+                px = np.float32(column) * resolution - discs[k, 0]
+                field[row, column] = min(field[row, column], max(math.sqrt(px * px + py * py) - discs[k, 2], _ZERO))
+
+
+@kernel
+def _fill(field, resolution, polygon):
+    """Set a field to 0 inside a polygon, whose coordinates count from the centre of cell [0, 0]."""
+    for row in range(field.shape[0]):
+        for column in range(field.shape[1]):
+            if inside(polygon, np.float32(column) * resolution, np.float32(row) * resolution):
+                field[row, column] = _ZERO
+
+
+def with_shapes(
+    field: Floats, resolution: float, origin: tuple[float, float], walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]
+) -> Floats:
+    """Return a cell field lowered to the distances from the cell centres to exact shapes: 0 inside discs and polygons.
+
+    Args:
+        field: (rows, columns) m.
+        resolution: m per cell.
+        origin: lower-left corner, m.
+        walls: (S, 4) segments, the edges of the polygons among them.
+        discs: (D, 3).
+        polygons: each (V, 2).
+    """
+    out = field.copy()
+    cell = np.float32(resolution)
+    corner = np.asarray(origin, np.float64) + 0.5 * resolution
+    near = (walls - np.tile(corner, 2)).astype(np.float32)
+    _lower(out, cell, near, (discs - np.append(corner, 0.0)).astype(np.float32))
+    for polygon in polygons:
+        lower = np.clip(np.floor((polygon.min(0) - corner) / resolution), 0, field.shape[::-1]).astype(int)
+        upper = np.clip(np.ceil((polygon.max(0) - corner) / resolution) + 1, 0, field.shape[::-1]).astype(int)
+        _fill(out[lower[1] : upper[1], lower[0] : upper[0]], cell, (polygon - corner - lower * resolution).astype(np.float32))
+    return out
+
+
+@device
+def _gap_to_cells(x, y, blocked, bound):
+    """Distance in cells from (x, y), in cells from the origin, to the nearest blocked cell's square, at most ``bound``."""
+    rows, columns = blocked.shape
+    best = bound
+    for row in range(max(int(math.floor(y - bound)), 0), min(int(math.floor(y + bound)) + 1, rows)):
+        dy = max(row - y, y - row - 1.0, 0.0)
+        for column in range(max(int(math.floor(x - bound)), 0), min(int(math.floor(x + bound)) + 1, columns)):
+            if blocked[row, column]:
+                dx = max(column - x, x - column - 1.0, 0.0)
+                best = min(best, math.sqrt(dx * dx + dy * dy))
+    return best
+
+
+@kernel
+def gap_to_cells(points, blocked, resolution, bounds, out):
+    """Write to ``out`` (N,) the exact distance from points (N, 2), relative to the origin, to the blocked cells' squares.
+
+    ``bounds`` (N,) are upper limits of the answer, m; only cells within them are looked at.
+    """
+    for i in range(len(points)):
+        out[i] = resolution * _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, blocked, bounds[i] / resolution)
+
+
+def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]) -> Doubles:
+    """Return the exact distance (N,) from points (N, 2) to the nearest shape: 0 inside, infinite without shapes."""
+    best: Doubles = np.full(len(points), np.inf)
+    for x0, y0, x1, y1 in walls:
+        along = np.array([x1 - x0, y1 - y0])
+        from_start = points - (x0, y0)
+        t = np.clip(from_start @ along / max(along @ along, 1e-300), 0.0, 1.0)
+        best = np.minimum(best, np.linalg.norm(from_start - t[:, None] * along, axis=1))
+    for x, y, radius in discs:
+        best = np.minimum(best, np.maximum(np.linalg.norm(points - (x, y), axis=1) - radius, 0.0))
+    covered: Array = np.empty(len(points), np.bool_)
+    for polygon in polygons:
+        inside_all(polygon, points, covered)
+        best[covered] = 0.0
+    return best

@@ -1,0 +1,238 @@
+"""A map: occupancy cells from an image, exact shapes, and the distance fields of both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Array, Bools, Doubles, Floats, Ints
+from agora.errors import InputError
+from agora.maps import distance
+
+LARGEST = 16384
+"""Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
+
+_EDGE = np.float32(1.001)
+
+
+def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
+    """Return values as a read-only (K, width) array of finite numbers."""
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"map {name!r}: {what} must be rows of {width} numbers") from error
+    array = array.reshape(-1, width) if array.size == 0 else array
+    if array.ndim != 2 or array.shape[1] != width:
+        raise InputError(f"map {name!r}: {what} must be rows of {width} numbers, not an array of shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(f"map {name!r}: {what} holds a number that is not finite")
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Static surroundings in the map frame; arrays are read-only, grids are indexed [row, column], row grows with y.
+
+    Attributes:
+        name: for messages and tables.
+        resolution: m per cell.
+        origin: lower-left corner of cell [0, 0], m.
+        occupied: (rows, columns) cells of the image that are obstacles; at least 2 x 2 cells.
+        unknown: (rows, columns) cells of which the image knows nothing; they do not block, but nothing is placed in them.
+        segments: (S, 4) thin walls x0, y0, x1, y1, m.
+        discs: (D, 3) x, y, radius, m.
+        polygons: filled obstacles, each (V, 2) corners, m.
+
+    Raises:
+        InputError: a size, number or shape that makes no map.
+    """
+
+    name: str
+    resolution: float
+    origin: tuple[float, float]
+    occupied: Bools
+    unknown: Bools | None = None
+    segments: Doubles = field(default_factory=lambda: np.zeros((0, 4)))
+    discs: Doubles = field(default_factory=lambda: np.zeros((0, 3)))
+    polygons: tuple[Doubles, ...] = ()
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not (math.isfinite(self.resolution) and self.resolution > 0):
+            raise InputError(f"map {self.name!r}: resolution must be a positive number of metres, not {self.resolution}")
+        if len(self.origin) != 2 or not all(math.isfinite(v) for v in self.origin):
+            raise InputError(f"map {self.name!r}: origin must be two finite numbers, not {self.origin}")
+        put(self, "resolution", float(self.resolution))
+        put(self, "origin", (float(self.origin[0]), float(self.origin[1])))
+        put(self, "occupied", self._grid("occupied", self.occupied))
+        if self.unknown is not None:
+            put(self, "unknown", self._grid("unknown", self.unknown))
+        put(self, "segments", _rows(self.name, "segments", self.segments, 4))
+        put(self, "discs", _rows(self.name, "discs", self.discs, 3))
+        put(self, "polygons", tuple(_rows(self.name, "polygons", p, 2) for p in self.polygons))
+        if (self.discs[:, 2] <= 0).any():
+            raise InputError(f"map {self.name!r}: the radius of a disc must be positive")
+        if any(len(p) < 3 for p in self.polygons):
+            raise InputError(f"map {self.name!r}: a polygon needs at least 3 corners")
+
+    def _grid(self, what: str, cells: Array) -> Bools:
+        array = np.array(cells, np.bool_)
+        if array.ndim != 2 or min(array.shape) < 2 or max(array.shape) > LARGEST:
+            raise InputError(f"map {self.name!r}: {what} must be 2 x 2 to {LARGEST} x {LARGEST} cells, not {array.shape}")
+        if what == "unknown" and array.shape != self.occupied.shape:
+            raise InputError(f"map {self.name!r}: unknown has {array.shape} cells, occupied has {self.occupied.shape}")
+        array.flags.writeable = False
+        return array
+
+    @classmethod
+    def open(cls, lower: tuple[float, float], upper: tuple[float, float], *, resolution: float = 0.1, name: str = "open") -> Map:
+        """Return an empty rectangle from its lower-left to (at least) its upper-right corner, m."""
+        return cls.from_shapes(bounds=(*lower, *upper), resolution=resolution, name=name)
+
+    @classmethod
+    def from_shapes(
+        cls,
+        *,
+        segments: ArrayLike = (),
+        discs: ArrayLike = (),
+        polygons: Sequence[ArrayLike] = (),
+        bounds: tuple[float, float, float, float] | None = None,
+        margin: float = 1.0,
+        resolution: float = 0.1,
+        name: str = "shapes",
+    ) -> Map:
+        """Return a map of exact shapes alone.
+
+        Args:
+            segments: (S, 4) as the attribute.
+            discs: (D, 3).
+            polygons: each (V, 2).
+            bounds: lower-left x, y and upper-right x, y of the map, m; the last row and column may reach over them.
+            margin: without ``bounds``, free space about the shapes, m.
+            resolution: of the distance field, m per cell.
+            name: of the map.
+
+        Raises:
+            InputError: bounds that are not a rectangle, or neither bounds nor shapes.
+        """
+        walls, circles = _rows(name, "segments", segments, 4), _rows(name, "discs", discs, 3)
+        areas = tuple(_rows(name, "polygons", p, 2) for p in polygons)
+        if bounds is None:
+            corners = [walls[:, :2], walls[:, 2:], circles[:, :2] - circles[:, 2:], circles[:, :2] + circles[:, 2:], *areas]
+            points = np.concatenate(corners)
+            if len(points) == 0:
+                raise InputError(f"map {name!r}: neither bounds nor shapes are given")
+            bounds = (*(points.min(0) - margin), *(points.max(0) + margin))
+        if len(bounds) != 4 or not all(math.isfinite(v) for v in bounds) or bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
+            raise InputError(f"map {name!r}: bounds must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, not {bounds}")
+        if not (math.isfinite(resolution) and resolution > 0):
+            raise InputError(f"map {name!r}: resolution must be a positive number of metres, not {resolution}")
+        size = [max(2, math.ceil((bounds[i + 2] - bounds[i]) / resolution - 1e-6)) for i in (1, 0)]
+        if max(size) > LARGEST:
+            raise InputError(
+                f"map {name!r}: {size[0]} x {size[1]} cells are too many (at most {LARGEST}); choose a coarser resolution"
+            )
+        origin = (float(bounds[0]), float(bounds[1]))
+        return cls(name, resolution, origin, np.zeros(size, np.bool_), None, walls, circles, areas)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.occupied.shape[0], self.occupied.shape[1]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Extent along x and y, m."""
+        return self.shape[1] * self.resolution, self.shape[0] * self.resolution
+
+    @property
+    def has_shapes(self) -> bool:
+        """Whether there is anything but cells."""
+        return bool(len(self.segments) or len(self.discs) or self.polygons)
+
+    @cached_property
+    def walls(self) -> Doubles:
+        """(S', 4) the segments and the edges of the polygons."""
+        edges = [np.hstack((p, np.roll(p, -1, axis=0))) for p in self.polygons]
+        return np.concatenate([self.segments, *edges])
+
+    @cached_property
+    def distance(self) -> Floats:
+        """(rows, columns) from each cell's centre to the nearest occupied cell's centre, m; 1e3 where none is occupied."""
+        return distance.cell_distance(self.occupied, self.resolution)
+
+    @cached_property
+    def clearance(self) -> Floats:
+        """The same with the exact distance to segments, discs and polygons; `distance` itself where there are none."""
+        if not self.has_shapes:
+            return self.distance
+        return distance.with_shapes(self.distance, self.resolution, self.origin, self.walls, self.discs, self.polygons)
+
+    @cached_property
+    def _known(self) -> tuple[Bools, Floats]:
+        """The cells that are occupied or unknown, and the distance to them."""
+        if self.unknown is None:
+            return self.occupied, self.distance
+        blocked = self.occupied | self.unknown
+        return blocked, distance.cell_distance(blocked, self.resolution)
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Return whether points (..., 2) lie on the map."""
+        offset = np.asarray(points, np.float64) - self.origin
+        return np.asarray(((offset >= 0) & (offset < self.size)).all(-1))
+
+    def cell_of(self, points: ArrayLike) -> tuple[Ints, Ints]:
+        """Return row and column of the cells that hold points (..., 2); outside the map they are beyond its size or negative."""
+        cells = np.floor((np.asarray(points, np.float64) - self.origin) / self.resolution).astype(np.int32)
+        return cells[..., 1], cells[..., 0]
+
+    def centre_of(self, rows: ArrayLike, columns: ArrayLike) -> Doubles:
+        """Return the centres (..., 2) of cells, m."""
+        cells = np.stack(np.broadcast_arrays(np.asarray(columns, np.float64), np.asarray(rows, np.float64)), -1)
+        centres: Doubles = (cells + 0.5) * self.resolution + self.origin
+        return centres
+
+    def clearance_at(self, points: ArrayLike) -> Floats:
+        """Return `clearance` at points (..., 2), bilinear between cell centres, its border's value outside (`agora.core.field`)."""
+        offset = (np.asarray(points, np.float64) - self.origin) / self.resolution - 0.5
+        rows, columns = self.shape
+        u = np.clip(offset[..., 0].astype(np.float32), np.float32(0), np.float32(columns) - _EDGE)
+        v = np.clip(offset[..., 1].astype(np.float32), np.float32(0), np.float32(rows) - _EDGE)
+        column, row = u.astype(np.int32), v.astype(np.int32)
+        a, b = u - column.astype(np.float32), v - row.astype(np.float32)
+        d = self.clearance
+        lower = d[row, column] * (1 - a) + d[row, column + 1] * a
+        upper = d[row + 1, column] * (1 - a) + d[row + 1, column + 1] * a
+        return np.asarray(lower * (1 - b) + upper * b, np.float32)
+
+    def gap(self, points: ArrayLike, limit: float = math.inf, *, unknown: bool = False) -> Doubles:
+        """Return the true distance from points (N, 2) to the nearest obstacle, cells taken as squares, at most ``limit``, m.
+
+        The fields measure to the centre of an occupied cell, whose square begins half a cell before; this does not.
+
+        Args:
+            points: (N, 2) m.
+            limit: larger distances are not told apart; the smaller, the faster.
+            unknown: whether unknown cells count as obstacles.
+        """
+        where = np.asarray(points, np.float64).reshape(-1, 2)
+        offset = np.ascontiguousarray(where - self.origin)
+        blocked, field = self._known if unknown else (self.occupied, self.distance)
+        rows, columns = self.shape
+        column = np.clip(offset[:, 0] // self.resolution, 0, columns - 1).astype(int)
+        row = np.clip(offset[:, 1] // self.resolution, 0, rows - 1).astype(int)
+        from_centre = np.hypot(offset[:, 0] - (column + 0.5) * self.resolution, offset[:, 1] - (row + 0.5) * self.resolution)
+        bound = field[row, column].astype(np.float64) * (1 + 1e-6) + from_centre
+        best = distance.gap_to_shapes(where, self.walls, self.discs, self.polygons)
+        best = np.minimum(best, limit)
+        if blocked.any():
+            cells = np.empty(len(where))
+            distance.gap_to_cells(offset, blocked, self.resolution, np.minimum(bound, best), cells)
+            best = np.minimum(best, cells)
+        return best

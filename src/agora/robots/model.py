@@ -1,0 +1,184 @@
+"""Robots as data: one file ``configs/robots/<name>.yaml`` per robot, read into one frozen dataclass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from agora.config import load
+from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, RobotTraits
+from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Limits
+from agora.sensors.lidar import Lidar
+from agora.share import folder
+
+Kinematics = Literal["differential", "holonomic", "ackermann", "legged"]
+
+_CODES = {"differential": DIFFERENTIAL, "holonomic": HOLONOMIC, "ackermann": ACKERMANN, "legged": LEGGED}
+_UNLIMITED = 1e6
+
+
+@dataclass(frozen=True)
+class RobotModel:
+    """A robot: its outline, how it can move, what it sees. SI units; the base is the origin of the robot's frame.
+
+    Attributes:
+        name: as in ``load_robot``.
+        kinematics: differential and ackermann robots cannot move sideways, holonomic and legged ones may (``vy``).
+        radius: of a disc about the base that holds the robot, m; it is the footprint where there is no polygon.
+        vx: smallest and largest forward velocity, m/s.
+        omega: largest turning rate to either side, rad/s.
+        vy: largest sideways velocity to either side, m/s.
+        ax, ay, alpha: largest change of the twist, m/s2 and rad/s2; None for no limit.
+        deceleration: largest braking, m/s2; None for the same as ``ax``.
+        command_delay: time from a command to its effect, s.
+        footprint: corners of a convex polygon in the robot's frame, counter-clockwise, m; empty for a disc.
+        lidar: the scanner and where it is mounted; None for a robot without.
+        wheelbase: distance of the axles of a car-like robot, m; the base is the middle of the rear axle.
+        max_steering, max_steering_rate: of a car-like robot, rad and rad/s; None for no limit of the rate.
+        base_frame, sensor_frame: names of the frames in ROS.
+        source: where the numbers come from, and which of them are a choice of ours.
+    """
+
+    name: str
+    kinematics: Kinematics
+    radius: float
+    vx: tuple[float, float]
+    omega: float
+    vy: float = 0.0
+    ax: float | None = None
+    ay: float | None = None
+    alpha: float | None = None
+    deceleration: float | None = None
+    command_delay: float = 0.0
+    footprint: tuple[tuple[float, float], ...] = ()
+    lidar: Lidar | None = None
+    wheelbase: float | None = None
+    max_steering: float | None = None
+    max_steering_rate: float | None = None
+    base_frame: str = "base_link"
+    sensor_frame: str = "laser"
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no robot can be."""
+        if self.kinematics not in _CODES:
+            raise ValueError(f"kinematics must be one of {', '.join(_CODES)}, not {self.kinematics!r}")
+        if not self.vx[0] <= 0.0 <= self.vx[1]:
+            raise ValueError(f"vx must be [lowest, highest] with 0 between them, not {list(self.vx)}")
+        for key in ("omega", "vy", "command_delay"):
+            if getattr(self, key) < 0.0:
+                raise ValueError(f"{key} must be at least 0, not {getattr(self, key)}")
+        for key in ("radius", "ax", "ay", "alpha", "deceleration", "wheelbase", "max_steering", "max_steering_rate"):
+            value = getattr(self, key)
+            if value is not None and value <= 0.0:
+                raise ValueError(f"{key} must be above 0, not {value}")
+        if self.vy and self.kinematics in ("differential", "ackermann"):
+            raise ValueError(f"vy must be 0 for a robot that is {self.kinematics}")
+        self._check_car()
+        self._check_footprint()
+
+    def _check_car(self) -> None:
+        car = self.kinematics == "ackermann"
+        if car and (self.wheelbase is None or self.max_steering is None):
+            raise ValueError("kinematics ackermann needs wheelbase and max_steering")
+        if self.max_steering is not None and self.max_steering >= math.pi / 2:
+            raise ValueError(f"max_steering must be below pi/2, not {self.max_steering}")
+        if not car and not self.wheelbase is self.max_steering is self.max_steering_rate is None:
+            raise ValueError(f"wheelbase and steering are for ackermann robots, not for {self.kinematics} ones")
+
+    def _check_footprint(self) -> None:
+        if not self.footprint:
+            return
+        corners = np.array(self.footprint)
+        edges = np.roll(corners, -1, axis=0) - corners
+        turns = edges[:, 0] * np.roll(edges, -1, axis=0)[:, 1] - edges[:, 1] * np.roll(edges, -1, axis=0)[:, 0]
+        headings = np.unwrap(np.arctan2(edges[:, 1], edges[:, 0]))
+        if len(corners) < 3 or (turns <= 0.0).any() or headings[-1] - headings[0] >= 2.0 * math.pi:
+            raise ValueError("footprint must be a convex polygon of at least 3 corners, counter-clockwise")
+        reach = float(np.hypot(*corners.T).max())
+        if reach > self.radius + 1e-3:
+            raise ValueError(f"radius must hold the footprint: at least {reach:.3f} m, not {self.radius}")
+
+    @property
+    def turning_radius(self) -> float:
+        """Radius of the smallest curve of the base, m; 0 for robots that turn in place."""
+        return self.wheelbase / math.tan(self.max_steering) if self.wheelbase and self.max_steering else 0.0
+
+    def fill(self, traits: RobotTraits, worlds: Any, r: int) -> None:
+        """Write this robot into slot ``r`` of the worlds that the index or slice ``worlds`` selects.
+
+        Raises:
+            InputError: the record has no room for the corners of the footprint.
+        """
+        corners = len(self.footprint)
+        if corners > traits.footprint_x.shape[-1]:
+            raise InputError(f"robot {self.name!r} has {corners} corners, the record has room for {traits.footprint_x.shape[-1]}")
+        ax = self.ax or _UNLIMITED
+        values = {
+            "kinematics": _CODES[self.kinematics],
+            "radius": self.radius,
+            "vertices": corners,
+            "min_vx": self.vx[0],
+            "max_vx": self.vx[1],
+            "max_vy": self.vy,
+            "max_omega": self.omega,
+            "max_ax": ax,
+            "max_ay": self.ay or _UNLIMITED,
+            "max_alpha": self.alpha or _UNLIMITED,
+            "max_deceleration": self.deceleration or ax,
+            "wheelbase": self.wheelbase or 0.5,
+            "max_steering": self.max_steering or 0.6,
+            "max_steering_rate": self.max_steering_rate or _UNLIMITED,
+        }
+        for name, value in values.items():
+            getattr(traits, name)[worlds, r] = value
+        traits.footprint_x[worlds, r] = 0.0
+        traits.footprint_y[worlds, r] = 0.0
+        for corner, (x, y) in enumerate(self.footprint):
+            traits.footprint_x[worlds, r, corner] = x
+            traits.footprint_y[worlds, r, corner] = y
+
+    def limits(self, n: int) -> Limits:
+        """Return what a planner is told of this robot, for ``n`` rows."""
+
+        def rows(value: float | None) -> np.ndarray:
+            return np.full(n, _UNLIMITED if value is None else value, np.float32)
+
+        return Limits(
+            holonomic=np.full(n, self.vy > 0.0),
+            min_vx=rows(self.vx[0]),
+            max_vx=rows(self.vx[1]),
+            max_vy=rows(self.vy),
+            max_omega=rows(self.omega),
+            max_ax=rows(self.ax),
+            max_ay=rows(self.ay),
+            max_alpha=rows(self.alpha),
+            turning_radius=rows(self.turning_radius),
+        )
+
+
+def load_robot(name_or_path: str | Path) -> RobotModel:
+    """Return the robot of a name (``configs/robots/<name>.yaml``) or of a file.
+
+    Args:
+        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .yaml).
+
+    Raises:
+        UnknownNameError: no such robot.
+        InputError: the file is wrong.
+    """
+    if isinstance(name_or_path, Path) or "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
+        return load(name_or_path, RobotModel)
+    if name_or_path not in robot_names():
+        raise UnknownNameError("robot", name_or_path, robot_names())
+    return load(folder("configs") / "robots" / f"{name_or_path}.yaml", RobotModel)
+
+
+def robot_names() -> list[str]:
+    """Return the names of the robots that come with Agora, sorted."""
+    return sorted(path.stem for path in (folder("configs") / "robots").glob("*.yaml"))

@@ -1,0 +1,25 @@
+"""The files that travel with the library: ``configs/`` and ``scenarios/``.
+
+An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agora.errors import InputError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def folder(name: str) -> Path:
+    """Return the folder ``name``, "configs" or "scenarios", of the wheel or of the checkout.
+
+    Raises:
+        InputError: neither has it.
+    """
+    checkout = _PACKAGE.parents[1]
+    for place in (_PACKAGE / "_share", checkout):
+        if (place / name).is_dir() and (place.name == "_share" or (place / "pyproject.toml").is_file()):
+            return place / name
+    raise InputError(f"there is no folder {name!r} in {_PACKAGE / '_share'} or {checkout}; the installation is incomplete")
