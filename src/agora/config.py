@@ -20,7 +20,9 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from agora.documents import Node, join, read_text, shown, tree_of_plain, tree_of_text
-from agora.errors import InputError, nearest
+from agora.errors import InputError, UnknownNameError, nearest
+from agora.registry import KINDS, Named, Plug
+from agora.registry import load as load_component
 
 T = TypeVar("T")
 
@@ -93,7 +95,8 @@ class _Builder:
     def value(self, node: Node, kind: Any, path: str) -> Any:
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
-            return self.value(node, arguments[0], path)
+            plug = next((a for a in arguments[1:] if isinstance(a, Plug)), None)
+            return self.value(node, arguments[0], path) if plug is None else self.component(node, plug.kind, path)
         if origin is Literal:
             return self.choice(node, arguments, path)
         if origin in (typing.Union, types.UnionType):
@@ -107,6 +110,22 @@ class _Builder:
         if kind is dict or origin in (dict, Mapping):
             return self.mapping(node, arguments[1] if arguments else Any, path)
         return self.scalar(node, kind, path)
+
+    def component(self, node: Node, kind: str, path: str) -> Named:
+        """A component of the registry: its name, or a mapping of ``name`` and its parameters."""
+        name, given = node, Node({}, node.line)
+        if isinstance(node.value, dict):
+            if "name" not in node.value:
+                raise self.wrong(node.line, join(path, "name"), f"expected the name of a {KINDS[kind]}, got nothing")
+            name = node.value["name"]
+            given = dataclasses.replace(node, value={k: v for k, v in node.value.items() if k != "name"})
+        if not isinstance(name.value, str):
+            raise self.unexpected(name, path, f"the name of a {KINDS[kind]}")
+        try:
+            part = load_component(kind, name.value)
+        except UnknownNameError as error:
+            raise self.wrong(name.line, path, str(error)) from error
+        return Named(name.value, self.record(given, part, path))
 
     def scalar(self, node: Node, kind: Any, path: str) -> Any:
         value = node.value
@@ -297,6 +316,8 @@ def plain(value: Any) -> Any:
     Raises:
         InputError: it holds something that a file cannot hold: a number that is not finite, or an object.
     """
+    if isinstance(value, Named):
+        return {"name": value.name, **plain(value.part)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
     if isinstance(value, Mapping):

@@ -63,7 +63,7 @@ class Episodes:
         worlds: W; as many as there are starts where 0.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
-        before_call: called before each call of the planner with the indices of the episodes under way (a watchdog's heartbeat).
+        before_call, after_call: called around each call of the planner (a watchdog's heartbeat).
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class Episodes:
         worlds: int = 0,
         threads: int = 1,
         slots: int = 0,
-        before_call: Callable[[list[int]], None] | None = None,
+        before_call: Callable[[], None] = lambda: None,
+        after_call: Callable[[], None] = lambda: None,
     ) -> None:
         if not starts:
             raise InputError("there is no episode to run")
@@ -110,7 +111,7 @@ class Episodes:
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
         self._shortest: list[list[float]] = [[] for _ in range(worlds)]
         self._reached = np.zeros((worlds, layout.robots), np.int64)
-        self._before_call = before_call
+        self._around_call = before_call, after_call
 
     def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
         """Yield, as each episode is done, its index among the starts and a recording of each of its robots."""
@@ -186,12 +187,13 @@ class Episodes:
         active = ((status.outcome == RUNNING) & ~status.done[:, None] & (self._running >= 0)[:, None]).reshape(-1)
         if not active.any():
             return
-        if self._before_call is not None:
-            self._before_call([int(k) for k in self._running[~status.done & (self._running >= 0)]])
         observation = self.observer.observe()
+        before, after = self._around_call
+        before()
         began = time.perf_counter()
         twists, self._memory, failures = call(self.planner, observation, self._memory, active)
         share = (time.perf_counter() - began) / int(active.sum())
+        after()
         for w in np.flatnonzero(active.reshape(status.outcome.shape).any(1)):
             self._planning[w].append(share)
         commands: Floats = np.where(active[:, None], twists, np.float32(0.0)).astype(np.float32)

@@ -1,0 +1,146 @@
+"""One job of a benchmark: some episodes of one stage under one planner, run as a batch and written as one shard."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from agora.benchmark import store
+from agora.core.recording import Recording
+from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
+from agora.episode import Conditions, Episodes
+from agora.metrics.metric import Metric
+from agora.registry import Named, available, load
+from agora.tasks.suite import Stage, Suite
+
+ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
+TIMING = ("planning_time",)
+"""Metrics that depend on the machine: they go to ``timing``, outside the byte-identity promise."""
+
+Keep = Literal["all", "failed", "none"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Which episodes are run together.
+
+    Attributes:
+        stage: its name. planner: its label. episodes: numbers of the episodes.
+    """
+
+    stage: str
+    planner: str
+    episodes: tuple[int, ...]
+
+    @property
+    def shard(self) -> str:
+        """Name of the job's files."""
+        text = "/".join((self.stage, self.planner, *map(str, self.episodes)))
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all jobs of a run have in common.
+
+    Attributes:
+        suite: the episodes. planners: by label. folder: of the results.
+        worlds: most worlds side by side, 0 for all of a job. threads: over worlds. slots: pedestrian slots a world, 0 for the least.
+        trajectories: whose recordings are kept.
+    """
+
+    suite: Suite
+    planners: dict[str, Named]
+    folder: Path
+    worlds: int = 0
+    threads: int = 1
+    slots: int = 0
+    trajectories: Keep = "all"
+
+
+def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
+    """The key of a row: ``suite/stage/episode/planner/robot``."""
+    return f"{suite.entry(stage, episode)}/{planner}/{robot}"
+
+
+def conditions_of(stage: Stage) -> Conditions:
+    """What the episodes of a stage have in common."""
+    return Conditions(
+        periods=stage.periods,
+        crowd=stage.crowd.model.part,
+        sees_pedestrians=stage.crowd.sees_pedestrians,
+        sees_robots=stage.crowd.sees_robots,
+        ends=sum(ENDS[name] for name in stage.ends),
+        remove=stage.after_end == "remove",
+    )
+
+
+def metrics() -> list[Metric]:
+    """Every registered metric, by name."""
+    return [load("metrics", name) for name in available("metrics")]
+
+
+def row_of(plan: Plan, job: Job, episode: int, robot: int, model: str, recording: Recording, measures: list[Metric]) -> dict[str, Any]:
+    """The row of one robot's episode."""
+    row: dict[str, Any] = {
+        "key": key_of(plan.suite, job.stage, episode, job.planner, robot),
+        "suite": plan.suite.name,
+        "stage": job.stage,
+        "episode": episode,
+        "seed": plan.suite.seed,
+        "planner": job.planner,
+        "robot": robot,
+        "model": model,
+        "outcome": recording.outcome.label,
+        "duration": float(recording.time[-1]),
+        "clipped": recording.clipped,
+        "failure": recording.failure,
+    }
+    return row | {m.name: m(recording) for m in measures}
+
+
+def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], None], done: Callable[[int], None]) -> None:
+    """Run a job and write its shard; the episodes' file is written last, so a shard is there whole or not at all.
+
+    Args:
+        plan: of the run. job: to do.
+        before, after: called around every call of the planner.
+        done: called with the number of episodes that have ended since the last call.
+    """
+    stage = plan.suite.stage(job.stage)
+    starts = [plan.suite.start(job.stage, k) for k in job.episodes]
+    measures = metrics()
+    lasting = [m for m in measures if m.name not in TIMING]
+    fleeting = [m for m in measures if m.name in TIMING]
+    planner = plan.planners[job.planner].part
+    episodes = Episodes(
+        starts,
+        planner,
+        conditions_of(stage),
+        worlds=plan.worlds,
+        threads=plan.threads,
+        slots=plan.slots,
+        before_call=before,
+        after_call=after,
+    )
+    rows, timing, kept = [], [], {}
+    for index, recordings in episodes:
+        episode = job.episodes[index]
+        for robot, recording in enumerate(recordings):
+            model = starts[index].robots[robot].model.name
+            row = row_of(plan, job, episode, robot, model, recording, lasting)
+            rows.append(row)
+            identity = {name: row[name] for name in ("key", "stage", "planner")}
+            timing.append(identity | {m.name: m(recording) for m in fleeting})
+            if plan.trajectories == "all" or (plan.trajectories == "failed" and row["outcome"] != "reached"):
+                kept[row["key"]] = recording
+        done(1)
+    rows.sort(key=lambda r: r["key"])
+    timing.sort(key=lambda r: r["key"])
+    if kept:
+        store.write_recordings(plan.folder / "trajectories" / f"{job.shard}.parquet", dict(sorted(kept.items())))
+    store.write_rows(plan.folder / "timing" / f"{job.shard}.parquet", timing)
+    store.write_rows(plan.folder / "episodes" / f"{job.shard}.parquet", rows)
