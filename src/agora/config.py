@@ -15,7 +15,7 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -61,6 +61,30 @@ def build(values: Any, kind: type[T], where: str = "configuration") -> T:
         InputError: as `load`.
     """
     return cast(T, _Builder(where).run(tree_of_plain(values, where), kind))
+
+
+def build_component(kind: str, name: str, parameters: str = "", where: str = "configuration") -> Named:
+    """Build a component from its name and ``key=value,key=value`` (values as in YAML); ``where`` names them in messages.
+
+    Raises:
+        InputError: no such component, or a parameter that it does not have or refuses.
+    """
+    flow = ", ".join(part.replace("=", ": ", 1) for part in _split(parameters))
+    values = cast(dict[str, Any], parse("{" + flow + "}", dict, where))
+    return cast(Named, _Builder(where).run(tree_of_plain(values | {"name": name}, where), Annotated[Named, Plug(kind)]))
+
+
+def _split(text: str) -> list[str]:
+    """The parts of ``key=value,key=value``; commas inside brackets do not separate."""
+    parts, depth, current = [], 0, ""
+    for letter in text:
+        depth += (letter in "[{(") - (letter in "]})")
+        if letter == "," and depth == 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += letter
+    return [p for p in (*parts, current) if p.strip()]
 
 
 class _Builder:

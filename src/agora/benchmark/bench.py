@@ -16,7 +16,7 @@ from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.job import Job, Keep, Plan, key_of
 from agora.benchmark.workers import DEADLINE, Pool, in_process
-from agora.config import dump, plain
+from agora.config import dump, load, plain
 from agora.errors import InputError, ResultsError
 from agora.registry import Named
 from agora.tasks.suite import Suite
@@ -111,11 +111,9 @@ def prepare(folder: Path, suite: Suite, planners: Mapping[str, Named], episodes:
 
 
 def _same_run(record: Path, described: dict[str, Any], resume: bool) -> None:
-    from agora.documents import plain_of_text
-
     if not resume:
         raise ResultsError(f"{record.parent}: holds a run already; choose another folder, or go on with --resume")
-    written = plain_of_text(record.read_text(), str(record))
+    written = load(record, dict)
     for part, value in described.items():
         if written.get(part) != value:
             raise ResultsError(f"{record}: {part} differs from what is asked for; a run is resumed only as it was begun")

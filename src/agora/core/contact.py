@@ -1,6 +1,6 @@
 """When a moving footprint touches something: swept discs and polygons. Times are fractions of the step; `NEVER` means not in it.
 
-Discs are swept exactly (closed form, or conservative advancement: Mirtich 1996); polygons are tested at poses no further apart than
+Discs are swept exactly, in closed form; polygons are tested at poses no further apart than
 half a cell, or a fortieth of the radius where there is no grid.
 """
 
@@ -17,7 +17,6 @@ NEVER = np.float32(2.0)
 _TOUCH = np.float32(1e-5)
 _TINY = np.float32(1e-12)
 _DIAGONAL = np.float32(1.4143)
-_ITERATIONS = 32
 
 
 @device
@@ -54,37 +53,53 @@ def segment_distance(x, y, x0, y0, x1, y1):
 
 
 @device
-def _swept_box(x, y, dx, dy, length, radius, low_x, low_y, side):
-    """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is let go."""
-    gap = box_distance(x, y, low_x, low_y, side) - radius
-    if gap <= _TOUCH:
-        return ZERO if box_distance(x + dx, y + dy, low_x, low_y, side) - radius < gap else NEVER
-    t = ZERO
-    for _ in range(_ITERATIONS):
-        t += gap / length
-        if t > ONE:
-            return NEVER
-        gap = box_distance(x + t * dx, y + t * dy, low_x, low_y, side) - radius
-        if gap <= _TOUCH:
-            return t
-    return t
+def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
+    """Time at which a point that moves by (dx, dy) enters a rectangle from outside (slab test)."""
+    enter, leave = ZERO, ONE
+    for axis in range(2):
+        start, delta = (x, dx) if axis == 0 else (y, dy)
+        low, high = (low_x, high_x) if axis == 0 else (low_y, high_y)
+        if abs(delta) < _TINY:
+            if start < low or start > high:
+                return NEVER
+        else:
+            a, b = (low - start) / delta, (high - start) / delta
+            enter, leave = max(enter, min(a, b)), min(leave, max(a, b))
+    return enter if enter <= leave else NEVER
 
 
 @device
-def _swept_segment(x, y, dx, dy, length, radius, x0, y0, x1, y1):
-    """The same for a segment."""
+def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
+    """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is let go.
+
+    The cell grown by the radius is two rectangles and a disc at each corner.
+    """
+    gap = box_distance(x, y, low_x, low_y, side) - radius
+    if gap <= _TOUCH:
+        return ZERO if box_distance(x + dx, y + dy, low_x, low_y, side) - radius < gap else NEVER
+    high_x, high_y = low_x + side, low_y + side
+    t = _enter(x, y, dx, dy, low_x - radius, low_y, high_x + radius, high_y)
+    t = min(t, _enter(x, y, dx, dy, low_x, low_y - radius, high_x, high_y + radius))
+    t = min(t, swept_discs(x - low_x, y - low_y, dx, dy, radius))
+    t = min(t, swept_discs(x - high_x, y - low_y, dx, dy, radius))
+    t = min(t, swept_discs(x - low_x, y - high_y, dx, dy, radius))
+    return min(t, swept_discs(x - high_x, y - high_y, dx, dy, radius))
+
+
+@device
+def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
+    """The same for a segment, in its own frame: a rectangle and a disc at each end."""
     gap = segment_distance(x, y, x0, y0, x1, y1) - radius
     if gap <= _TOUCH:
         return ZERO if segment_distance(x + dx, y + dy, x0, y0, x1, y1) - radius < gap else NEVER
-    t = ZERO
-    for _ in range(_ITERATIONS):
-        t += gap / length
-        if t > ONE:
-            return NEVER
-        gap = segment_distance(x + t * dx, y + t * dy, x0, y0, x1, y1) - radius
-        if gap <= _TOUCH:
-            return t
-    return t
+    ex, ey = x1 - x0, y1 - y0
+    length = math.sqrt(ex * ex + ey * ey)
+    t = min(swept_discs(x - x0, y - y0, dx, dy, radius), swept_discs(x - x1, y - y1, dx, dy, radius))
+    if length < _TOUCH:
+        return t
+    ex, ey = ex / length, ey / length
+    along, across = (x - x0) * ex + (y - y0) * ey, (y - y0) * ex - (x - x0) * ey
+    return min(t, _enter(along, across, dx * ex + dy * ey, dy * ex - dx * ey, ZERO, -radius, length, radius))
 
 
 @device
@@ -120,7 +135,6 @@ def swept_disc_walls(maps, m, x, y, dx, dy, radius):
     """Time at which a disc that moves from (x, y) by (dx, dy) touches a cell, a segment or a static disc of map m."""
     length = math.sqrt(dx * dx + dy * dy)
     first = NEVER
-    travel = max(length, _TOUCH)
     if not _far_from_cells(maps, m, x, y, radius + length):
         resolution, columns = maps.resolution[m], maps.columns[m]
         c0, c1 = _cell_range(min(x, x + dx) - radius, max(x, x + dx) + radius, maps.origin_x[m], resolution, columns)
@@ -130,10 +144,10 @@ def swept_disc_walls(maps, m, x, y, dx, dy, radius):
             for column in range(c0, c1):
                 if maps.occupied[maps.start[m] + row * columns + column] != 0:
                     low_x = maps.origin_x[m] + np.float32(column) * resolution
-                    first = min(first, _swept_box(x, y, dx, dy, travel, radius, low_x, low_y, resolution))
+                    first = min(first, _swept_box(x, y, dx, dy, radius, low_x, low_y, resolution))
     for s in range(maps.segment_start[m], maps.segment_start[m + 1]):
         e = maps.segments[s]
-        first = min(first, _swept_segment(x, y, dx, dy, travel, radius, e[0], e[1], e[2], e[3]))
+        first = min(first, _swept_segment(x, y, dx, dy, radius, e[0], e[1], e[2], e[3]))
     for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
         ox, oy, reach = x - maps.discs[k, 0], y - maps.discs[k, 1], radius + maps.discs[k, 2]
         t = swept_discs(ox, oy, dx, dy, reach)
@@ -148,21 +162,6 @@ def _corner(traits, w, r, k, x, y, s, c):
     """Corner k of a footprint at pose (x, y, heading), given the heading's sine and cosine."""
     fx, fy = traits.footprint_x[w, r, k], traits.footprint_y[w, r, k]
     return x + c * fx - s * fy, y + s * fx + c * fy
-
-
-@device
-def _edge_meets_box(x0, y0, x1, y1, low_x, low_y, side):
-    """Whether a segment meets a square (slab test)."""
-    enter, leave = ZERO, ONE
-    for axis in range(2):
-        start, delta, low = (x0, x1 - x0, low_x) if axis == 0 else (y0, y1 - y0, low_y)
-        if abs(delta) < _TINY:
-            if start < low or start > low + side:
-                return False
-        else:
-            a, b = (low - start) / delta, (low + side - start) / delta
-            enter, leave = max(enter, min(a, b)), min(leave, max(a, b))
-    return enter <= leave
 
 
 @device
@@ -215,7 +214,7 @@ def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
                 for k in range(n):
                     ax, ay = _corner(traits, w, r, k, x, y, s, c)
                     bx, by = _corner(traits, w, r, (k + 1) % n, x, y, s, c)
-                    if _edge_meets_box(ax, ay, bx, by, low_x, low_y, resolution):
+                    if _enter(ax, ay, bx - ax, by - ay, low_x, low_y, low_x + resolution, low_y + resolution) <= ONE:
                         return True
     for g in range(maps.segment_start[m], maps.segment_start[m + 1]):
         e = maps.segments[g]

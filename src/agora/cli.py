@@ -1,0 +1,267 @@
+"""The command line. Every command imports what it needs when it runs, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agora import __version__
+from agora.errors import AgoraError
+
+if TYPE_CHECKING:
+    from agora.core.recording import Recording
+    from agora.registry import Named
+    from agora.tasks.suite import Suite
+
+app = typer.Typer(
+    name="agora",
+    help="Robot navigation among people: run, benchmark, look.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+)
+data = typer.Typer(help="Real data: what is there, and bringing it in.", no_args_is_help=True)
+app.add_typer(data, name="data")
+
+SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
+PlannerNames = Annotated[
+    list[str], typer.Option("--planner", "-p", help="A planner, NAME or NAME:key=value,key=value; repeat it to compare several.")
+]
+Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.")]
+
+
+def planner_of(text: str) -> tuple[str, Named]:
+    """Return label and planner of ``NAME`` or ``NAME:key=value,key=value`` (values in YAML).
+
+    Raises:
+        InputError: no such planner, or a parameter that it does not have.
+    """
+    from agora.config import build_component
+
+    name, _, rest = text.partition(":")
+    return text, build_component("planners", name, rest, f"--planner {text}")
+
+
+def _suite(name: str, seed: int | None) -> Suite:
+    from agora.benchmark.bench import with_seed
+    from agora.tasks.suite import load_suite
+
+    return with_seed(load_suite(name), seed)
+
+
+@app.command()
+def bench(
+    suite: SuiteName,
+    planner: PlannerNames,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
+    workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one, without a watch over hanging planners.")] = 2,
+    threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
+    batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
+    video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
+    seed: Seed = None,
+) -> None:
+    """Run a suite under one or more planners and write a report."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from agora.benchmark.bench import Options
+    from agora.benchmark.bench import bench as run_bench
+    from agora.benchmark.report import write_report
+    from agora.errors import InputError
+
+    if trajectories not in ("all", "failed", "none"):
+        raise InputError(f"--trajectories: expected all, failed or none, got {trajectories!r}")
+    if batch < 1 or workers < 0 or threads < 1:
+        raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
+    chosen = _suite(suite, seed)
+    planners = dict(planner_of(text) for text in planner)
+    folder = output or Path("results") / chosen.name
+    options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories)  # type: ignore[arg-type]
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(f"{chosen.name}: {', '.join(planners)}")
+        rows = run_bench(
+            chosen, planners, folder, options, resume=resume, progress=lambda n, total: bar.update(task, completed=n, total=total)
+        )
+    _table(rows)
+    for path in _videos(folder, video):
+        typer.echo(f"video   {path}")
+    typer.echo(f"report  {write_report(folder)}")
+    missing = (folder / "interrupted.txt").read_text().split()
+    if missing:
+        typer.echo(f"{len(missing)} episodes were interrupted (a planner's call took too long): {folder / 'interrupted.txt'}", err=True)
+
+
+def _table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from agora.benchmark.statistics import wilson
+
+    table = Table("planner", "episodes", "success", "95 %", "pedestrian", "wall", "time-out", "time to goal")
+    for planner in sorted({r["planner"] for r in rows}):
+        mine = [r for r in rows if r["planner"] == planner]
+        won = sum(r["success"] == 1 for r in mine)
+        low, high = wilson(won, len(mine))
+        times = [r["time_to_goal"] for r in mine if r["time_to_goal"] is not None]
+        counts = [str(sum(r["outcome"] == o for r in mine)) for o in ("pedestrian_collision", "wall_collision", "timeout")]
+        mean = f"{sum(times) / len(times):.1f} s" if times else "-"
+        table.add_row(planner, str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *counts, mean)
+    Console().print(table)
+
+
+def _videos(folder: Path, count: int) -> list[Path]:
+    from agora.benchmark import store
+    from agora.benchmark.report import maps_of
+    from agora.viewer.video import write_video
+
+    if count <= 0:
+        return []
+    paths = []
+    recordings = store.read_recordings(folder / "trajectories", maps=maps_of(folder))
+    seen: dict[str, int] = {}
+    for key, recording in sorted(recordings.items()):
+        planner = key.split("/")[3]
+        if seen.get(planner, 0) < count:
+            seen[planner] = seen.get(planner, 0) + 1
+            path = folder / "video" / (key.replace("/", "_").replace(":", "_") + ".mp4")
+            path.parent.mkdir(exist_ok=True)
+            write_video(path, recording)
+            paths.append(path)
+    return paths
+
+
+@app.command()
+def run(
+    suite: SuiteName,
+    planner: Annotated[str, typer.Option("--planner", "-p", help="A planner, NAME or NAME:key=value,key=value.")],
+    stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
+    episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
+    picture: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf or .svg).")] = None,
+    video: Annotated[Path | None, typer.Option(help="Write a video (.mp4).")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episode (.html).")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Show it in a window.")] = False,
+    seed: Seed = None,
+) -> None:
+    """Run one episode and print its metrics."""
+    from agora.benchmark.job import conditions_of, metrics
+    from agora.episode import Episodes
+    from agora.errors import InputError
+
+    chosen = _suite(suite, seed)
+    place = chosen.stage(stage) if stage is not None else chosen.stages[0]
+    if not 0 <= episode < place.count:
+        raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
+    _, named = planner_of(planner)
+    start = chosen.start(place.name, episode)
+    _, recordings = next(iter(Episodes([start], named.part, conditions_of(place))))
+    recording = recordings[0]
+    typer.echo(f"{start.entry}  seed {chosen.seed}  {planner}: {recording.outcome.label}")
+    if recording.failure:
+        typer.echo(recording.failure)
+    for measure in metrics():
+        value = measure(recording)
+        typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
+    _show(recording, picture, video, replay, live)
+
+
+def _show(recording: Recording, picture: Path | None, video: Path | None, replay: Path | None, live: bool) -> None:
+    if picture is not None:
+        from agora.viewer.figures import save, trajectory_figure
+
+        save(trajectory_figure(recording), picture)
+    if video is not None:
+        from agora.viewer.video import write_video
+
+        write_video(video, recording)
+    if replay is not None:
+        from agora.viewer.replay import write_replay
+
+        write_replay(replay, {"episode": recording})
+    if live:
+        from agora.viewer.live import LiveWindow
+
+        LiveWindow(recording).play()
+
+
+@app.command()
+def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
+    """Write the report of a run again."""
+    from agora.benchmark.report import write_report
+
+    typer.echo(write_report(folder))
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[str | None, typer.Argument(help="suites, robots, planners, crowd_models, metrics, ...; all by default.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """List what can be named: suites, robots, worlds and every kind of component."""
+    from agora.errors import UnknownNameError
+    from agora.registry import KINDS, available
+    from agora.robots.model import robot_names
+    from agora.tasks.suite import suite_names
+
+    names = {"suites": suite_names(), "robots": robot_names()} | {k: sorted(available(k)) for k in KINDS}
+    if kind is not None and kind not in names:
+        raise UnknownNameError("kind", kind, names)
+    shown = names if kind is None else {kind: names[kind]}
+    if as_json:
+        typer.echo(json.dumps(shown, indent=1))
+        return
+    for title, entries in shown.items():
+        typer.echo(f"{title}: {', '.join(entries) or '-'}")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine has and what is missing."""
+    from agora.doctor import examine
+
+    good = True
+    for line, fine in examine():
+        good &= fine
+        typer.echo(f"{'ok     ' if fine else 'MISSING'} {line}")
+    raise typer.Exit(0 if good else 1)
+
+
+@data.command("status")
+def data_status() -> None:
+    """Say which data sets are there."""
+    from agora.datasets.catalogue import status
+
+    for line in status():
+        typer.echo(line)
+
+
+@data.command("import")
+def data_import(
+    name: Annotated[str, typer.Argument(help="Name of the data set (agora data status).")],
+    source: Annotated[Path, typer.Argument(help="Folder that holds it.")],
+) -> None:
+    """Check a data set and copy it to where Agora finds it."""
+    from agora.datasets.catalogue import import_folder
+
+    typer.echo(import_folder(name, source))
+
+
+@app.callback(invoke_without_command=True)
+def _version(show: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False) -> None:
+    if show:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line: errors of Agora are one message and exit code 2."""
+    try:
+        app()
+    except AgoraError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
