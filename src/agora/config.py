@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from agora.documents import Node, join, read_text, shown, tree_of_plain, tree_of_text
+from agora.documents import Node, join, read_text, shown, similar, tree_of_plain, tree_of_text
 from agora.errors import InputError, nearest
 
 T = TypeVar("T")
@@ -139,7 +139,7 @@ class _Builder:
                 return name
         message = f"expected one of {', '.join(map(str, names))}, got {shown(node.value)}"
         if isinstance(node.value, str):
-            message += f"; {nearest(node.value, [str(name) for name in names])}"
+            message += similar(node.value, [str(name) for name in names])
         raise self.wrong(node.line, path, message)
 
     def union(self, node: Node, kinds: tuple[Any, ...], path: str) -> Any:
@@ -157,7 +157,7 @@ class _Builder:
                 value = None
             if not attempt.problems:
                 return value
-            if len(fitting) == 1:
+            if len(fitting) == 1 and isinstance(node.value, dict | list):
                 self.problems += attempt.problems
                 raise _Wrong
         raise self.unexpected(node, path, " or ".join(_described(kind) for kind in kinds))
@@ -325,7 +325,7 @@ def dump(value: Any) -> str:
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.allow_unicode = True
+    yaml.allow_unicode = False
     yaml.width = 120
     out = StringIO()
     yaml.dump(plain(value), out)

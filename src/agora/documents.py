@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -44,7 +44,7 @@ def read_text(path: str | Path) -> str:
             raise InputError(f"{path}: expected a file, got a folder")
         if not path.exists():
             siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-            raise InputError(f"{path}: there is no such file; {nearest(path.name, siblings)}")
+            raise InputError(f"{path}: there is no such file{similar(path.name, siblings)}")
         data = path.read_bytes() if path.stat().st_size <= _LARGEST_FILE else None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
@@ -145,7 +145,8 @@ class _TreeOfYaml:
             if key in values:
                 raise self.fail(key_node, f"{key}: this key is here twice; the first is on line {lines[key]}")
             lines[key] = key_node.start_mark.line + 1
-            values[key] = self.node(value_node)
+            value = self.node(value_node)
+            values[key] = value if value.value is not None else Node(None, lines[key])
         return Node(values, line, lines)
 
     def scalar(self, node: Any, tag: str) -> Any:
@@ -203,6 +204,12 @@ def shown(value: Any) -> str:
         return "an integer beyond 10^18"
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """The end of a message: the nearest known name where one is near, else nothing."""
+    hint = nearest(name, known)
+    return f"; {hint}" if hint.startswith("did you mean") else ""
 
 
 def join(path: str, key: str) -> str:
