@@ -13,13 +13,14 @@ import math
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from agora.documents import Node, join, read_text, shown, similar, tree_of_plain, tree_of_text
+from agora.documents import Node, join, quick_tree_of_json, read_text, shown, similar, tree_of_plain, tree_of_text
 from agora.errors import InputError, nearest
 
 T = TypeVar("T")
@@ -49,6 +50,10 @@ def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = Fals
     Raises:
         InputError: as `load`.
     """
+    quick = quick_tree_of_json(text, where) if is_json else None
+    if quick is not None:
+        with suppress(InputError):  # what is wrong is found again below, with lines
+            return cast(T, _Builder(where).run(quick, kind))
     return cast(T, _Builder(where).run(tree_of_text(text, where, is_json), kind))
 
 

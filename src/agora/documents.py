@@ -84,6 +84,24 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
         raise InputError(f"{where}:1: not valid YAML: {message}") from error
 
 
+def quick_tree_of_json(text: str, where: str) -> Node | None:
+    """The tree of a JSON text without lines, much faster; None where `tree_of_text` has something to say about the text."""
+    if "\\ud" in text or "\\uD" in text:
+        return None
+    try:
+        values = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        return tree_of_plain(values, where)
+    except (ValueError, RecursionError, InputError):
+        return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is here twice")
+    return made
+
+
 def _check_json(text: str, where: str) -> None:
     """Refuse a text that is YAML but not JSON."""
     try:
