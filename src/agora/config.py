@@ -13,13 +13,14 @@ import math
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from agora.documents import Node, join, read_text, shown, tree_of_plain, tree_of_text
+from agora.documents import Node, join, quick_tree_of_json, read_text, shown, similar, tree_of_plain, tree_of_text
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.registry import KINDS, Named, Plug
 from agora.registry import load as load_component
@@ -51,6 +52,10 @@ def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = Fals
     Raises:
         InputError: as `load`.
     """
+    quick = quick_tree_of_json(text, where) if is_json else None
+    if quick is not None:
+        with suppress(InputError):  # what is wrong is found again below, with lines
+            return cast(T, _Builder(where).run(quick, kind))
     return cast(T, _Builder(where).run(tree_of_text(text, where, is_json), kind))
 
 
@@ -182,7 +187,7 @@ class _Builder:
                 return name
         message = f"expected one of {', '.join(map(str, names))}, got {shown(node.value)}"
         if isinstance(node.value, str):
-            message += f"; {nearest(node.value, [str(name) for name in names])}"
+            message += similar(node.value, [str(name) for name in names])
         raise self.wrong(node.line, path, message)
 
     def union(self, node: Node, kinds: tuple[Any, ...], path: str) -> Any:
@@ -200,7 +205,7 @@ class _Builder:
                 value = None
             if not attempt.problems:
                 return value
-            if len(fitting) == 1:
+            if len(fitting) == 1 and isinstance(node.value, dict | list):
                 self.problems += attempt.problems
                 raise _Wrong
         raise self.unexpected(node, path, " or ".join(_described(kind) for kind in kinds))
@@ -370,7 +375,7 @@ def dump(value: Any) -> str:
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.allow_unicode = True
+    yaml.allow_unicode = False
     yaml.width = 120
     out = StringIO()
     yaml.dump(plain(value), out)

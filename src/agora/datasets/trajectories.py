@@ -1,0 +1,215 @@
+"""Recorded motion: per pedestrian a list of knots in time and place, straight lines at constant speed between them.
+
+What holds at a time does not depend on any rate: a pedestrian appears at its first knot and is gone at its last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Bools, Doubles, Ints
+from agora.errors import InputError
+
+
+class Moment(NamedTuple):
+    """The pedestrians at one time; rows are those of the trajectories.
+
+    Attributes:
+        position: (n, 2) m; that of the nearest knot in time for who is absent.
+        velocity: (n, 2) m/s; 0 for who is absent.
+        present: (n,).
+    """
+
+    position: Doubles
+    velocity: Doubles
+    present: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """Knots of n pedestrians in flat arrays; those of pedestrian i are ``first[i]`` to ``first[i + 1]``. Arrays are read-only.
+
+    Attributes:
+        knot_time: (K,) s, increasing within a pedestrian.
+        knot_x, knot_y: (K,) m.
+        first: (n + 1,) first knot of each pedestrian, then K.
+        id: (n,) identity, each once.
+        group: (n,) number of the walking group, -1 for none.
+        period: (n,) s, after which a trajectory starts again at its first knot, and so did before it; 0 for once.
+
+    Raises:
+        InputError: arrays that do not fit together, numbers that are not finite, times that do not increase.
+    """
+
+    knot_time: Doubles
+    knot_x: Doubles
+    knot_y: Doubles
+    first: Ints
+    id: Ints
+    group: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    period: Doubles = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        """Copy, check and freeze the arrays."""
+        n = len(self.id)
+        if len(self.group) == 0 and n:
+            object.__setattr__(self, "group", np.full(n, -1))
+        if len(self.period) == 0 and n:
+            object.__setattr__(self, "period", np.zeros(n))
+        for name in ("knot_time", "knot_x", "knot_y", "period"):
+            self._freeze(name, np.float64)
+        for name in ("first", "id", "group"):
+            self._freeze(name, np.int32)
+        knots = len(self.knot_time)
+        if {len(self.knot_x), len(self.knot_y)} != {knots} or {len(self.group), len(self.period), len(self.first) - 1} != {n}:
+            raise InputError("trajectories: the arrays do not fit together")
+        if self.first[0] != 0 or self.first[-1] != knots or (np.diff(self.first) < 1).any():
+            raise InputError("trajectories: every pedestrian needs at least one knot")
+        if not all(np.isfinite(a).all() for a in (self.knot_time, self.knot_x, self.knot_y, self.period)):
+            raise InputError("trajectories: a number is not finite")
+        late = np.ones(knots, np.bool_)
+        late[1:] = np.diff(self.knot_time) > 0
+        late[self.first[:-1]] = True
+        if not late.all():
+            who = self.id[np.searchsorted(self.first, np.argmin(late), side="right") - 1]
+            raise InputError(f"trajectories: the times of pedestrian {who} do not increase")
+        if len(np.unique(self.id)) < n:
+            raise InputError("trajectories: an id is there twice")
+        if ((self.period != 0) & (self.period < self.end - self.start)).any():
+            raise InputError("trajectories: a period is shorter than the trajectory")
+
+    def _freeze(self, name: str, kind: Any) -> None:
+        array = np.array(getattr(self, name), kind)
+        if array.ndim != 1:
+            raise InputError(f"trajectories: {name} must have one axis")
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
+
+    @classmethod
+    def of_rows(cls, time: ArrayLike, id: ArrayLike, x: ArrayLike, y: ArrayLike) -> Trajectories:
+        """Return the trajectories of rows (time, id, x, y) in any order; ids ascend.
+
+        Raises:
+            InputError: the same pedestrian twice at one time, or numbers that are not finite.
+        """
+        times, ids = np.asarray(time, np.float64), np.asarray(id, np.int32)
+        order = np.lexsort((times, ids))
+        known, first = np.unique(ids[order], return_index=True)
+        places = [np.asarray(column, np.float64)[order] for column in (x, y)]
+        return cls(times[order], places[0], places[1], np.append(first, len(order)).astype(np.int32), known)
+
+    @property
+    def count(self) -> int:
+        """n, the number of pedestrians."""
+        return len(self.id)
+
+    @property
+    def start(self) -> Doubles:
+        """(n,) time of the first knot, s."""
+        return self.knot_time[self.first[:-1]]
+
+    @property
+    def end(self) -> Doubles:
+        """(n,) time of the last knot, s."""
+        return self.knot_time[self.first[1:] - 1]
+
+    def at(self, time: float) -> Moment:
+        """Return who is where at a time, s: present from the first knot on, no longer at the last."""
+        start, length = self.start, self.end - self.start
+        once = self.period == 0
+        turns = np.floor((time - start) / np.where(once, 1.0, self.period))
+        local = np.where(once, time, time - turns * self.period)
+        local = np.where(~once & ((local < start) | (local >= start + self.period)), start, local)
+        present = (local >= start) & (local < start + length)
+        knot = self._knot_before(local)
+        after = np.minimum(knot + 1, self.first[1:] - 1)
+        span = self.knot_time[after] - self.knot_time[knot]
+        share = np.clip(np.divide(local - self.knot_time[knot], span, where=span > 0, out=np.zeros(self.count)), 0.0, 1.0)
+        here = np.stack((self.knot_x[knot], self.knot_y[knot]), -1)
+        step = np.stack((self.knot_x[after], self.knot_y[after]), -1) - here
+        moves = (present & (span > 0))[:, None]
+        velocity = np.divide(step, span[:, None], where=moves, out=np.zeros_like(step))
+        return Moment(here + share[:, None] * step, velocity, present)
+
+    def _knot_before(self, time: Doubles) -> Ints:
+        """The last knot of each pedestrian that is not after its time; the first one where all are. By bisection, all at once."""
+        low, high = self.first[:-1].copy(), self.first[1:].copy()
+        while (high - low > 1).any():
+            middle = (low + high) // 2
+            passed = self.knot_time[middle] <= time
+            low, high = np.where(passed, middle, low), np.where(passed, high, middle)
+        return low
+
+    def moved(self, matrix: ArrayLike = ((1, 0), (0, 1)), offset: ArrayLike = (0, 0), delay: float = 0.0) -> Trajectories:
+        """Return the same motion, places taken through ``matrix @ place + offset``, times ``delay`` s later."""
+        linear, shift = np.asarray(matrix, np.float64), np.asarray(offset, np.float64)
+        x = linear[0, 0] * self.knot_x + linear[0, 1] * self.knot_y + shift[0]
+        y = linear[1, 0] * self.knot_x + linear[1, 1] * self.knot_y + shift[1]
+        return replace(self, knot_time=self.knot_time + delay, knot_x=x, knot_y=y)
+
+    def only(self, keep: ArrayLike) -> Trajectories:
+        """Return the pedestrians that the mask (n,) keeps."""
+        mask = np.asarray(keep, np.bool_)
+        lengths = np.diff(self.first)
+        knots = np.repeat(mask, lengths)
+        first = np.append(0, np.cumsum(lengths[mask])).astype(np.int32)
+        time, x, y = self.knot_time[knots], self.knot_x[knots], self.knot_y[knots]
+        return Trajectories(time, x, y, first, self.id[mask], self.group[mask], self.period[mask])
+
+    def grouped(self, groups: Iterable[Sequence[int]]) -> Trajectories:
+        """Return the same with walking groups, each given by its members' ids.
+
+        A pedestrian is in one group at most, so groups that share a member become one; ids that nobody has are passed over,
+        and so is a group of which fewer than two members are left.
+        """
+        number = np.full(self.count, -1, np.int32)
+        row = {int(who): i for i, who in enumerate(self.id)}
+        for new, members in enumerate(groups):
+            rows = [row[who] for who in set(members) if who in row]
+            if len(rows) >= 2:
+                old = [g for g in number[rows] if g >= 0]
+                number[np.isin(number, old)] = new
+                number[rows] = new
+        used = np.unique(number[number >= 0])
+        return replace(self, group=np.where(number >= 0, np.searchsorted(used, number), -1))
+
+    def overlapping(self, begin: float, end: float) -> Bools:
+        """Return who (n,) is present at some time of [begin, end], s."""
+        return (self.period > 0) | ((self.start <= end) & (self.end > begin))
+
+    def mean_speed(self) -> float:
+        """Return the way of all pedestrians together over their time, m/s; 0 where nobody moves."""
+        inner = np.ones(max(len(self.knot_time) - 1, 0), np.bool_)
+        inner[self.first[1:-1] - 1] = False
+        way = np.hypot(np.diff(self.knot_x), np.diff(self.knot_y))[inner].sum()
+        time = np.diff(self.knot_time)[inner].sum()
+        return float(way / time) if time > 0 else 0.0
+
+
+def joined(parts: Sequence[Trajectories]) -> Trajectories:
+    """Return the pedestrians of several trajectories together; their groups stay apart.
+
+    Raises:
+        InputError: an id is in two of them.
+    """
+    if not parts:
+        none = np.zeros(0)
+        return Trajectories(none, none, none, np.zeros(1, np.int32), np.zeros(0, np.int32))
+    knots = np.cumsum([0, *(len(part.knot_time) for part in parts)])
+    groups = np.cumsum([0, *(part.group.max(initial=-1) + 1 for part in parts)])
+    first = [part.first[:-1] + k for part, k in zip(parts, knots[:-1], strict=True)]
+    group = [np.where(part.group < 0, -1, part.group + g) for part, g in zip(parts, groups[:-1], strict=True)]
+    return Trajectories(
+        knot_time=np.concatenate([part.knot_time for part in parts]),
+        knot_x=np.concatenate([part.knot_x for part in parts]),
+        knot_y=np.concatenate([part.knot_y for part in parts]),
+        first=np.append(np.concatenate(first), knots[-1]).astype(np.int32),
+        id=np.concatenate([part.id for part in parts]),
+        group=np.concatenate(group),
+        period=np.concatenate([part.period for part in parts]),
+    )
