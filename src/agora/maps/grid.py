@@ -25,12 +25,12 @@ def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"map {name!r}: {what} must be rows of {width} numbers") from error
+        raise InputError(f"{what}: must be rows of {width} numbers, in map {name!r}") from error
     array = array.reshape(-1, width) if array.size == 0 else array
     if array.ndim != 2 or array.shape[1] != width:
-        raise InputError(f"map {name!r}: {what} must be rows of {width} numbers, not an array of shape {array.shape}")
+        raise InputError(f"{what}: must be rows of {width} numbers, not an array of shape {array.shape}, in map {name!r}")
     if not np.isfinite(array).all():
-        raise InputError(f"map {name!r}: {what} holds a number that is not finite")
+        raise InputError(f"{what}: a number is not finite, in map {name!r}")
     array.flags.writeable = False
     return array
 
@@ -65,9 +65,9 @@ class Map:
     def __post_init__(self) -> None:
         put = object.__setattr__
         if not (math.isfinite(self.resolution) and self.resolution > 0):
-            raise InputError(f"map {self.name!r}: resolution must be a positive number of metres, not {self.resolution}")
+            raise InputError(f"resolution: must be a positive number of metres, not {self.resolution}, in map {self.name!r}")
         if len(self.origin) != 2 or not all(math.isfinite(v) for v in self.origin):
-            raise InputError(f"map {self.name!r}: origin must be two finite numbers, not {self.origin}")
+            raise InputError(f"origin: must be two finite numbers, not {self.origin}, in map {self.name!r}")
         put(self, "resolution", float(self.resolution))
         put(self, "origin", (float(self.origin[0]), float(self.origin[1])))
         put(self, "occupied", self._grid("occupied", self.occupied))
@@ -77,16 +77,16 @@ class Map:
         put(self, "discs", _rows(self.name, "discs", self.discs, 3))
         put(self, "polygons", tuple(_rows(self.name, "polygons", p, 2) for p in self.polygons))
         if (self.discs[:, 2] <= 0).any():
-            raise InputError(f"map {self.name!r}: the radius of a disc must be positive")
+            raise InputError(f"discs: the radius of a disc must be positive, in map {self.name!r}")
         if any(len(p) < 3 for p in self.polygons):
-            raise InputError(f"map {self.name!r}: a polygon needs at least 3 corners")
+            raise InputError(f"polygons: a polygon needs at least 3 corners, in map {self.name!r}")
 
     def _grid(self, what: str, cells: Array) -> Bools:
         array = np.array(cells, np.bool_)
         if array.ndim != 2 or min(array.shape) < 2 or max(array.shape) > LARGEST:
-            raise InputError(f"map {self.name!r}: {what} must be 2 x 2 to {LARGEST} x {LARGEST} cells, not {array.shape}")
+            raise InputError(f"{what}: must be 2 x 2 to {LARGEST} x {LARGEST} cells, not {array.shape}, in map {self.name!r}")
         if what == "unknown" and array.shape != self.occupied.shape:
-            raise InputError(f"map {self.name!r}: unknown has {array.shape} cells, occupied has {self.occupied.shape}")
+            raise InputError(f"unknown: has {array.shape} cells, occupied has {self.occupied.shape}, in map {self.name!r}")
         array.flags.writeable = False
         return array
 
@@ -127,17 +127,15 @@ class Map:
             corners = [walls[:, :2], walls[:, 2:], circles[:, :2] - circles[:, 2:], circles[:, :2] + circles[:, 2:], *areas]
             points = np.concatenate(corners)
             if len(points) == 0:
-                raise InputError(f"map {name!r}: neither bounds nor shapes are given")
+                raise InputError(f"bounds: neither bounds nor shapes are given, in map {name!r}")
             bounds = (*(points.min(0) - margin), *(points.max(0) + margin))
         if len(bounds) != 4 or not all(math.isfinite(v) for v in bounds) or bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
-            raise InputError(f"map {name!r}: bounds must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, not {bounds}")
+            raise InputError(f"bounds: must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, not {bounds}, in map {name!r}")
         if not (math.isfinite(resolution) and resolution > 0):
-            raise InputError(f"map {name!r}: resolution must be a positive number of metres, not {resolution}")
+            raise InputError(f"resolution: must be a positive number of metres, not {resolution}, in map {name!r}")
         size = [max(2, math.ceil((bounds[i + 2] - bounds[i]) / resolution - 1e-6)) for i in (1, 0)]
         if max(size) > LARGEST:
-            raise InputError(
-                f"map {name!r}: {size[0]} x {size[1]} cells are too many (at most {LARGEST}); choose a coarser resolution"
-            )
+            raise InputError(f"resolution: {size[0]} x {size[1]} cells are too many, at most {LARGEST} a side, in map {name!r}")
         origin = (float(bounds[0]), float(bounds[1]))
         return cls(name, resolution, origin, np.zeros(size, np.bool_), None, walls, circles, areas)
 

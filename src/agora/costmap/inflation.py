@@ -1,0 +1,62 @@
+"""Cost of being near an obstacle, on costmap_2d's scale.
+
+Source: costmap_2d of ROS navigation (inflation_layer.h, ``computeCost``): with d the distance to the nearest obstacle, 254 (lethal)
+in it, 253 (inscribed) for d up to the robot's inscribed radius r, else the integer part of 252 exp(-k (d - r)), and 0 beyond the
+inflation radius. costmap_2d rounds the inflation radius up to whole cells; here it is used as it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agora.core.jit import device
+from agora.core.scalar import ZERO, exp
+from agora.maps.grid import Map
+
+FREE, INSCRIBED, LETHAL, NO_INFORMATION = 0, 253, 254, 255
+
+_BELOW, _INSCRIBED, _LETHAL = np.float32(252.0), np.float32(INSCRIBED), np.float32(LETHAL)
+
+
+@device
+def cost_at(distance, touch, inscribed, inflation_radius, scaling):
+    """Cost of one distance, as a whole float32: `cost_of` for kernels, up to 1 off where 252 exp() is near an integer."""
+    cost = np.float32(np.int32(_BELOW * exp(scaling * (inscribed - distance))))
+    cost = ZERO if distance > inflation_radius else cost
+    cost = _INSCRIBED if distance <= inscribed else cost
+    return _LETHAL if distance <= touch else cost
+
+
+def cost_of(
+    distance: ArrayLike, inscribed: float, inflation_radius: float, scaling: float = 10.0, *, touch: float = 0.0
+) -> NDArray[np.uint8]:
+    """Return the costs of distances to the nearest obstacle; they are compared with the radii in float32, as the fields are.
+
+    Args:
+        distance: m, any shape.
+        inscribed: radius of the disc inside the robot's footprint, m.
+        inflation_radius: beyond it the cost is 0, m.
+        scaling: k, 1/m ("cost_scaling_factor").
+        touch: distance up to which a place counts as in the obstacle, m: half a cell for cells' centres.
+    """
+    d = np.asarray(distance, np.float32)
+    decay = 252.0 * np.exp(np.minimum(scaling * (inscribed - d.astype(np.float64)), 0.0))
+    cost = np.where(d > np.float32(inflation_radius), 0.0, decay)
+    cost = np.where(d <= np.float32(inscribed), float(INSCRIBED), cost)
+    return np.where(d <= np.float32(touch), float(LETHAL), cost).astype(np.uint8)
+
+
+def inflate(map: Map, inscribed: float, inflation_radius: float = 0.55, scaling: float = 10.0) -> NDArray[np.uint8]:
+    """Return the costs (rows, columns) of a whole map: 254 where an obstacle reaches into the cell, 255 where nothing is known.
+
+    Args:
+        map: cells and shapes.
+        inscribed: radius of the disc inside the robot's footprint, m.
+        inflation_radius: beyond it the cost is 0, m.
+        scaling: k, 1/m.
+    """
+    cost = cost_of(map.clearance, inscribed, inflation_radius, scaling, touch=0.5 * map.resolution)
+    if map.unknown is not None:
+        cost[map.unknown & (cost != LETHAL)] = NO_INFORMATION
+    return cost

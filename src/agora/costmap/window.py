@@ -1,0 +1,152 @@
+"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.scalar import HALF, ONE, ZERO
+from agora.core.state import Floats
+from agora.costmap.inflation import NO_INFORMATION, cost_at
+from agora.errors import InputError
+
+_EDGE = np.float32(1.001)
+_LANES = 32
+_NEXT = np.uint32(1)
+_UNKNOWN = np.uint8(NO_INFORMATION)
+
+
+@device
+def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
+    """Raise a window's costs to those of a disc; x, y are in cells from the centre of cell [0, 0]."""
+    side = cost.shape[0]
+    wide = (radius + max(reach, inscribed, touch)) / cell
+    west, east = max(int(np.ceil(x - wide)), 0), min(int(np.floor(x + wide)) + 1, side)
+    width = min((east - west + _LANES - 1) // _LANES * _LANES, side)
+    west = min(west, side - width)
+    for i in range(max(int(np.ceil(y - wide)), 0), min(int(np.floor(y + wide)) + 1, side) if east > west else 0):
+        dy = np.float32(i) - y
+        line = cost[i, west : west + width]
+        for j in range(width):
+            dx = np.float32(np.int32(west + j)) - x
+            distance = cell * math.sqrt(dx * dx + dy * dy) - radius
+            mark = np.int32(cost_at(distance, touch, inscribed, reach, scaling))
+            line[j] = np.uint8(max(np.int32(line[j]), mark))
+
+
+@device
+def _interpolate(pair, b, first, ratio, out):
+    """Distances at window cells ``first`` + 0, 1 ..., between the centres of two rows of map cells, ``ratio`` map cells a window cell."""
+    low, high = ONE - b, b
+    end = np.float32(pair.shape[1]) - _EDGE
+    for j in range(out.size):
+        u = min(max((first + np.float32(j) + HALF) * ratio - HALF, ZERO), end)
+        column = np.uint32(u)
+        a = u - np.float32(column)
+        left = pair[0, column] * low + pair[1, column] * high
+        right = pair[0, column + _NEXT] * low + pair[1, column + _NEXT] * high
+        out[j] = left * (ONE - a) + right * a
+
+
+@kernel
+def fill(maps, map_index, parameters, pose, inscribed, position, radius, present, cost, origin, first, last):
+    """Write the windows of rows ``first <= n < last``.
+
+    Args:
+        maps: `agora.core.state.Maps`.
+        map_index: (N,) map of each row.
+        parameters: of the `Window`.
+        pose: (N, 3) of the robots.
+        inscribed: (N,) radius of the disc inside the footprint, m.
+        position: (N, Q, 2) of moving discs, m; ``radius`` (N, Q) m; ``present`` (N, Q).
+        radius: see there.
+        present: see there.
+        cost: out, (N, H, H) uint8.
+        origin: out, (N, 2) lower-left corners, m.
+        first: first row.
+        last: one after the last.
+    """
+    cell, reach, scaling, moving = parameters[0], parameters[1], parameters[2], parameters[3] > ZERO
+    side = cost.shape[1]
+    touch = HALF * cell
+    inverse = ONE / cell
+    line = np.empty(side, np.float32)
+    for n in range(first, last):
+        m = map_index[n]
+        rows, columns, start = maps.rows[m], maps.columns[m], maps.clearance_start[m]
+        left = np.int32(np.floor((pose[n, 0] - maps.origin_x[m]) * inverse)) - side // 2
+        bottom = np.int32(np.floor((pose[n, 1] - maps.origin_y[m]) * inverse)) - side // 2
+        origin[n, 0] = maps.origin_x[m] + np.float32(left) * cell
+        origin[n, 1] = maps.origin_y[m] + np.float32(bottom) * cell
+        own = inscribed[n]
+        ratio = cell / maps.resolution[m]
+        same = maps.resolution[m] == cell
+        across = np.int32(np.floor(np.float32(columns) / ratio + HALF))
+        up = np.int32(np.floor(np.float32(rows) / ratio + HALF))
+        from_column, to_column = min(max(-left, 0), side), max(min(side, across - left), 0)
+        for i in range(side):
+            if bottom + i < 0 or bottom + i >= up or from_column >= to_column:
+                cost[n, i, :] = _UNKNOWN
+                continue
+            cost[n, i, :from_column] = _UNKNOWN
+            cost[n, i, to_column:] = _UNKNOWN
+            out = cost[n, i, from_column:to_column]
+            if same:
+                k = start + np.int64(bottom + i) * columns + left
+                near = maps.clearance[k + from_column : k + to_column]
+            else:
+                near = line[: to_column - from_column]
+                v = min(max((np.float32(bottom + i) + HALF) * ratio - HALF, ZERO), np.float32(rows) - _EDGE)
+                k = start + np.int64(v) * columns
+                pair = maps.clearance[k : k + 2 * columns].reshape(2, columns)
+                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, near)
+            for j in range(out.size):
+                out[j] = np.uint8(np.int32(cost_at(near[j], touch, own, reach, scaling)))
+        for q in range(position.shape[1]):
+            if moving and present[n, q]:
+                x, y = (position[n, q, 0] - origin[n, 0]) * inverse - HALF, (position[n, q, 1] - origin[n, 1]) * inverse - HALF
+                _mark(cost[n], x, y, radius[n, q], cell, touch, own, reach, scaling)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The square local costmap about a robot; its cells lie on the lattice of its resolution from the map's origin.
+
+    Where its resolution is the map's, its cells are the map's and get the costs of `agora.costmap.inflation.inflate`; otherwise the
+    distance is interpolated between the map's cells. Pedestrians are marked by the distance of a cell's centre to the disc.
+    Cells outside the map are 255.
+
+    Attributes:
+        size: of a side, m.
+        resolution: m per cell.
+        inflation_radius: beyond it an obstacle costs nothing, m.
+        cost_scaling: how fast the cost decays, 1/m.
+        pedestrians: whether they are marked.
+    """
+
+    size: float = 10.0
+    resolution: float = 0.05
+    inflation_radius: float = 0.55
+    cost_scaling: float = 10.0
+    pedestrians: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("size", "resolution", "inflation_radius", "cost_scaling"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"{name}: must be positive, is {value}")
+        if not 2 <= self.size / self.resolution <= 4096:
+            raise InputError(f"size: a window of {self.size} m has not 2 to 4096 cells of {self.resolution} m a side")
+
+    @property
+    def cells(self) -> int:
+        """Cells on a side."""
+        return round(self.size / self.resolution)
+
+    @property
+    def parameters(self) -> Floats:
+        """The fields in the order of `fill`."""
+        return np.array([self.resolution, self.inflation_radius, self.cost_scaling, self.pedestrians], np.float32)

@@ -1,0 +1,196 @@
+"""Map files: map_server's YAML with its image (PGM, PNG ...), and files of shapes.
+
+A file of shapes is YAML or JSON with these keys, all but one of the shapes optional::
+
+    name: hall
+    resolution: 0.1                       # of the distance field, m
+    bounds: [-1.0, -2.0, 12.0, 7.5]       # x0, y0, x1, y1; without it the shapes and ``margin`` about them
+    margin: 1.0
+    segments: [[0, 0, 10, 0], [10, 0, 10, 5]]       # thin walls x0, y0, x1, y1
+    polygons: [[[3, 1], [4, 1], [3.5, 2]]]          # filled obstacles, corners x, y
+    discs: [[7, 3, 0.25]]                           # columns x, y, radius
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from agora.config import dump, load
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.maps.grid import LARGEST, Map
+
+_WHITE, _GREY, _BLACK = 254, 205, 0
+_LETHAL, _NO_INFORMATION = 100, 255
+
+
+@dataclass(frozen=True)
+class MapFile:
+    """The keys of map_server's YAML (wiki.ros.org/map_server, section 1.2).
+
+    Attributes:
+        image: path of the image, relative to the YAML's folder.
+        resolution: m per pixel.
+        origin: x, y, yaw of the image's lower-left corner; yaw must be 0.
+        negate: 1 where white is occupied.
+        occupied_thresh, free_thresh: darkness above, below which a pixel is occupied, free.
+        mode: how the rest is read: unknown (trinary), graded (scale), or the pixel is the value (raw).
+        type: "indoor" or "outdoor" in Arena's maps; not used.
+    """
+
+    image: str
+    resolution: float
+    origin: tuple[float, float, float]
+    negate: int | bool = 0
+    occupied_thresh: float = 0.65
+    free_thresh: float = 0.196
+    mode: Literal["trinary", "scale", "raw"] = "trinary"
+    type: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.resolution <= 0:
+            raise InputError(f"resolution: expected a positive number of metres, got {self.resolution}")
+        if self.origin[2] != 0:
+            raise InputError(
+                f"origin: expected yaw 0, got {self.origin[2]}; turn the image instead, rotated maps are not supported"
+            )
+        if self.negate not in (0, 1):
+            raise InputError(f"negate: expected 0 or 1, got {self.negate}")
+        if not 0 <= self.free_thresh <= self.occupied_thresh <= 1:
+            raise InputError("free_thresh: expected 0 <= free_thresh <= occupied_thresh <= 1")
+
+
+@dataclass(frozen=True)
+class ShapesFile:
+    """The keys of a file of shapes; see the module."""
+
+    segments: tuple[tuple[float, float, float, float], ...] = ()
+    polygons: tuple[tuple[tuple[float, float], ...], ...] = ()
+    discs: tuple[tuple[float, float, float], ...] = ()
+    bounds: tuple[float, float, float, float] | None = None
+    margin: float = 1.0
+    resolution: float = 0.1
+    name: str = "shapes"
+
+    def __post_init__(self) -> None:
+        if self.margin < 0:
+            raise InputError(f"margin: must not be negative, is {self.margin}")
+        self.map()
+
+    def map(self) -> Map:
+        """Return the map that the file describes."""
+        return Map.from_shapes(
+            segments=self.segments,
+            discs=self.discs,
+            polygons=self.polygons,
+            bounds=self.bounds,
+            margin=self.margin,
+            resolution=self.resolution,
+            name=self.name,
+        )
+
+
+def _pixels(path: Path) -> Array:
+    """The image as (rows, columns, channels) uint8, top row first."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            if max(image.size) > LARGEST or min(image.size) < 2:
+                raise InputError(f"{path}: {image.size[0]} x {image.size[1]} pixels; a map has 2 to {LARGEST} a side")
+            if image.mode not in ("1", "L", "LA", "P", "PA", "RGB", "RGBA"):
+                raise InputError(f"{path}: expected an image of 8 bits a channel, got mode {image.mode!r}")
+            transparent = image.mode in ("LA", "PA") or "transparency" in image.info
+            wanted = "L" if image.mode in ("1", "L") else "RGBA" if transparent or image.mode == "RGBA" else "RGB"
+            pixels: Array = np.asarray(image.convert(wanted))
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such image") from error
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError, EOFError) as error:
+        raise InputError(f"{path}: not an image that can be read ({error})") from error
+    return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def occupancy(pixels: Array, mode: str, negate: bool, occupied_thresh: float, free_thresh: float) -> Array:
+    """Return the occupancy values of an image by map_server's rules: 0 free, 100 occupied, 1 to 99 in between, 255 unknown.
+
+    The darkness (255 - mean of the channels) / 255 is compared with both thresholds. As in map_server, in mode trinary the mean is
+    over alpha too, and in mode scale a pixel between the thresholds is unknown where its alpha is 0.
+
+    Args:
+        pixels: (rows, columns, channels) uint8, channels 1, 3, or 4 with alpha.
+        mode: trinary, scale or raw.
+        negate: whether white is occupied.
+        occupied_thresh: darkness above which a pixel is occupied.
+        free_thresh: darkness below which it is free.
+    """
+    has_alpha = pixels.shape[2] == 4
+    colours = pixels[..., :3] if has_alpha and mode != "trinary" else pixels
+    mean = colours.mean(axis=2, dtype=np.float64)
+    mean = 255.0 - mean if negate else mean
+    if mode == "raw":
+        return np.asarray(mean.astype(np.uint8))
+    dark = (255.0 - mean) / 255.0
+    between = np.full(dark.shape, _NO_INFORMATION, np.uint8)
+    if mode == "scale":
+        ratio = np.clip((dark - free_thresh) / max(occupied_thresh - free_thresh, 1e-300), 0.0, 1.0)
+        opaque = pixels[..., 3] > 0 if has_alpha else True
+        between = np.where(opaque, (1 + 98 * ratio).astype(np.uint8), between)
+    return np.asarray(np.where(dark > occupied_thresh, np.uint8(_LETHAL), np.where(dark < free_thresh, np.uint8(0), between)))
+
+
+def read_map(path: str | Path) -> Map:
+    """Read a map of map_server: a YAML file and the image that it names.
+
+    Values from 100 are occupied and 255 is unknown, as costmap_2d's static layer has it; what lies between is free.
+
+    Raises:
+        InputError: the YAML or the image cannot be read or holds something else; names file, line and key.
+    """
+    path = Path(path)
+    file = load(path, MapFile)
+    try:
+        pixels = _pixels(path.parent / file.image)
+    except InputError as error:
+        raise InputError(f"{path}: image: {error}") from error
+    values = occupancy(pixels, file.mode, bool(file.negate), file.occupied_thresh, file.free_thresh)[::-1]
+    unknown = values == _NO_INFORMATION
+    return Map(
+        name=path.parent.parent.name if path.stem == "map" and path.parent.name == "map" else path.stem,
+        resolution=file.resolution,
+        origin=file.origin[:2],
+        occupied=(values >= _LETHAL) & ~unknown,
+        unknown=unknown if unknown.any() else None,
+    )
+
+
+def write_map(map: Map, path: str | Path) -> None:
+    """Write the cells of a map as map_server's YAML and, beside it, a PGM image that map_server reads back to the same cells.
+
+    Exact shapes are not in an image: cells whose centre is within half a cell of one are written as occupied.
+
+    Args:
+        map: to be written.
+        path: of the YAML file; the image gets its name with the ending ``.pgm``.
+    """
+    from PIL import Image
+
+    path = Path(path)
+    occupied = map.clearance <= np.float32(0.5 * map.resolution) if map.has_shapes else map.occupied
+    unknown = np.zeros(map.shape, np.bool_) if map.unknown is None else map.unknown
+    pixels = np.where(occupied, np.uint8(_BLACK), np.where(unknown, np.uint8(_GREY), np.uint8(_WHITE)))
+    image = path.with_suffix(".pgm")
+    Image.fromarray(np.ascontiguousarray(pixels[::-1])).save(image)
+    path.write_text(dump(MapFile(image.name, map.resolution, (*map.origin, 0.0))), encoding="utf-8")
+
+
+def read_shapes(path: str | Path) -> Map:
+    """Read a file of segments, polygons and discs into a map without cells.
+
+    Raises:
+        InputError: the file cannot be read or holds something else; names file, line and key.
+    """
+    return load(path, ShapesFile).map()
