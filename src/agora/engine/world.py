@@ -260,9 +260,7 @@ class Engine:
         replay.x[offset : offset + knots], replay.y[offset : offset + knots] = recorded.knot_x, recorded.knot_y
         slots = slice(first, first + n)
         replay.first[w, slots], replay.last[w, slots] = recorded.first[:-1] + offset, recorded.first[1:] + offset - 1
-        replay.cursor[w, slots] = replay.first[w, slots]
-        if start.replay_period.size:
-            replay.period[w, slots] = start.replay_period
+        replay.cursor[w, slots], replay.period[w, slots] = replay.first[w, slots], recorded.period
         if start.replay_phase.size:
             replay.phase[w, slots] = start.replay_phase
         self.traits.radius[w, slots], self.traits.id[w, slots] = start.replay_radius, recorded.id

@@ -75,7 +75,7 @@ class Start:
         timeout: s. goal_tolerance: m. heading_tolerance: rad, pi or more for any heading.
         replay: recorded pedestrians; they take the slots after the simulated ones.
         replay_radius: of recorded pedestrians, m.
-        replay_period: (n,) s after which a recording starts again, 0 for once; replay_phase: (n,) s by which it is ahead.
+        replay_phase: (n,) s by which each recording is ahead; empty for none.
     """
 
     entry: str
@@ -88,7 +88,6 @@ class Start:
     heading_tolerance: float = float(np.pi)
     replay: Trajectories | None = None
     replay_radius: float = 0.3
-    replay_period: Doubles = field(default_factory=lambda: np.zeros(0))
     replay_phase: Doubles = field(default_factory=lambda: np.zeros(0))
 
     @property

@@ -169,7 +169,6 @@ def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotMo
         common,
         replay=task.world.replay,
         replay_radius=task.world.replay_radius,
-        replay_period=task.world.replay_period,
         replay_phase=task.phase,
     )
 

@@ -24,7 +24,6 @@ class World:
         map: static surroundings.
         scenario: robots' tasks and pedestrians that belong to it, for the modes ``scenario``.
         replay: recorded pedestrians, for the obstacles mode ``replay``; replay_radius: their radius, m.
-        replay_period: (n,) s after which a recording starts again, 0 for once; empty for once.
         timeout: s, where the world sets one.
     """
 
@@ -32,7 +31,6 @@ class World:
     scenario: Scenario | None = None
     replay: Trajectories | None = None
     replay_radius: float = 0.3
-    replay_period: Doubles = field(default_factory=lambda: np.zeros(0))
     timeout: float | None = None
 
 

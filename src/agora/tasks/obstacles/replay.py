@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from agora.errors import InputError
 from agora.tasks.world import Task
 
@@ -31,6 +29,6 @@ class Replay:
             raise InputError(f"obstacles mode 'replay': world {task.map.name!r} has no recorded pedestrians")
         task.replay = True
         if self.random_phase:
-            if not (task.world.replay_period > 0).all() or not task.world.replay_period.size:
+            if not (recorded.period > 0).all():
                 raise InputError(f"obstacles mode 'replay': random_phase needs recordings that repeat; {task.map.name!r} has none")
-            task.phase = task.stream.uniform(0.0, 1.0, (len(recorded.id),)) * np.asarray(task.world.replay_period)
+            task.phase = task.stream.uniform(0.0, 1.0, (len(recorded.id),)) * recorded.period
