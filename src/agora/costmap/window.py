@@ -39,7 +39,7 @@ def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
 
 @device
 def _interpolate(pair, b, first, ratio, out):
-    """Distances at window cells ``first`` + 0, 1 ..., between the centres of two rows of map cells, ``ratio`` map cells a window cell."""
+    """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide."""
     low, high = ONE - b, b
     end = np.float32(pair.shape[1]) - _EDGE
     for j in range(out.size):

@@ -1,0 +1,125 @@
+"""A* over the cells of a map, pulled taut; and the geodesic length between two points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Doubles, Floats
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.planners.global_.search import cell_factors, pull, resample, search
+
+
+@dataclass(frozen=True)
+class AStar:
+    """Cheapest 8-connected path (Hart, Nilsson and Raphael 1968) over cells whose clearance is above the robot's radius.
+
+    A cell length costs ``neutral + factor * c`` with c costmap_2d's inflated cost (0 to 252), as in navfn, which has 50 and 0.8.
+    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. The path is pulled taut where
+    that neither costs more nor gives up clearance, and resampled. Unknown cells count as free, as with navfn's ``allow_unknown``.
+
+    Attributes:
+        neutral: cost of a cell length far from obstacles.
+        factor: weight of the inflated cost; 0 for the shortest path.
+        inflation_radius: beyond it an obstacle costs nothing, m.
+        cost_scaling: how fast its cost decays, 1/m.
+        heuristic: whether the distance to the goal guides the search; without it this is Dijkstra's algorithm.
+        smooth: whether the path is pulled taut.
+        spacing: of the points of the path, m.
+    """
+
+    neutral: float = 50.0
+    factor: float = 0.8
+    inflation_radius: float = 1.0
+    cost_scaling: float = 5.0
+    heuristic: bool = True
+    smooth: bool = True
+    spacing: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("neutral", "spacing"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+        for name in ("factor", "inflation_radius", "cost_scaling"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
+                raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
+
+    def path(
+        self, clearance: Floats, resolution: float, origin: Floats, start: Floats, goal: Floats, radius: float
+    ) -> Floats | None:
+        """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none, or an end is outside the map."""
+        corner = np.asarray(origin, np.float64)[:2] + 0.5 * resolution
+        ends = (np.array([start[:2], goal[:2]], np.float64) - corner) / resolution
+        points = self.cells(np.ascontiguousarray(clearance, np.float32), ends, radius)
+        if points is None:
+            return None
+        return resample(points * resolution + corner, self.spacing).astype(np.float32)
+
+    def cells(self, clearance: Floats, ends: Doubles, radius: float) -> Doubles | None:
+        """Return the path before it is resampled; it and its ``ends`` (2, 2) are in cells from the centre of cell [0, 0]."""
+        rows, columns = clearance.shape
+        cells = np.floor(ends + 0.5).astype(np.int64)
+        if not ((cells >= 0) & (cells < (columns, rows))).all():
+            return None
+        first, last = (int(y * columns + x) for x, y in cells)
+        share = self.factor / self.neutral
+        cost = [np.float32(v) for v in (radius, share, self.inflation_radius, self.cost_scaling)]
+        factor = np.empty(clearance.shape, np.float32)
+        cell_factors(clearance, *cost, factor)
+        free = np.isfinite(factor)
+        if not free.flat[last]:
+            return None
+        escape = np.zeros((0, 2))
+        if not free.flat[first]:
+            way = search(np.where(clearance > 0, np.float32(1.0), np.float32(np.inf)), first, -1, free, guided=False)
+            if way is None:
+                return None
+            first = int(way[-1])
+            escape = np.vstack((ends[:1], _centres(way[1:-1], columns)))
+        numbers = search(factor, first, last, guided=self.heuristic)
+        if numbers is None:
+            return None
+        middle = _centres(numbers[1:-1], columns)
+        begin = _centres(numbers[:1], columns) if len(escape) else ends[:1]
+        points = np.vstack((begin, middle, ends[1:]))
+        if self.smooth:
+            points = pull(clearance, points, radius, share, self.inflation_radius, self.cost_scaling)
+        return np.vstack((escape, points))
+
+
+def _centres(numbers: np.ndarray, columns: int) -> Doubles:
+    return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
+
+
+def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> float:
+    """Return the length of a shortest collision-free path of a disc between two points, m; infinite where there is none.
+
+    The shortest 8-connected path over cells with clearance above the radius, pulled taut again and again until it gets no shorter.
+    So it is a shortest one among the paths that pass obstacles on the same sides.
+
+    Args:
+        map: the surroundings.
+        start: (2,) m; may be too near to an obstacle.
+        goal: (2,) m.
+        radius: of the disc, m.
+    """
+    corner = np.asarray(map.origin) + 0.5 * map.resolution
+    ends = (np.array([start, goal], np.float64)[:, :2] - corner) / map.resolution
+    points = AStar(factor=0.0).cells(map.clearance, ends, radius)
+    if points is None:
+        return math.inf
+    best, spacing = _length(points), 4.0
+    while spacing >= 0.25:
+        points = pull(map.clearance, resample(points, spacing), radius)
+        length = _length(points)
+        spacing = spacing if length < best * (1 - 1e-4) else 0.5 * spacing
+        best = min(best, length)
+    return best * map.resolution
+
+
+def _length(points: Doubles) -> float:
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())

@@ -1,0 +1,14 @@
+"""Dijkstra's algorithm over the cells of a map, what navfn does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.planners.global_.astar import AStar
+
+
+@dataclass(frozen=True)
+class Dijkstra(AStar):
+    """`AStar` without the heuristic (Dijkstra 1959): paths of the same cost, slower; among equal ones it may take another."""
+
+    heuristic: bool = False

@@ -1,0 +1,232 @@
+"""Shortest paths over cells, and pulling them taut: the kernels of A*, Dijkstra and the geodesic length."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.state import Array, Bools, Doubles, Floats
+from agora.costmap.inflation import cost_at
+
+_ONE, _HALF, _ZERO = np.float32(1.0), np.float32(0.5), np.float32(0.0)
+_HALF_DIAGONAL = np.float32(math.sqrt(0.5))
+FACTOR, LENGTH = 0, 1
+AFTER, BEFORE, SLOT, PARENT = 0, 1, 2, 3
+_BEYOND = np.float32(math.sqrt(2.0) - 1.0)
+_INFINITE = np.float32(np.inf)
+_PER_CELL = np.float32(16.0)
+_ROWS, _COLUMNS = (0, 0, -1, 1, -1, -1, 1, 1), (-1, 1, 0, 0, -1, 1, -1, 1)
+_EDGE = np.float32(1.001)
+
+
+@device
+def _unlink(cell, links, heads):
+    """Take a queued cell out of its bucket's list."""
+    after, before = links[cell, AFTER], links[cell, BEFORE]
+    if before >= 0:
+        links[before, AFTER] = after
+    else:
+        heads[links[cell, SLOT] & (heads.size - 1)] = after
+    if after >= 0:
+        links[after, BEFORE] = before
+    links[cell, SLOT] = -1
+
+
+@device
+def _queue(cell, key, now, links, heads):
+    """Put a cell first in the bucket of its key; return how many more cells are queued."""
+    more = 1
+    if links[cell, SLOT] >= 0:
+        _unlink(cell, links, heads)
+        more = 0
+    slot = max(np.int32(key * _PER_CELL), now)
+    bucket = slot & (heads.size - 1)
+    after = heads[bucket]
+    links[cell, SLOT], links[cell, AFTER], links[cell, BEFORE] = slot, after, -1
+    if after >= 0:
+        links[after, BEFORE] = cell
+    heads[bucket] = cell
+    return more
+
+
+@kernel
+def _search(nodes, links, heads, columns, start, goal, exits, guided):
+    """Search from a cell; return the cell where the search ended, -1 where there is no way.
+
+    The queue is a ring of buckets (Dial 1969), each a list, last in first out; a cell that is improved after it left is queued
+    again, and the search goes on to the end of the goal's bucket, so that the result does not depend on the buckets' width.
+
+    Args:
+        nodes: (cells, 2) FACTOR, cost of the cell per cell length, at least 1, infinite where blocked, as on the whole border;
+            LENGTH, of the way to it, out, infinite.
+        links: (cells, 4) of the lists, SLOT -1 at first; PARENT, out.
+        heads: first cells of the buckets, -1; their number is a power of two and more than keys in the queue can differ by.
+        columns: of the grid.
+        start: number of the first cell, row * columns + column; it may be blocked.
+        goal: number of the last cell, or -1: the nearest cell of ``exits``.
+        exits: (cells,).
+        guided: whether the octile distance to the goal guides the search (A*), or nothing does (Dijkstra).
+    """
+    around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
+    goal_row, goal_column = goal // columns, goal % columns
+    targeted = goal >= 0
+    now = np.int32(0)
+    nodes[start, LENGTH], links[start, PARENT] = _ZERO, start
+    queued = _queue(start, _ZERO, now, links, heads)
+    end = np.int32(-1)
+    while queued > 0:
+        while heads[now & (heads.size - 1)] < 0:
+            now += np.int32(1)
+            if end >= 0:
+                return goal
+        cell = heads[now & (heads.size - 1)]
+        _unlink(cell, links, heads)
+        queued -= 1
+        own, walked = nodes[cell, FACTOR], nodes[cell, LENGTH]
+        if not targeted and exits[cell] and (end < 0 or walked < nodes[goal, LENGTH]):
+            goal, end = cell, now
+        if cell == goal:
+            end = now
+            continue
+        own = own if own < _INFINITE else _ONE
+        row, column = np.uint32(cell) // np.uint32(columns), np.uint32(cell) % np.uint32(columns)
+        for k in range(8):
+            other = cell + around[k]
+            factor = nodes[other, FACTOR]
+            if factor == _INFINITE:
+                continue
+            step = _HALF
+            if k >= 4:
+                beside, above = cell + around[k & 1], cell + around[2 + ((k - 4) >> 1)]
+                if nodes[beside, FACTOR] == _INFINITE or nodes[above, FACTOR] == _INFINITE:
+                    continue
+                step = _HALF_DIAGONAL
+            reached = walked + step * (own + factor)
+            if reached < nodes[other, LENGTH]:
+                key = reached
+                if guided:
+                    up = abs(goal_row - np.int32(row) - _ROWS[k])
+                    right = abs(goal_column - np.int32(column) - _COLUMNS[k])
+                    key += np.float32(max(up, right)) + _BEYOND * np.float32(min(up, right))
+                nodes[other, LENGTH], links[other, PARENT] = reached, cell
+                queued += _queue(other, key, now, links, heads)
+    return goal if end >= 0 else -1
+
+
+def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *, guided: bool = True) -> Array | None:
+    """Return the numbers (K,) of the cells of a cheapest 8-connected path, both ends included, or None.
+
+    Diagonal steps do not cut blocked corners. A step costs its length in cells times the mean factor of its two cells. Ties are
+    settled by the order of the search, which is fixed, so that the path is always the same one.
+
+    Args:
+        factor: (rows, columns) float32, at least 1, infinite where blocked. The start may be blocked.
+        start: row * columns + column.
+        goal: the same; -1 for the nearest cell of ``exits``.
+        exits: (rows, columns) where ``goal`` is -1.
+        guided: A* with the octile distance, or Dijkstra.
+    """
+    rows, columns = factor.shape[0] + 2, factor.shape[1] + 2
+    nodes = np.full((rows, columns, 2), np.inf, np.float32)
+    nodes[1:-1, 1:-1, FACTOR] = factor
+    links = np.full((rows * columns, 4), -1, np.int32)
+    doors = np.zeros(1, np.bool_) if exits is None else np.pad(exits, 1).ravel()
+    dearest = float(np.max(factor, initial=1.0, where=np.isfinite(factor)))
+    heads = np.full(1 << int(2.0 * (dearest + 1.0) * float(_PER_CELL) + 1.0).bit_length(), -1, np.int32)
+    first, last = (-1 if n < 0 else (n // (columns - 2) + 1) * columns + n % (columns - 2) + 1 for n in (start, goal))
+    end = _search(nodes.reshape(-1, 2), links, heads, columns, first, last, doors, guided)
+    if end < 0:
+        return None
+    path = [end]
+    while path[-1] != first:
+        path.append(links[path[-1], PARENT])
+    numbers: Array = np.array(path[::-1], np.int64)
+    return np.asarray((numbers // columns - 1) * (columns - 2) + numbers % columns - 1)
+
+
+@kernel
+def cell_factors(clearance, radius, share, inflation_radius, scaling, out):
+    """Write the factor of each cell: infinite where the clearance is not above the radius, else 1 + share * inflated cost."""
+    for row in range(clearance.shape[0]):
+        for column in range(clearance.shape[1]):
+            d = clearance[row, column]
+            cost = _ONE + share * cost_at(d, _ZERO, radius, inflation_radius, scaling)
+            out[row, column] = cost if d > radius else _INFINITE
+
+
+@device
+def _line_cost(clearance, x0, y0, x1, y1, radius, share, inflation_radius, scaling):
+    """Cost of a straight line in cells, infinite where the interpolated clearance is not above the radius."""
+    rows, columns = clearance.shape
+    dx, dy = x1 - x0, y1 - y0
+    long = math.sqrt(dx * dx + dy * dy)
+    count = int(np.ceil(long * np.float32(4.0))) + 1
+    total = _ZERO
+    for i in range(count):
+        t = (np.float32(i) + _HALF) / np.float32(count)
+        u = min(max(x0 + t * dx, _ZERO), np.float32(columns) - _EDGE)
+        v = min(max(y0 + t * dy, _ZERO), np.float32(rows) - _EDGE)
+        c, r = int(u), int(v)
+        a, b = u - np.float32(c), v - np.float32(r)
+        lower = clearance[r, c] * (_ONE - a) + clearance[r, c + 1] * a
+        upper = clearance[r + 1, c] * (_ONE - a) + clearance[r + 1, c + 1] * a
+        d = lower * (_ONE - b) + upper * b
+        if not d > radius:
+            return _INFINITE
+        total += _ONE + share * cost_at(d, _ZERO, radius, inflation_radius, scaling)
+    return total * long / np.float32(count)
+
+
+@kernel
+def _pull(clearance, points, radius, share, inflation_radius, scaling, behind, keep):
+    """Mark in ``keep`` the points of a path that remain when straight lines replace what they are not dearer than."""
+    count = len(points)
+    behind[0] = _ZERO
+    for i in range(1, count):
+        p, q = points[i - 1], points[i]
+        cost = _line_cost(clearance, p[0], p[1], q[0], q[1], radius, share, inflation_radius, scaling)
+        dx, dy = q[0] - p[0], q[1] - p[1]
+        behind[i] = behind[i - 1] + (cost if cost < _INFINITE else np.float32(2.0) * math.sqrt(dx * dx + dy * dy))
+    anchor = 0
+    keep[0] = True
+    while anchor < count - 1:
+        reached, misses, j = anchor + 1, 0, anchor + 2
+        while j < count and misses < 16:
+            p, q = points[anchor], points[j]
+            cost = _line_cost(clearance, p[0], p[1], q[0], q[1], radius, share, inflation_radius, scaling)
+            if cost <= (behind[j] - behind[anchor]) * np.float32(1.0001):
+                reached, misses = j, 0
+            else:
+                misses += 1
+            j += 1
+        keep[reached] = True
+        anchor = reached
+
+
+def pull(
+    clearance: Floats, points: Doubles, radius: float, share: float = 0.0, inflation_radius: float = 0.0, scaling: float = 1.0
+) -> Doubles:
+    """Return a path (K, 2) without the points that a straight line, no dearer and with the clearance kept, makes superfluous.
+
+    Args:
+        clearance: (rows, columns) m.
+        points: (K, 2) in cells from the centre of cell [0, 0], x before y.
+        radius: that the clearance must exceed, m.
+        share: weight of the inflated cost against length; 0 for length alone.
+        inflation_radius: of the cost, m.
+        scaling: of the cost, 1/m.
+    """
+    behind, keep = np.empty(len(points), np.float32), np.zeros(len(points), np.bool_)
+    numbers = (np.float32(v) for v in (radius, share, inflation_radius, scaling))
+    _pull(clearance, points.astype(np.float32), *numbers, behind, keep)
+    return points[keep]
+
+
+def resample(points: Doubles, spacing: float) -> Doubles:
+    """Return a polyline (K, 2) with further points on it, at most ``spacing`` apart; its own points stay."""
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    parts = np.maximum(np.ceil(steps / spacing - 1e-6), 1).astype(np.int64)
+    knots = np.concatenate([[0], np.cumsum(parts)])
+    return np.stack([np.interp(np.arange(knots[-1] + 1), knots, points[:, axis]) for axis in (0, 1)], axis=1)
