@@ -36,7 +36,7 @@ def _cache_root() -> Path:
 
 import numba  # noqa: E402
 from numba.experimental import structref  # noqa: E402
-from numba.extending import overload  # noqa: E402
+from numba.extending import intrinsic, overload  # noqa: E402
 
 numba.config.CACHE_DIR = str(_cache_root() / _source_stamp())
 
@@ -80,6 +80,29 @@ class _Box(structref.StructRefProxy):  # type: ignore[misc]
 structref.define_boxing(_BoxType, _Box)
 
 
+def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """The value with every array in it borrowed: without the reference that a call would count up and down."""
+    if isinstance(kind, numba.types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo, array.parent = array.meminfo.type(None), array.parent.type(None)
+        return array._getvalue()
+    if isinstance(kind, numba.types.BaseTuple):
+        for index, part in enumerate(kind.types):
+            borrowed = _borrow(context, builder, part, builder.extract_value(value, index))
+            value = builder.insert_value(value, borrowed, index)
+    return value
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _borrowed(context: Any, arguments: Any) -> Any:
+    """A tuple with its arrays borrowed; who uses it keeps them alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return _borrow(context, builder, signature.args[0], values[0])
+
+    return arguments(arguments), generate
+
+
 def _boxed(arguments: Any) -> Any:
     """A box of a tuple; for compiled code only."""
 
@@ -90,7 +113,7 @@ def _compile_boxed(arguments: Any) -> Any:
 
     def make(arguments: Any) -> Any:
         box = structref.new(kind)
-        box.arguments = arguments
+        box.arguments = _borrowed(arguments)
         return box
 
     return make
@@ -104,8 +127,8 @@ def _pack(arguments: Any) -> Any:
 def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
     """Return a kernel with all its arguments but the last two fixed.
 
-    Numba looks at every array of every argument at every call, 40 ns each, and the engine's kernels have a hundred: boxed once,
-    a call costs 0.4 us.
+    Numba looks at every array of every argument at every call, 40 ns each, and the engine's kernels have a hundred: boxed once and
+    borrowed, a call costs 0.3 us.
 
     Args:
         function: a kernel.
@@ -117,4 +140,6 @@ def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
     box = _pack(arguments)
     signature = (numba.typeof(box), numba.int64, numba.int64)
     function.shell.compile(signature)
-    return functools.partial(function.shell.overloads[signature].entry_point, box)
+    bound = functools.partial(function.shell.overloads[signature].entry_point, box)
+    bound.keeps = arguments  # type: ignore[attr-defined]
+    return bound
