@@ -67,7 +67,7 @@ def place(
         apart: least distance between two of the points, m.
         keep_out: (K, 3) discs x, y, radius that no point may be in, m.
         region: polygon (V, 2), or a box by two opposite corners (2, 2), that the points must be in.
-        connected_to: (2,) point whose component is to be used; without it, that with most cells in the region.
+        connected_to: (2,) point whose component is to be used; without it, the largest in the region.
         passage: radius of the disc that must get from point to point, m; at most, and without it, ``clearance``.
         attempts: draws per point before giving up.
 
