@@ -55,8 +55,8 @@ def place(
 ) -> Doubles:
     """Return ``count`` points (count, 2), m, drawn one after the other, uniformly from where the conditions leave room.
 
-    Every point is at least ``clearance`` from the border of the map and from every occupied cell (the whole square, not its centre),
-    unknown cell, segment, polygon and disc; the clearance field at it is not below ``clearance`` either. Its cell is in one
+    Every point is at least ``clearance`` from the border of the map and from every occupied or unknown cell (the whole square, not
+    its centre), segment, polygon and disc; the clearance field at it is not below ``clearance`` either. Its cell is in one
     component for a disc of radius ``passage``, so that a global planner finds a path between any two of the points.
 
     Args:
