@@ -1,0 +1,162 @@
+"""Random points in free space: uniform, with the clearance asked for, connected to each other, or an error."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Bools, Doubles, Ints
+from agora.errors import InputError, PlacementError
+from agora.maps.distance import inside_all
+from agora.maps.grid import Map
+from agora.seeds import Stream
+
+
+@functools.lru_cache(maxsize=16)
+def component_of(map: Map, clearance: float) -> Ints:
+    """Return the component (rows, columns) of each cell that a disc can go between: 1 the largest, 0 where it does not fit.
+
+    A disc fits in a known cell whose clearance is above its radius; it goes from cell to cell across sides, as A* does, whose
+    diagonal steps do not cut corners. Components of equal size are numbered in the order of their first cell.
+
+    Args:
+        map: the surroundings.
+        clearance: radius of the disc, m.
+    """
+    from scipy.ndimage import label
+
+    free = map.clearance > np.float32(clearance)
+    if map.unknown is not None:
+        free &= ~map.unknown
+    labels, count = label(free)
+    order = np.argsort(-np.bincount(labels.ravel(), minlength=count + 1)[1:], kind="stable")
+    number = np.zeros(count + 1, np.int32)
+    number[order + 1] = np.arange(1, count + 1)
+    result: Ints = number[labels]
+    result.flags.writeable = False
+    return result
+
+
+def place(
+    stream: Stream,
+    map: Map,
+    clearance: float,
+    count: int,
+    *,
+    apart: float = 0.0,
+    keep_out: ArrayLike | None = None,
+    region: ArrayLike | None = None,
+    connected_to: ArrayLike | None = None,
+    passage: float | None = None,
+    attempts: int = 1000,
+) -> Doubles:
+    """Return ``count`` points (count, 2), m, drawn one after the other, uniformly from where the conditions leave room.
+
+    Every point is at least ``clearance`` from the border of the map and from every occupied or unknown cell (the whole square, not
+    its centre), segment, polygon and disc; the clearance field at it is not below ``clearance`` either. Its cell is in one
+    component for a disc of radius ``passage``, so that a global planner finds a path between any two of the points.
+
+    Args:
+        stream: of random numbers.
+        map: the surroundings.
+        clearance: to walls, m.
+        count: how many points.
+        apart: least distance between two of the points, m.
+        keep_out: (K, 3) discs x, y, radius that no point may be in, m.
+        region: polygon (V, 2), or a box by two opposite corners (2, 2), that the points must be in.
+        connected_to: (2,) point whose component is to be used; without it, the largest in the region.
+        passage: radius of the disc that must get from point to point, m; at most, and without it, ``clearance``.
+        attempts: draws per point before giving up.
+
+    Raises:
+        PlacementError: there is no room, or too little of it to be found; the message says what was asked and what is free.
+        InputError: an argument that makes no sense.
+    """
+    passage = clearance if passage is None else passage
+    if not (0 <= passage <= clearance < math.inf and count >= 0 and apart >= 0 and attempts > 0):
+        raise InputError(
+            f"placing needs 0 <= passage <= clearance, count >= 0, apart >= 0 and attempts > 0, "
+            f"not passage {passage}, clearance {clearance}, count {count}, apart {apart}, attempts {attempts}"
+        )
+    discs = np.zeros((0, 3)) if keep_out is None else np.asarray(keep_out, np.float64).reshape(-1, 3)
+    corners = _corners(region)
+    asked = f"{count} points with {clearance:g} m clearance" + (f", {apart:g} m apart" if apart else "")
+    asked += f", outside {len(discs)} discs" if len(discs) else ""
+    asked += ", in the region" if corners is not None else ""
+    cells = _candidates(map, clearance, passage, corners, connected_to)
+    points = np.empty((count, 2))
+    placed = 0
+    batch = min(max(64, 2 * count), 4096)
+    for _ in range(math.ceil(attempts * count / batch)):
+        if len(cells) == 0 or placed == count:
+            break
+        draws = stream.uniform(shape=(batch, 3))
+        chosen = cells[np.minimum((draws[:, 0] * len(cells)).astype(np.int64), len(cells) - 1)]
+        row, column = np.divmod(chosen, map.shape[1])
+        corner = np.stack((column, row), axis=1)
+        drawn = (corner + draws[:, 1:]) * map.resolution + map.origin
+        for point in drawn[_allowed(map, drawn, clearance, discs, corners)]:
+            if placed < count and (np.hypot(*(points[:placed] - point).T) >= apart).all():
+                points[placed] = point
+                placed += 1
+    if placed < count:
+        area, whole = len(cells) * map.resolution**2, map.size[0] * map.size[1]
+        raise PlacementError(
+            f"no room for {asked} in map {map.name!r}: placed {placed}, cells with room are at most {area:.4g} of {whole:.4g} m2"
+        )
+    return points
+
+
+def _corners(region: ArrayLike | None) -> Doubles | None:
+    """The region as a polygon."""
+    if region is None:
+        return None
+    corners = np.array(region, np.float64)
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2 or not np.isfinite(corners).all():
+        raise InputError(f"a region is a polygon (V, 2) or two opposite corners (2, 2), not an array of shape {corners.shape}")
+    if len(corners) == 2:
+        (x0, y0), (x1, y1) = corners
+        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    return corners
+
+
+def _candidates(map: Map, clearance: float, passage: float, corners: Doubles | None, connected_to: ArrayLike | None) -> np.ndarray:
+    """Numbers of the cells of one component that may hold a point with the clearance, in the region's bounding box."""
+    labels = component_of(map, float(passage))
+    near = (labels > 0) & (map.clearance > clearance - math.sqrt(0.5) * map.resolution)
+    if corners is not None:
+        rows, columns = np.ogrid[: map.shape[0], : map.shape[1]]
+        low, high = (corners.min(0) - map.origin) / map.resolution, (corners.max(0) - map.origin) / map.resolution
+        near &= (rows + 1 >= low[1]) & (rows <= high[1]) & (columns + 1 >= low[0]) & (columns <= high[0])
+    if connected_to is None:
+        sizes = np.bincount(labels[near], minlength=2)
+        number = int(np.argmax(sizes))
+    else:
+        point = np.asarray(connected_to, np.float64)[:2]
+        row, column = map.cell_of(point)
+        number = int(labels[row, column]) if map.contains(point) else 0
+        if number == 0:
+            raise PlacementError(
+                f"nothing is connected to {point.tolist()}: a disc of {passage:g} m does not fit there, in map {map.name!r}"
+            )
+    return np.flatnonzero(near & (labels == number))
+
+
+def _allowed(map: Map, points: Doubles, clearance: float, discs: Doubles, corners: Doubles | None) -> Bools:
+    """Which points keep the clearance to everything static, are in the region and outside the discs."""
+    lower, upper = np.array(map.origin) + clearance, np.array(map.origin) + map.size - clearance
+    allowed = np.asarray(((points >= lower) & (points <= upper)).all(axis=1))
+    for x, y, radius in discs:
+        allowed &= np.hypot(points[:, 0] - x, points[:, 1] - y) >= radius
+    if corners is not None:
+        within = np.empty(len(points), np.bool_)
+        inside_all(corners, points, within)
+        allowed &= within
+    kept = np.flatnonzero(allowed)
+    room = map.gap(points[kept], clearance, unknown=True) >= clearance
+    room &= map.clearance_at(points[kept]) >= np.float32(clearance)
+    allowed[kept] = room
+    return allowed
