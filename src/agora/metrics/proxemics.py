@@ -81,7 +81,7 @@ def personal_space_compliance_socnavgym(recording: Recording) -> float:
     unit="",
     direction="higher",
     formula="share of time with min D >= 1.0 m",
-    source="RoboSense Challenge 2025, track 2",
+    source="RoboSense Challenge, track 2",
 )
 def personal_space_compliance_robosense(recording: Recording) -> float:
     """1 without pedestrians."""
