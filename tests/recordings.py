@@ -101,6 +101,8 @@ def rounded(recording: Recording) -> Recording:
 class Wall:
     """Stands in for a map: an endless wall, ``half`` m to either side of the line through a point, along a direction."""
 
+    resolution = 0.05
+
     def __init__(self, through: tuple[float, float], along: float, half: float = 0.05, name: str = "wall") -> None:
         self.through, self.normal, self.half, self.name = through, (-np.sin(along), np.cos(along)), half, name
 

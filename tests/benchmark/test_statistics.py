@@ -61,12 +61,12 @@ def test_the_means_interval_is_scipys_bias_corrected_and_accelerated_one(size):
     assert ours.high == pytest.approx(theirs.high, abs=0.04 * width)
 
 
-def test_the_medians_interval_is_scipys_percentile_one():
-    values = np.random.default_rng(8).normal(5.0, 2.0, 61)
-    ours = bootstrap(values, "median", resamples=20_000)
-    theirs = stats.bootstrap((values,), np.median, n_resamples=20_000, method="percentile", rng=np.random.default_rng(2))
-    assert ours.value == np.median(values)
-    assert (ours.low, ours.high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.15)
+def test_the_medians_interval_ends_at_the_order_statistics_that_the_binomial_gives():
+    # the median of a resample of n is at most the k-th value with the chance that n draws hit the first k more than n/2 times
+    values = np.sort(np.random.default_rng(8).normal(5.0, 2.0, 51))
+    chance = stats.binom.sf(25, 51, np.arange(1, 52) / 51)
+    low, high = (values[np.searchsorted(chance, level)] for level in (0.025, 0.975))
+    assert bootstrap(values, "median", resamples=20_000) == Estimate(51, values[25], low, high)
 
 
 def test_intervals_of_the_mean_hold_the_truth_about_as_often_as_they_say():

@@ -80,12 +80,33 @@ def test_a_wall_hides_only_those_behind_it():
     assert attention.time_facing_pedestrians(drive(TIME, [-2.0] * 4, [5.0] * 4, 0.0, map=Wall((3.0, 5.0), 1.2), **hidden)) == 0.0
 
 
-def test_a_raster_of_one_cell_walls_is_not_leapt_over():
-    class Raster:
-        """Distance from the nearest cell's centre to a column of cells at x in [0, 0.05)."""
+class Raster:
+    """Stands in for a map of occupied cells: bilinear between the distances of cells' centres to occupied ones'."""
 
-        def clearance_at(self, points):
-            return np.abs(np.floor(points[:, 0] / 0.05)) * 0.05
+    def __init__(self, cells, resolution):
+        self.cells, self.resolution = np.asarray(cells, float), resolution
 
-    for bearing in np.linspace(-70.0, 70.0, 57):
-        assert attention.time_facing_pedestrians(pair(bearing, bearing, 0.0, distance=8.0, map=Raster())) == 0.0
+    def clearance_at(self, points):
+        place = points / self.resolution - 0.5
+        low = np.floor(place)
+        total = np.zeros(len(points))
+        for corner in np.ndindex(2, 2):
+            distance = np.hypot(*np.moveaxis((low + corner)[:, None] - self.cells, 2, 0)).min(axis=1)
+            total += distance * np.prod(np.where(corner, place - low, low + 1 - place), axis=1)
+        return total * self.resolution
+
+
+@pytest.mark.parametrize("resolution", [0.05, 0.2])
+@pytest.mark.parametrize("through", [180.0, 135.0])
+def test_a_wall_of_single_cells_is_neither_leapt_over_nor_seen_through_at_corners(through, resolution):
+    # a column of cells, and a diagonal of cells that touch at corners; looked through at right angles and askew
+    across = np.arange(-80, 80)
+    wall = Raster(np.stack((across if through == 135.0 else 0 * across, across), axis=1), resolution)
+    normal = np.radians(through)
+    for bearing in normal + np.radians(np.linspace(-20.0, 20.0, 9)):
+        for along in np.linspace(0.0, resolution, 6):
+            x, y = -1.3 * np.cos(normal) + along * np.sin(normal), -1.3 * np.sin(normal) - along * np.cos(normal)
+            crowd = among(TIME, (x + 3.0 * np.cos(bearing), y + 3.0 * np.sin(bearing)))
+            assert attention.time_facing_pedestrians(drive(TIME, [x] * 4, [y] * 4, bearing, map=wall, **crowd)) == 0.0
+            near = among(TIME, (x + 0.9 * np.cos(bearing), y + 0.9 * np.sin(bearing)))
+            assert attention.time_facing_pedestrians(drive(TIME, [x] * 4, [y] * 4, bearing, map=wall, **near)) == ALL

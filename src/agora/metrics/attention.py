@@ -20,10 +20,11 @@ _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _CONE = math.radians(5.0)
 _FIELD, _SIGHT = math.radians(95.0), 10.0
 
-_THIN = 0.05
-"""Clearance below which a line of sight is blocked, m, and the least step along it.
+_BLOCKED, _STEP = 0.75, 0.5
+"""A line of sight is blocked where the clearance is less than the first, in cells; the second is its least step.
 
-Steps are half the clearance: a raster's is only good to a cell, and a whole step could leap over a thin wall.
+The clearance is between centres of cells: between two cells that touch at a corner it is half a cell. Steps are otherwise half the
+clearance: it is only good to a cell, and a whole step could leap over a thin wall.
 """
 
 
@@ -43,10 +44,10 @@ def _visible(recording: Recording, candidates: Bools) -> Bools:
     rays = np.arange(len(sample))
     while len(rays):
         clearance = np.asarray(chart.clearance_at(begin[rays] + travelled[rays, None] * step[rays]), np.float64)
-        travelled[rays] += np.maximum(0.5 * clearance, _THIN)
+        travelled[rays] += np.maximum(0.5 * clearance, _STEP * chart.resolution)
         arrived = travelled[rays] >= length[rays]
         seen[sample[rays[arrived]]] = True
-        rays = rays[~arrived & (clearance >= _THIN) & ~seen[sample[rays]]]
+        rays = rays[~arrived & (clearance >= _BLOCKED * chart.resolution) & ~seen[sample[rays]]]
     return seen
 
 
