@@ -1,0 +1,96 @@
+"""A shard: one Parquet file that is whole or is not there, and knows when it was changed.
+
+It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, so one that was cut or has rotted is
+told from a whole one. The bytes depend on the contents and on the version of pyarrow alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agora.errors import ResultsError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_DIGEST, _ZEROS = b"blake2b:", b"0" * 32
+
+
+def write(path: Path, table: pyarrow.Table, smooth: Sequence[str] = ()) -> None:
+    """Write a table to a shard; its folder is made.
+
+    Args:
+        path: of the shard.
+        table: what it holds.
+        smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
+
+    Raises:
+        ResultsError: the shard cannot be written.
+    """
+    data = _encode(table, smooth)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error}") from error
+
+
+def _encode(table: pyarrow.Table, smooth: Sequence[str]) -> bytes:
+    """A Parquet file whose metadata end in `_DIGEST` and the digest of the file with zeros in the digest's place."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        table.schema,
+        compression="zstd",
+        compression_level=3,
+        use_dictionary=False,
+        write_statistics=False,
+        use_byte_stream_split=list(smooth) or False,
+        store_schema=False,
+    ) as writer:
+        writer.write_table(table, row_group_size=max(1, table.num_rows))
+        writer.add_key_value_metadata({"agora": (_DIGEST + _ZEROS).decode()})
+    data = sink.getvalue().to_pybytes()
+    head, tail = _around_digest(data)
+    return head + _digest(head, tail) + tail
+
+
+def _around_digest(data: bytes) -> tuple[bytes, bytes]:
+    begin = data.rfind(_DIGEST) + len(_DIGEST)
+    return data[:begin], data[begin + len(_ZEROS) :]
+
+
+def _digest(head: bytes, tail: bytes) -> bytes:
+    digest = hashlib.blake2b(head, digest_size=len(_ZEROS) // 2)
+    digest.update(tail)
+    return digest.hexdigest().encode()
+
+
+def read(path: Path) -> pyarrow.Table | str:
+    """Return the table of a shard, or what is wrong with it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return f"cannot be read: {error}"
+    head, tail = _around_digest(data)
+    if head + _digest(head, tail) + tail != data:
+        return "cut or changed since it was written"
+    return pq.read_table(pa.BufferReader(data))

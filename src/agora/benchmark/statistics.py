@@ -1,0 +1,237 @@
+"""Intervals and comparisons for tables: rates by Wilson, means and medians by the bootstrap, planners paired by episode.
+
+Every number carries how many values it stands on. A metric that is undefined for some episodes (time to goal where the goal was not
+reached) is never shown without the share of successes: see `Summary`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+
+from agora.core.state import Array, Doubles, Ints
+from agora.errors import InputError, nearest
+from agora.metrics.metric import Direction, Metric
+from agora.seeds import Stream
+
+Row = Mapping[str, Any]
+"""A row of results, as `agora.benchmark.store` keeps them."""
+
+Statistic = Literal["mean", "median"]
+
+RESAMPLES = 2000
+RATE = "0/1"
+"""Unit of a metric whose mean is a rate."""
+
+_NORMAL = NormalDist()
+_BLOCK = 2_000_000
+_EPISODE = ("suite", "stage", "episode", "seed", "robot")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval.
+
+    Attributes:
+        n: how many values it stands on.
+        value: None for n = 0.
+        low, high: ends of the interval; None where it is undefined (n < 2, but for rates).
+    """
+
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Summary(Estimate):
+    """A row of a table.
+
+    Attributes:
+        group: values of the columns that rows were grouped by, in their order.
+        metric: name.
+        unit, direction: of the metric.
+        episodes: rows in the group; ``n`` of them have a value.
+        success: share of the group's rows with ``success``; None where rows do not say.
+    """
+
+    group: tuple[Any, ...]
+    metric: str
+    unit: str
+    direction: Direction
+    episodes: int
+    success: float | None
+
+
+def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the interval of a rate: Wilson 1927, without continuity correction.
+
+    Raises:
+        InputError: not 0 <= successes <= n, n < 1, or a confidence outside (0, 1).
+    """
+    if not 0 <= successes <= n or n < 1:
+        raise InputError(f"{successes} successes in {n} trials; expected 0 <= successes <= trials, and a trial")
+    z = _quantile(confidence)
+    rate, square = successes / n, z * z / n
+    centre = rate + square / 2.0
+    half = z * math.sqrt(rate * (1.0 - rate) / n + square / (4.0 * n))
+    low = 0.0 if successes == 0 else (centre - half) / (1.0 + square)
+    high = 1.0 if successes == n else (centre + half) / (1.0 + square)
+    return low, high
+
+
+def bootstrap(
+    values: Sequence[float] | Array, statistic: Statistic = "mean", confidence: float = 0.95, resamples: int = RESAMPLES
+) -> Estimate:
+    """Return the mean or median of values with its bootstrap interval, the same on every call.
+
+    The mean's interval is bias-corrected and accelerated (Efron 1987), the median's, which has no useful acceleration, is the
+    percentiles'. The resamples depend on the number of values alone.
+
+    Args:
+        values: (N,) finite.
+        statistic: what to estimate.
+        confidence: share of such intervals that hold the truth.
+        resamples: number of resamples.
+
+    Raises:
+        InputError: an unknown statistic, a value that is not finite, or a confidence outside (0, 1).
+    """
+    data = np.asarray(values, np.float64)
+    if not np.isfinite(data).all():
+        raise InputError("expected finite values; leave undefined ones out")
+    if statistic not in _STATISTICS:
+        raise InputError(f"no statistic {statistic!r}; {nearest(statistic, _STATISTICS)}")
+    alpha = _NORMAL.cdf(-_quantile(confidence))
+    if len(data) == 0:
+        return Estimate(0, None, None, None)
+    function = _STATISTICS[statistic]
+    value = float(function(data, axis=-1))
+    if len(data) == 1:
+        return Estimate(1, value, None, None)
+    blocks = [function(data[_indices(len(data), begin, count)], axis=-1) for begin, count in _blocks(len(data), resamples)]
+    replicates = np.sort(np.concatenate(blocks))
+    levels = (alpha, 1.0 - alpha) if statistic == "median" else _accelerated(data, value, replicates, alpha)
+    low, high = (float(np.quantile(replicates, level)) for level in levels)
+    return Estimate(len(data), value, low, high)
+
+
+def paired_difference(
+    rows: Iterable[Row], metric: str, first: str, second: str, statistic: Statistic = "mean", confidence: float = 0.95
+) -> Estimate:
+    """Return how much more of a metric the planner ``first`` has than ``second``, episode by episode.
+
+    Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
+    the number of episodes for which both have one.
+
+    Raises:
+        InputError: a planner that has no row, a metric that no row has, or two rows of one planner for one episode.
+    """
+    by_planner: dict[str, dict[tuple[Any, ...], Row]] = {}
+    for row in rows:
+        episodes = by_planner.setdefault(row["planner"], {})
+        episode = tuple(row[column] for column in _EPISODE)
+        if episode in episodes:
+            raise InputError(f"two rows of {row['planner']!r} for {dict(zip(_EPISODE, episode, strict=True))}")
+        episodes[episode] = row
+    for planner in (first, second):
+        if planner not in by_planner:
+            raise InputError(f"no row of a planner {planner!r}; {nearest(planner, by_planner)}")
+    ours, theirs = by_planner[first], by_planner[second]
+    _check_column(metric, (*ours.values(), *theirs.values()))
+    pairs = [(row.get(metric), theirs[episode].get(metric)) for episode, row in ours.items() if episode in theirs]
+    differences = [float(a) - float(b) for a, b in pairs if a is not None and b is not None]
+    return bootstrap(differences, statistic, confidence)
+
+
+def summarise(
+    rows: Iterable[Row], metrics: Iterable[Metric], by: Sequence[str] = ("planner",), confidence: float = 0.95
+) -> list[Summary]:
+    """Return a table row for every group and metric: rates with Wilson's interval, all else with the mean's bootstrap interval.
+
+    Args:
+        rows: of results.
+        metrics: whose columns to summarise; one with the unit `RATE` is a rate.
+        by: columns to group by; groups stand in the order of their first row.
+        confidence: of the intervals.
+
+    Raises:
+        InputError: a metric or a column that no row has.
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    every = list(rows)
+    for column in by:
+        _check_column(column, every)
+    for row in every:
+        groups.setdefault(tuple(row[column] for column in by), []).append(row)
+    table = []
+    for metric in metrics:
+        _check_column(metric.name, every)
+        for group, members in groups.items():
+            values = [float(row[metric.name]) for row in members if row.get(metric.name) is not None]
+            estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
+            meaning = (metric.name, metric.unit, metric.direction, len(members), _success(members))
+            table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning))
+    return table
+
+
+_STATISTICS: dict[str, Callable[..., Any]] = {"mean": np.mean, "median": np.median}
+
+
+def _quantile(confidence: float) -> float:
+    if not 0.0 < confidence < 1.0:
+        raise InputError(f"confidence {confidence}; expected a number between 0 and 1, as 0.95")
+    return _NORMAL.inv_cdf(0.5 + confidence / 2.0)
+
+
+def _blocks(n: int, resamples: int) -> list[tuple[int, int]]:
+    """First resample and number of resamples of blocks that fit in memory."""
+    size = max(1, _BLOCK // n)
+    return [(begin, min(size, resamples - begin)) for begin in range(0, resamples, size)]
+
+
+@functools.lru_cache(maxsize=4)
+def _indices(n: int, begin: int, count: int) -> Ints:
+    """(count, n) indices of resamples of n values, the same for every set of n values."""
+    return Stream("statistics", n, "bootstrap", step=begin).uniform(0.0, n, (count, n)).astype(np.int32)
+
+
+def _accelerated(data: Doubles, value: float, replicates: Doubles, alpha: float) -> tuple[float, float]:
+    """Levels of the bias-corrected and accelerated interval of a mean."""
+    below = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (2.0 * len(replicates))
+    deviation = data - data.mean()
+    spread = float((deviation**2).sum())
+    if spread == 0.0 or not 0.0 < below < 1.0:
+        return alpha, 1.0 - alpha
+    bias = _NORMAL.inv_cdf(below)
+    acceleration = float((deviation**3).sum()) / (6.0 * spread**1.5)
+
+    def level(z: float) -> float:
+        return _NORMAL.cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)))
+
+    return level(_NORMAL.inv_cdf(alpha)), level(-_NORMAL.inv_cdf(alpha))
+
+
+def _rate(values: list[float], confidence: float) -> Estimate:
+    if not values:
+        return Estimate(0, None, None, None)
+    successes = int(sum(values))
+    return Estimate(len(values), successes / len(values), *wilson(successes, len(values), confidence))
+
+
+def _success(rows: list[Row]) -> float | None:
+    values = [row.get("success") for row in rows]
+    return None if None in values else sum(float(v) for v in values if v is not None) / len(values)
+
+
+def _check_column(column: str, rows: Iterable[Row]) -> None:
+    known = {name for row in rows for name in row}
+    if known and column not in known:
+        raise InputError(f"no row has a column {column!r}; {nearest(column, known)}")

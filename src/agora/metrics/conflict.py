@@ -1,0 +1,103 @@
+"""How soon robot and pedestrians would have collided, had both gone on as they moved."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Doubles
+from agora.metrics.metric import metric
+from agora.metrics.quantities import anyone, average, closest, offsets, once, velocities
+
+_SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_LATE = 10.0
+
+
+@once
+def _approach(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(T, P) of each pair: scalar product of offset and relative velocity, m2/s, and the relative speed squared."""
+    x, y, _ = offsets(recording)
+    velocity = velocities(recording)
+    vx = recording.pedestrian_velocity[:, :, 0] - velocity[:, 0, None]
+    vy = recording.pedestrian_velocity[:, :, 1] - velocity[:, 1, None]
+    return x * vx + y * vy, vx * vx + vy * vy
+
+
+@once
+def disc_time(recording: Recording) -> Doubles:
+    """(T,) time until the robot's disc touches a pedestrian's at constant velocities, s; at most 10, 0 where they overlap.
+
+    Solves |dp + dv t| = r_robot + r_pedestrian for its smaller root, in the form that does not divide by the relative speed.
+    """
+    x, y, distance = offsets(recording)
+    product, speed2 = _approach(recording)
+    gap = x * x + y * y - (recording.radius + recording.pedestrian_radius) ** 2
+    root2 = product * product - speed2 * gap
+    meets = recording.pedestrian_present & (product < 0.0) & (root2 >= 0.0) & (gap > 0.0)
+    soon = np.full(distance.shape, _LATE)
+    np.divide(gap, np.sqrt(np.maximum(root2, 0.0)) - product, out=soon, where=meets)
+    soon[recording.pedestrian_present & (gap <= 0.0)] = 0.0
+    return np.minimum(closest(soon), _LATE)
+
+
+@once
+def sight_time(recording: Recording) -> Doubles:
+    """(T,) time to collision as SocNavBench's code has it, s; at most 10.
+
+    Centre distance less the robot's radius, over the closing speed along the line of sight: by how much they miss does not matter.
+    """
+    _, _, distance = offsets(recording)
+    product, _ = _approach(recording)
+    closing = recording.pedestrian_present & (product < 0.0)
+    soon = np.full(distance.shape, _LATE)
+    gap = np.maximum(np.where(closing, distance, 0.0) - recording.radius, 0.0)
+    np.divide(gap * np.where(closing, distance, 0.0), -product, out=soon, where=closing)
+    return np.minimum(closest(soon), _LATE)
+
+
+@metric(
+    "time_to_collision_min",
+    unit="s",
+    direction="higher",
+    formula="min over t and pedestrians of min(10, smallest tau >= 0 with |dp + dv tau| <= r_robot + r_pedestrian)",
+    source=f"{_SOCNAVBENCH} (as in its text); SocNavGym",
+)
+def time_to_collision_min(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return float(disc_time(recording).min()) if anyone(recording) else None
+
+
+@metric(
+    "time_to_collision_average",
+    unit="s",
+    direction="higher",
+    formula="mean over time of min(10, smallest tau >= 0 with |dp + dv tau| <= r_robot + r_pedestrian for any pedestrian)",
+    source=f"{_SOCNAVBENCH} (as in its text)",
+)
+def time_to_collision_average(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return average(recording, disc_time(recording)) if anyone(recording) else None
+
+
+@metric(
+    "time_to_collision_min.socnavbench",
+    unit="s",
+    direction="higher",
+    formula="min over t and approaching pedestrians of min(10, (D - r_robot) / closing speed along the line of sight)",
+    source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
+)
+def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return float(sight_time(recording).min()) if anyone(recording) else None
+
+
+@metric(
+    "time_to_collision_average.socnavbench",
+    unit="s",
+    direction="higher",
+    formula="mean over time of min(10, (D - r_robot) / closing speed along the line of sight for any approaching pedestrian)",
+    source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
+)
+def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return average(recording, sight_time(recording)) if anyone(recording) else None

@@ -1,0 +1,162 @@
+"""How directly and how fast the robot got to its goal."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.metrics.metric import metric
+from agora.metrics.quantities import (
+    MOVING,
+    angle_between,
+    at_goal,
+    goal_distances,
+    intervals,
+    norm,
+    path_metres,
+    speeds,
+    steps,
+    succeeded,
+    weighted_mean,
+)
+
+_FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
+_SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
+_BARN = "The BARN Challenge, Xiao et al. 2022, arXiv:2208.10473"
+_BARN_SPEED, _BARN_DEPARTURE = 2.0, 0.1
+
+TIMING = frozenset({"planning_time"})
+"""Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
+
+
+def barn_run_score(success: bool, optimal_time: float, time: float, factor: float) -> float:
+    """Score of one run of the BARN challenge: S OT / clip(AT, factor OT, 8 OT).
+
+    Args:
+        success: S, reached without contact.
+        optimal_time: OT, s: length of the reference path at 2 m/s.
+        time: AT, s since the robot had moved 0.1 m.
+        factor: fastest time that still counts, in OT: 2 since 2023 (best score 0.5), 4 in 2022 (best score 0.25).
+    """
+    return optimal_time / min(max(time, factor * optimal_time), 8.0 * optimal_time) if success else 0.0
+
+
+@metric("time_to_goal", unit="s", direction="lower", formula="duration of the episode where the goal was reached", source=_ARENA)
+def time_to_goal(recording: Recording) -> float | None:
+    """Undefined where the goal was not reached: read it beside ``reached``."""
+    return float(recording.time[-1]) if at_goal(recording) else None
+
+
+@metric(
+    "path_traversal_time", unit="s", direction="lower", formula="duration of the episode, whatever its end", source=_SOCNAVBENCH
+)
+def path_traversal_time(recording: Recording) -> float:
+    """Simulated time, the same on every machine."""
+    return float(recording.time[-1])
+
+
+@metric("path_length", unit="m", direction="lower", formula="L = sum |p_{k+1} - p_k|", source=f"{_ARENA}; {_SOCNAVBENCH}")
+def path_length(recording: Recording) -> float:
+    """Of the position alone; the heading is no coordinate."""
+    return path_metres(recording)
+
+
+@metric(
+    "path_length_ratio",
+    unit="",
+    direction="lower",
+    formula="L / |p_0 - g|",
+    source=f"{_SOCNAVBENCH} (as its code and tables have it; its text names the inverse)",
+)
+def path_length_ratio(recording: Recording) -> float | None:
+    """Below 1 where the episode ended before the goal or within its tolerance; undefined where it began on the goal."""
+    straight = goal_distances(recording)[0]
+    return None if straight == 0.0 else path_metres(recording) / float(straight)
+
+
+@metric(
+    "path_efficiency",
+    unit="",
+    direction="higher",
+    formula="min(1, L* / L), L* the shortest collision-free length, only where the goal was reached",
+    source="robot_sf; SEAN 2.0 has the inverse",
+)
+def path_efficiency(recording: Recording) -> float | None:
+    """1 where the episode began on the goal."""
+    if not at_goal(recording) or not math.isfinite(recording.shortest_path):
+        return None
+    length = path_metres(recording)
+    return 1.0 if length <= recording.shortest_path else recording.shortest_path / length
+
+
+@metric(
+    "spl",
+    unit="",
+    direction="higher",
+    formula="S L* / max(L, L*), S = reached without contact, L* the shortest collision-free length",
+    source="Anderson et al. 2018, arXiv:1807.06757",
+)
+def spl(recording: Recording) -> float | None:
+    """0 without success; undefined for a success where no path is known."""
+    if not succeeded(recording):
+        return 0.0
+    return path_efficiency(recording)
+
+
+def _barn(recording: Recording, factor: float) -> float | None:
+    """The score of a recording, with the geodesic length for the reference path's."""
+    optimal = recording.shortest_path / _BARN_SPEED
+    if not math.isfinite(optimal) or optimal <= 0.0:
+        return None
+    moved = norm(recording.pose[:, :2] - recording.pose[0, :2]) >= _BARN_DEPARTURE
+    departure = recording.time[moved.argmax()] if moved.any() else recording.time[0]
+    return barn_run_score(succeeded(recording), optimal, float(recording.time[-1] - departure), factor)
+
+
+@metric(
+    "barn_score",
+    unit="",
+    direction="higher",
+    formula="S OT / clip(AT, 2 OT, 8 OT), OT = L* / (2 m/s), AT counts from the first 0.1 m",
+    source=f"{_BARN}; factor 2 of the present code",
+)
+def barn_score(recording: Recording) -> float | None:
+    """0 to 0.5; undefined where there is no path, or no way to go."""
+    return _barn(recording, 2.0)
+
+
+@metric(
+    "barn_score.2022",
+    unit="",
+    direction="higher",
+    formula="S OT / clip(AT, 4 OT, 8 OT), OT = L* / (2 m/s), AT counts from the first 0.1 m",
+    source=f"{_BARN}; factor 4 of 2022",
+)
+def barn_score_2022(recording: Recording) -> float | None:
+    """0 to 0.25; undefined where there is no path, or no way to go."""
+    return _barn(recording, 4.0)
+
+
+@metric(
+    "path_irregularity",
+    unit="rad",
+    direction="lower",
+    formula="mean over the time in motion of the angle between p_{k+1} - p_k and g - p_k",
+    source=f"{_SOCNAVBENCH} (its code takes the position for the heading; corrected)",
+)
+def path_irregularity(recording: Recording) -> float | None:
+    """0 for a straight path to the goal; undefined where the robot never moved. Moving: 0.01 m/s."""
+    to_goal = recording.goal[:2] - recording.pose[:-1, :2]
+    moving = (speeds(recording) >= MOVING) & (goal_distances(recording)[:-1] > 0.0)
+    if not moving.any():
+        return None
+    return weighted_mean(angle_between(steps(recording)[moving], to_goal[moving]), intervals(recording)[moving])
+
+
+@metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)
+def planning_time(recording: Recording) -> float | None:
+    """Undefined without calls; depends on the machine (`TIMING`)."""
+    return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None

@@ -1,0 +1,201 @@
+"""How smoothly the robot moved.
+
+Speed is displacement over time. Acceleration and jerk are differences of the recorded velocity vector over time, because second and
+third differences of single-precision positions would be mostly rounding. Curvature is a property of the path: it is taken over
+points that lie at least `SPACING` apart, so that standing still and rounding do not bend it, and not over cusps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Doubles
+from agora.metrics.metric import metric
+from agora.metrics.quantities import intervals, norm, once, path_metres, speeds, velocities, weighted_mean
+
+_SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
+_BOTH = f"{_ARENA}; {_SOCNAVBENCH} (not divided by time in Arena's code; corrected)"
+
+SPACING = 0.05
+"""Distance between the points that curvature is computed from, m."""
+
+_CUSP = -0.5
+"""Cosine of the turn, 120 degrees, from which three points are a cusp: the robot turned back there."""
+
+
+@metric("velocity_average", unit="m/s", direction="neutral", formula="path length / duration", source=f"{_ARENA}; {_SOCNAVBENCH}")
+def velocity_average(recording: Recording) -> float | None:
+    """Undefined for a single sample."""
+    dt = intervals(recording)
+    return path_metres(recording) / float(dt.sum()) if len(dt) else None
+
+
+@metric("velocity_max", unit="m/s", direction="neutral", formula="max |p_{k+1} - p_k| / dt_k", source="HuNavSim")
+def velocity_max(recording: Recording) -> float | None:
+    """Undefined for a single sample."""
+    return _largest(speeds(recording))
+
+
+@metric(
+    "energy",
+    unit="m2/s",
+    direction="lower",
+    formula="sum |v_k|^2 dt_k",
+    source=f"{_SOCNAVBENCH} (its code leaves out dt; corrected)",
+)
+def energy(recording: Recording) -> float:
+    """The integral of the squared speed; SocNavBench calls its unit joule, for unit mass."""
+    return float((speeds(recording) ** 2 * intervals(recording)).sum())
+
+
+@once
+def _accelerations(recording: Recording) -> Doubles:
+    """(T - 1, 2) change of the velocity vector over each interval, m/s2."""
+    change: Doubles = np.diff(velocities(recording), axis=0) / intervals(recording)[:, None]
+    return change
+
+
+def _between(recording: Recording) -> Doubles:
+    """(T - 2,) time between the middles of neighbouring intervals, s."""
+    dt = intervals(recording)
+    middle: Doubles = 0.5 * (dt[1:] + dt[:-1])
+    return middle
+
+
+def _acceleration(recording: Recording) -> Doubles:
+    """(T - 1,) m/s2."""
+    return norm(_accelerations(recording))
+
+
+def _jerk(recording: Recording) -> Doubles:
+    """(T - 2,) norm of the change of acceleration over time, m/s3."""
+    return norm(np.diff(_accelerations(recording), axis=0)) / _between(recording)
+
+
+def _largest(values: Doubles) -> float | None:
+    return float(values.max()) if len(values) else None
+
+
+def _mean(values: Doubles, weights: Doubles) -> float | None:
+    return weighted_mean(values, weights) if len(values) else None
+
+
+@metric("acceleration_average", unit="m/s2", direction="lower", formula="mean over time of |dv/dt|, v a vector", source=_BOTH)
+def acceleration_average(recording: Recording) -> float | None:
+    """Undefined for a single sample."""
+    return _mean(_acceleration(recording), intervals(recording))
+
+
+@metric("acceleration_max", unit="m/s2", direction="lower", formula="max |dv/dt|, v a vector", source="HuNavSim")
+def acceleration_max(recording: Recording) -> float | None:
+    """Undefined for a single sample."""
+    return _largest(_acceleration(recording))
+
+
+@metric("jerk_average", unit="m/s3", direction="lower", formula="mean over time of |da/dt|, a = dv/dt a vector", source=_BOTH)
+def jerk_average(recording: Recording) -> float | None:
+    """Undefined for fewer than three samples; where the velocity jumps it grows with the control rate."""
+    return _mean(_jerk(recording), _between(recording))
+
+
+@metric("jerk_max", unit="m/s3", direction="lower", formula="max |da/dt|, a = dv/dt a vector", source="HuNavSim")
+def jerk_max(recording: Recording) -> float | None:
+    """Undefined for fewer than three samples; where the velocity jumps it grows with the control rate."""
+    return _largest(_jerk(recording))
+
+
+def _turning(recording: Recording) -> float:
+    """Sum of |wrap(theta_{k+1} - theta_k)|, rad."""
+    change = np.diff(recording.pose[:, 2])
+    return float(np.abs(change - 2.0 * math.pi * np.round(change / (2.0 * math.pi))).sum())
+
+
+@metric(
+    "cumulative_heading_change",
+    unit="rad",
+    direction="lower",
+    formula="sum |wrap(theta_{k+1} - theta_k)|",
+    source="HuNavSim; SRPB (not wrapped in SRPB's code; corrected)",
+)
+def cumulative_heading_change(recording: Recording) -> float:
+    """Turning on the spot counts; 0 for a single sample."""
+    return _turning(recording)
+
+
+@metric(
+    "angle_over_length",
+    unit="rad/m",
+    direction="lower",
+    formula="sum |wrap(theta_{k+1} - theta_k)| / path length",
+    source=f"{_ARENA} (not wrapped in its code; corrected)",
+)
+def angle_over_length(recording: Recording) -> float | None:
+    """Undefined where the robot travelled less than 0.05 m."""
+    length = path_metres(recording)
+    return _turning(recording) / length if length >= SPACING else None
+
+
+def _spaced(points: Doubles) -> Doubles:
+    """The points, less those within `SPACING` of the last one kept."""
+    kept = [0]
+    x, y = points.T.tolist()
+    last_x, last_y = x[0], y[0]
+    for k in range(1, len(x)):
+        dx, dy = x[k] - last_x, y[k] - last_y
+        if dx * dx + dy * dy >= SPACING * SPACING:
+            kept.append(k)
+            last_x, last_y = x[k], y[k]
+    return points[kept]
+
+
+@once
+def _bends(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Doubles]:
+    """Of each three neighbouring points of the path: twice the area, the two sides' product and sum, the chord."""
+    sides = np.diff(_spaced(recording.pose[:, :2]), axis=0)
+    before, after = sides[:-1], sides[1:]
+    a, b = norm(before), norm(after)
+    bend = before[:, 0] * after[:, 0] + before[:, 1] * after[:, 1] > _CUSP * a * b
+    doubled = np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
+    return doubled[bend], (a * b)[bend], (a + b)[bend], norm(before + after)[bend]
+
+
+def _curvature(recording: Recording) -> Doubles:
+    """Menger curvature 4 A / (a b c), 1/m."""
+    doubled, product, _, chord = _bends(recording)
+    return 2.0 * doubled / (product * chord)
+
+
+@metric("curvature_average", unit="1/m", direction="lower", formula="mean along the path of 4 A / (a b c)", source=_ARENA)
+def curvature_average(recording: Recording) -> float | None:
+    """Undefined for fewer than three points 0.05 m apart."""
+    return _mean(_curvature(recording), _bends(recording)[2])
+
+
+@metric("curvature_max", unit="1/m", direction="lower", formula="max 4 A / (a b c)", source=_ARENA)
+def curvature_max(recording: Recording) -> float | None:
+    """Undefined for fewer than three points 0.05 m apart."""
+    return _largest(_curvature(recording))
+
+
+@metric("curvature_min", unit="1/m", direction="lower", formula="min 4 A / (a b c)", source=_ARENA)
+def curvature_min(recording: Recording) -> float | None:
+    """Undefined for fewer than three points 0.05 m apart."""
+    curvature = _curvature(recording)
+    return float(curvature.min()) if len(curvature) else None
+
+
+@metric("curvature_normalised", unit="", direction="lower", formula="mean along the path of (a + b) 4 A / (a b c)", source=_ARENA)
+def curvature_normalised(recording: Recording) -> float | None:
+    """Grows with the distance between samples: compare it at one speed and rate; undefined as the curvature is."""
+    return _mean(_curvature(recording) * _bends(recording)[2], _bends(recording)[2])
+
+
+@metric("roughness", unit="", direction="lower", formula="mean along the path of 2 A / c^2", source=_ARENA)
+def roughness(recording: Recording) -> float | None:
+    """Grows with the distance between samples: compare it at one speed and rate; undefined as the curvature is."""
+    doubled, _, total, chord = _bends(recording)
+    return _mean(doubled / chord**2, total)

@@ -1,0 +1,164 @@
+"""How an episode ended and how it got there: success, contacts, failures, progress.
+
+Contacts are the recording's events at physics rate: one for each time a party begins to be touched.
+Indicators have the unit "0/1"; their mean is a rate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import ContactKind, Outcome, Recording
+from agora.metrics.metric import metric
+from agora.metrics.quantities import at_goal, duration, goal_distances, speeds, succeeded
+
+_FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
+_SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
+_STALLED_SPEED = 0.05
+_HUNAVSIM_SPEED, _HUNAVSIM_OMEGA = 0.01, 0.02
+_WINDOW, _PROGRESS = 5.0, 0.1
+
+
+def _contacts(recording: Recording, kind: ContactKind) -> int:
+    return sum(contact.kind == kind for contact in recording.contacts)
+
+
+@metric("success", unit="0/1", direction="higher", formula="goal reached in time and nothing touched", source=_FRANCIS)
+def success(recording: Recording) -> float:
+    """Share of episodes that ended at the goal without any contact."""
+    return float(succeeded(recording))
+
+
+@metric(
+    "success.socnavbench",
+    unit="0/1",
+    direction="higher",
+    formula="goal reached in time and no pedestrian touched",
+    source=_SOCNAVBENCH,
+)
+def success_socnavbench(recording: Recording) -> float:
+    """SocNavBench's success: contacts with walls and robots do not count against it."""
+    return float(at_goal(recording) and not _contacts(recording, ContactKind.PEDESTRIAN))
+
+
+@metric("success_k2", unit="0/1", direction="higher", formula="goal reached in time with fewer than 2 contacts", source=_ARENA)
+def success_k2(recording: Recording) -> float:
+    """Arena 3.0's success rate; that the goal was reached is checked, not inferred as in its code."""
+    return float(at_goal(recording) and len(recording.contacts) < 2)
+
+
+@metric(
+    "reached",
+    unit="0/1",
+    direction="higher",
+    formula="goal reached in time, with or without contacts",
+    source="HuNavSim, SocNavGym",
+)
+def reached(recording: Recording) -> float:
+    """Share of episodes that ended at the goal."""
+    return float(at_goal(recording))
+
+
+@metric("timeout", unit="0/1", direction="lower", formula="ended by the time limit", source=_SOCNAVBENCH)
+def timeout(recording: Recording) -> float:
+    """The T of SocNavBench's failure cases (T/PC/EC)."""
+    return float(recording.outcome == Outcome.TIMEOUT)
+
+
+@metric(
+    "failure_pedestrian_collision",
+    unit="0/1",
+    direction="lower",
+    formula="ended by touching a pedestrian, or reached the goal having touched one",
+    source=_SOCNAVBENCH,
+)
+def failure_pedestrian_collision(recording: Recording) -> float:
+    """The PC of SocNavBench's failure cases: excludes the other cases and ``success.socnavbench``."""
+    touched = at_goal(recording) and _contacts(recording, ContactKind.PEDESTRIAN) > 0
+    return float(touched or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
+
+
+@metric("failure_wall_collision", unit="0/1", direction="lower", formula="ended by touching a wall", source=_SOCNAVBENCH)
+def failure_wall_collision(recording: Recording) -> float:
+    """The EC of SocNavBench's failure cases."""
+    return float(recording.outcome == Outcome.WALL_COLLISION)
+
+
+@metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA)
+def collisions(recording: Recording) -> float:
+    """Events, not samples: staying in contact counts once."""
+    return float(len(recording.contacts))
+
+
+@metric("collisions_pedestrian", unit="", direction="lower", formula="contact events with pedestrians", source=_SOCNAVBENCH)
+def collisions_pedestrian(recording: Recording) -> float:
+    """The pedestrian's part of ``collisions``."""
+    return float(_contacts(recording, ContactKind.PEDESTRIAN))
+
+
+@metric("collisions_wall", unit="", direction="lower", formula="contact events with walls", source=_FRANCIS)
+def collisions_wall(recording: Recording) -> float:
+    """The walls' part of ``collisions``."""
+    return float(_contacts(recording, ContactKind.WALL))
+
+
+@metric("collisions_robot", unit="", direction="lower", formula="contact events with other robots", source=_FRANCIS)
+def collisions_robot(recording: Recording) -> float:
+    """The other robots' part of ``collisions``."""
+    return float(_contacts(recording, ContactKind.ROBOT))
+
+
+@metric("final_goal_distance", unit="m", direction="lower", formula="|p_N - g|", source="SEAN 2.0, HuNavSim")
+def final_goal_distance(recording: Recording) -> float:
+    """Distance from the last position to the goal's."""
+    return float(goal_distances(recording)[-1])
+
+
+@metric(
+    "goal_traversal_ratio",
+    unit="",
+    direction="lower",
+    formula="|p_N - g| / |p_0 - g|, only where the goal was not reached",
+    source=_SOCNAVBENCH,
+)
+def goal_traversal_ratio(recording: Recording) -> float | None:
+    """Undefined for episodes that reached the goal, or began on it."""
+    distance = goal_distances(recording)
+    return None if at_goal(recording) or distance[0] == 0.0 else float(distance[-1] / distance[0])
+
+
+@metric(
+    "stalled_time", unit="s", direction="lower", formula="time with |v| < 0.05 m/s", source="robot_sf; Francis et al. 2023, Table 1"
+)
+def stalled_time(recording: Recording) -> float:
+    """A robot that turns on the spot is stalled."""
+    return duration(recording, np.append(speeds(recording) < _STALLED_SPEED, False))
+
+
+@metric(
+    "stalled_time.hunavsim",
+    unit="s",
+    direction="lower",
+    formula="time with |v| < 0.01 m/s and |omega| < 0.02 rad/s",
+    source="HuNavSim (its code takes every clockwise turn for a stop; corrected)",
+)
+def stalled_time_hunavsim(recording: Recording) -> float:
+    """A robot that turns on the spot, either way, is not stalled."""
+    still = speeds(recording) < _HUNAVSIM_SPEED
+    return duration(recording, np.append(still & (np.abs(recording.twist[:-1, 2]) < _HUNAVSIM_OMEGA), False))
+
+
+@metric(
+    "failure_to_progress",
+    unit="",
+    direction="lower",
+    formula="number of disjoint 5 s windows in which |p - g| shrinks by less than 0.1 m",
+    source=_FRANCIS,
+)
+def failure_to_progress(recording: Recording) -> float:
+    """Windows begin at time 0; the unfinished last one does not count."""
+    elapsed = recording.time - recording.time[0]
+    edges = np.arange(int((elapsed[-1] + 1e-9) / _WINDOW) + 1) * _WINDOW
+    distance = np.interp(edges, elapsed, goal_distances(recording))
+    return float(np.count_nonzero(-np.diff(distance) < _PROGRESS))

@@ -1,0 +1,152 @@
+"""How near the robot came to pedestrians and walls.
+
+Centre distance D is between the centres, surface distance d = D - r_robot - r_pedestrian between the discs and negative where they
+overlap. Zones are Hall's (1966): intimate to 0.45 m, personal to 1.2 m.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Doubles
+from agora.metrics.metric import metric
+from agora.metrics.quantities import anyone, average, closest_centre, closest_surface, duration, surface_distances
+
+_SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
+_FAR = 10.0
+_PRIVATE = 0.5
+_INTIMATE, _PERSONAL = 0.45, 1.2
+
+
+@metric(
+    "closest_pedestrian_distance_min",
+    unit="m",
+    direction="higher",
+    formula="min over t of min(10, min over pedestrians of d)",
+    source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
+)
+def closest_pedestrian_distance_min(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return min(_FAR, float(closest_surface(recording).min())) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_average",
+    unit="m",
+    direction="higher",
+    formula="mean over time of min(10, min over pedestrians of d)",
+    source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
+)
+def closest_pedestrian_distance_average(recording: Recording) -> float | None:
+    """Moments without pedestrians count 10 m; undefined where there never was one."""
+    return average(recording, np.minimum(closest_surface(recording), _FAR)) if anyone(recording) else None
+
+
+@metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA)
+def time_in_private_zone(recording: Recording) -> float:
+    """Several pedestrians at once count once; 0 without pedestrians."""
+    return duration(recording, closest_centre(recording) < _PRIVATE)
+
+
+@metric(
+    "personal_space_compliance.igibson",
+    unit="",
+    direction="higher",
+    formula="share of time with min D >= 0.5 m",
+    source="iGibson Social Navigation Challenge 2021",
+)
+def personal_space_compliance_igibson(recording: Recording) -> float:
+    """1 without pedestrians."""
+    return average(recording, closest_centre(recording) >= 0.5)
+
+
+@metric(
+    "personal_space_compliance.socnavgym",
+    unit="",
+    direction="higher",
+    formula="share of time with min D - r_robot >= 0.45 m",
+    source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+)
+def personal_space_compliance_socnavgym(recording: Recording) -> float:
+    """1 without pedestrians."""
+    return average(recording, closest_centre(recording) - recording.radius >= _INTIMATE)
+
+
+@metric(
+    "personal_space_compliance.robosense",
+    unit="",
+    direction="higher",
+    formula="share of time with min D >= 1.0 m",
+    source="RoboSense Challenge, track 2",
+)
+def personal_space_compliance_robosense(recording: Recording) -> float:
+    """1 without pedestrians."""
+    return average(recording, closest_centre(recording) >= 1.0)
+
+
+def _entries(recording: Recording, distance: float) -> float:
+    """How many times the surface distance to a pedestrian fell below ``distance``; beginning inside counts."""
+    inside = surface_distances(recording) < distance
+    return float(np.count_nonzero(inside[0]) + np.count_nonzero(inside[1:] & ~inside[:-1]))
+
+
+@metric(
+    "intimate_violations",
+    unit="",
+    direction="lower",
+    formula="number of times d to a pedestrian fell below 0.45 m",
+    source="SEAN 2.0; Hall 1966",
+)
+def intimate_violations(recording: Recording) -> float:
+    """Events of each pedestrian; 0 without pedestrians."""
+    return _entries(recording, _INTIMATE)
+
+
+@metric(
+    "personal_violations",
+    unit="",
+    direction="lower",
+    formula="number of times d to a pedestrian fell below 1.2 m",
+    source="SEAN 2.0; Hall 1966",
+)
+def personal_violations(recording: Recording) -> float:
+    """Events of each pedestrian, on the way to an intimate violation too; 0 without pedestrians."""
+    return _entries(recording, _PERSONAL)
+
+
+def _clearing(recording: Recording) -> Doubles | None:
+    """(T,) gap between the robot's disc and the nearest wall, m; None without a wall in the map."""
+    if recording.map is None:
+        return None
+    gap: Doubles = np.asarray(recording.map.clearance_at(recording.pose[:, :2]), np.float64) - recording.radius
+    return gap if math.isfinite(gap.max()) else None
+
+
+@metric(
+    "clearing_distance_min",
+    unit="m",
+    direction="higher",
+    formula="min over t of the gap between the robot's disc and the nearest wall",
+    source="Francis et al. 2023, arXiv:2306.16740, Table 1",
+)
+def clearing_distance_min(recording: Recording) -> float | None:
+    """Undefined without a map."""
+    gap = _clearing(recording)
+    return None if gap is None else float(gap.min())
+
+
+@metric(
+    "clearing_distance_average",
+    unit="m",
+    direction="higher",
+    formula="mean over time of the gap between the robot's disc and the nearest wall",
+    source="Francis et al. 2023, arXiv:2306.16740, Table 1",
+)
+def clearing_distance_average(recording: Recording) -> float | None:
+    """Undefined without a map."""
+    gap = _clearing(recording)
+    return None if gap is None else average(recording, gap)

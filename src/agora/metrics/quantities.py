@@ -1,0 +1,188 @@
+"""Quantities that several metrics share, computed once for a recording.
+
+Sample k stands for the interval up to sample k + 1; time stamps increase and may be uneven. Results are cached per recording object
+and read-only, so a recording must not be written to after its first metric.
+
+Metrics use sums, products, quotients and square roots alone: NumPy's transcendental functions, `hypot`, `einsum` and ``@`` round
+differently on different CPUs, and a results file would differ with them.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from agora.core.recording import Outcome, Recording
+from agora.core.state import Array, Bools, Doubles
+
+MOVING = 0.01
+"""Speed below which a robot has no direction of motion, m/s: rounding of its position would decide it."""
+
+_T = TypeVar("_T", bound=Array | tuple[Array, ...])
+
+
+def once(function: Callable[[Recording], _T]) -> Callable[[Recording], _T]:
+    """Compute a quantity once for each of the last few recordings, and make its arrays read-only."""
+
+    def compute(recording: Recording) -> _T:
+        result = function(recording)
+        for part in result if isinstance(result, tuple) else (result,):
+            part.setflags(write=False)
+        return result
+
+    return functools.wraps(function)(functools.lru_cache(maxsize=4)(compute))
+
+
+@once
+def intervals(recording: Recording) -> Doubles:
+    """(T - 1,) time from each sample to the next, s."""
+    return np.diff(recording.time)
+
+
+@once
+def steps(recording: Recording) -> Doubles:
+    """(T - 1, 2) displacement from each sample to the next, m."""
+    return np.diff(recording.pose[:, :2], axis=0)
+
+
+@once
+def step_lengths(recording: Recording) -> Doubles:
+    """(T - 1,) length of each displacement, m."""
+    return norm(steps(recording))
+
+
+def path_metres(recording: Recording) -> float:
+    """Travelled length, m."""
+    return float(step_lengths(recording).sum())
+
+
+@once
+def speeds(recording: Recording) -> Doubles:
+    """(T - 1,) speed over ground in each interval, m/s."""
+    return step_lengths(recording) / intervals(recording)
+
+
+@once
+def velocities(recording: Recording) -> Doubles:
+    """(T, 2) recorded velocity in the map frame, m/s: the twist turned by the heading."""
+    cosine, sine = direction(recording.pose[:, 2])
+    vx, vy = recording.twist[:, 0], recording.twist[:, 1]
+    return np.stack((cosine * vx - sine * vy, sine * vx + cosine * vy), axis=1)
+
+
+@once
+def goal_distances(recording: Recording) -> Doubles:
+    """(T,) distance from the robot's position to the goal's, m."""
+    return norm(recording.goal[:2] - recording.pose[:, :2])
+
+
+@once
+def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
+    """Vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite for absent ones."""
+    x = recording.pedestrian_position[:, :, 0] - recording.pose[:, 0, None]
+    y = recording.pedestrian_position[:, :, 1] - recording.pose[:, 1, None]
+    return x, y, np.where(recording.pedestrian_present, np.sqrt(x * x + y * y), np.inf)
+
+
+@once
+def surface_distances(recording: Recording) -> Doubles:
+    """(T, P) gap between the discs of robot and pedestrian, m: negative where they overlap, infinite for absent ones."""
+    return offsets(recording)[2] - (recording.radius + recording.pedestrian_radius)
+
+
+@once
+def closest_centre(recording: Recording) -> Doubles:
+    """(T,) distance to the centre of the closest pedestrian, m; infinite where there is none."""
+    return closest(offsets(recording)[2])
+
+
+@once
+def closest_surface(recording: Recording) -> Doubles:
+    """(T,) gap to the closest pedestrian's disc, m; infinite where there is none."""
+    return closest(surface_distances(recording))
+
+
+def closest(values: Array) -> Doubles:
+    """Smallest value in each row of (T, P), infinite in a row without columns."""
+    smallest: Doubles = np.min(values, axis=1, initial=np.inf)
+    return smallest
+
+
+def at_goal(recording: Recording) -> bool:
+    """Whether the episode ended by reaching the goal, with or without contacts."""
+    return recording.outcome == Outcome.REACHED
+
+
+def succeeded(recording: Recording) -> bool:
+    """Whether the goal was reached and nothing touched."""
+    return at_goal(recording) and not recording.contacts
+
+
+def anyone(recording: Recording) -> bool:
+    """Whether there ever was a pedestrian."""
+    return bool(recording.pedestrian_present.any())
+
+
+def average(recording: Recording, values: Any) -> float:
+    """Mean over time of (T,) values; that of the only sample where there is just one."""
+    if len(values) == 1:
+        return float(values[0])
+    return weighted_mean(values[:-1], intervals(recording))
+
+
+def weighted_mean(values: Any, weights: Doubles) -> float:
+    """Mean of (N,) values, N > 0."""
+    return float((values * weights).sum() / weights.sum())
+
+
+def duration(recording: Recording, condition: Bools) -> float:
+    """Time for which a condition (T,) held, s."""
+    return float(intervals(recording)[condition[:-1]].sum())
+
+
+def norm(vectors: Doubles) -> Doubles:
+    """(N,) lengths of (N, 2) vectors."""
+    x, y = vectors[:, 0], vectors[:, 1]
+    lengths: Doubles = np.sqrt(x * x + y * y)
+    return lengths
+
+
+def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
+    """Cosine and sine of headings of any shape, rad, to 1e-15: Taylor series about the nearest quarter turn."""
+    quarter = np.round(heading * (2.0 / np.pi))
+    angle = (heading - quarter * _QUARTER) - quarter * _QUARTER_REST
+    square = angle * angle
+    even, odd = _horner(_COSINE, square), angle * _horner(_SINE, square)
+    across = quarter % 2.0 != 0.0
+    cosine, sine = np.where(across, -odd, even), np.where(across, even, odd)
+    half_turn = np.where(quarter % 4.0 < 2.0, 1.0, -1.0)
+    return half_turn * cosine, half_turn * sine
+
+
+def angle_between(a: Doubles, b: Doubles) -> Doubles:
+    """(N,) angle from 0 to pi between vectors (N, 2), rad, to 1e-15: the tangent halved three times, then its Taylor series."""
+    dot = a[:, 0] * b[:, 0] + a[:, 1] * b[:, 1]
+    cross = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+    tangent = cross / (np.abs(dot) + np.sqrt(dot * dot + cross * cross))
+    for _ in range(2):
+        tangent = tangent / (1.0 + np.sqrt(1.0 + tangent * tangent))
+    acute = 8.0 * tangent * _horner(_ARCTANGENT, tangent * tangent)
+    angle: Doubles = np.where(dot < 0.0, np.pi - acute, acute)
+    return angle
+
+
+_QUARTER, _QUARTER_REST = 1.5707963705062866, -4.3711390001862426e-08
+_COSINE = [(-1.0) ** k / math.factorial(2 * k) for k in range(10)]
+_SINE = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9)]
+_ARCTANGENT = [(-1.0) ** k / (2 * k + 1) for k in range(11)]
+
+
+def _horner(coefficients: list[float], x: Doubles) -> Doubles:
+    total = np.full(x.shape, coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        total = total * x + coefficient
+    return total
