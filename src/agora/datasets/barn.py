@@ -1,0 +1,197 @@
+"""BARN: static worlds of cylinders between a start and a goal ten metres ahead.
+
+D. Perille, A. Truong, X. Xiao, P. Stone, "Benchmarking metric ground navigation", IEEE SSRR 2020; worlds and paths of
+Daffan/the-barn-challenge (bf5a226f), 270 of 300: those whose number ends in 7 are not in the data.
+
+The map frame is Gazebo's. Row r of a world's grid runs along x, column c along y, the way to drive; a filled cell is a cylinder at
+x = -4.425 + 0.15 r, y = 5.175 + 0.15 c. The challenge's score places the same cells at x = -4.575 + 0.15 r, y = 5.075 + 0.15 c, an
+error of the original that its published numbers contain: `World.scored_path` and `World.optimal_time` keep it, `World.path` does
+not.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from agora.config import load
+from agora.core.state import Bools, Doubles
+from agora.datasets.catalogue import data_folder
+from agora.documents import read_text
+from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
+
+CHALLENGE_WORLDS = tuple(range(0, 300, 6))
+"""The worlds on which entries of the challenge are tried, ten runs each."""
+
+CELL = 0.15
+RADIUS = 0.075
+TOP_SPEED = 2.0
+
+_CELLS = 30
+_FIRST = np.array([-4.425, 5.175])
+_SCORED_FIRST = np.array([-4.575, 5.075])
+_BACK = 0.075
+_MARGIN = 13
+_BEYOND_GOAL = 36
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A world of BARN; poses are x, y, heading, m and rad.
+
+    Attributes:
+        number: 0 to 299.
+        grid: (30, 30) cells with a cylinder, [row along x, column along y].
+        map: the cylinders and the corridor of cylinders in front of them.
+        start, goal: of the robot.
+        path: (K, 2) reference path from start to goal, to drive or draw, m.
+        scored_path: (K, 2) the same where the challenge's score puts it, m.
+    """
+
+    number: int
+    grid: Bools
+    map: Map
+    start: tuple[float, float, float]
+    goal: tuple[float, float, float]
+    path: Doubles
+    scored_path: Doubles
+
+    @property
+    def optimal_time(self) -> float:
+        """Time that the challenge's score compares with: the length of `scored_path` at 2 m/s, s."""
+        return float(np.hypot(*np.diff(self.scored_path, axis=0).T).sum()) / TOP_SPEED
+
+
+def world_numbers(folder: Path | None = None) -> list[int]:
+    """Return the numbers of the worlds that are there.
+
+    Raises:
+        InputError: the data set is not there, or a file is wrong.
+    """
+    return sorted(_grids(_root(folder)))
+
+
+def read_world(
+    number: int,
+    folder: Path | None = None,
+    *,
+    obstacles: Literal["discs", "cells"] = "discs",
+    start_x: float = -2.25,
+    resolution: float = 0.05,
+) -> World:
+    """Read a world.
+
+    Args:
+        number: one of `world_numbers`.
+        folder: of the data set; None for where it was imported to.
+        obstacles: the cylinders as exact discs of radius 0.075 m, or as cells of 0.15 m.
+        start_x: of start and goal, m; -2.25, or -2 as in the challenge of 2022.
+        resolution: of the distance field about discs, m.
+
+    Raises:
+        UnknownNameError: no such world.
+        InputError: the data set is not there, or a file is wrong.
+    """
+    root = _root(folder)
+    grids, paths = _grids(root), _paths(root)
+    if number not in grids or str(number) not in paths:
+        raise UnknownNameError("BARN world", str(number), map(str, grids))
+    cells = np.array(paths[str(number)], np.float64)
+    cells = cells[1:] if len(cells) > 1 and (cells[0] == cells[1]).all() else cells
+    ends = np.array([[start_x, 3.0], [start_x, 13.0]])
+    return World(
+        number=number,
+        grid=grids[number],
+        map=_map(grids[number], f"barn_{number}", obstacles, resolution),
+        start=(start_x, 3.0, math.pi / 2),
+        goal=(start_x, 13.0, math.pi / 2),
+        path=np.concatenate((ends[:1], _FIRST + CELL * cells, ends[1:])),
+        scored_path=np.concatenate((ends[:1], _SCORED_FIRST + CELL * cells, ends[1:])),
+    )
+
+
+def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
+    """Field and corridor on one lattice: the corridor's cells continue the field's towards the robot."""
+    before = round((_FIRST[1] - _BACK) / CELL)
+    whole = np.zeros((before + _CELLS, _CELLS), np.bool_)
+    whole[before:] = grid.T
+    whole[0] = True
+    whole[1:before, [0, -1]] = True
+    corner = np.array([_FIRST[0], _BACK]) - CELL / 2 - CELL * _MARGIN
+    if obstacles == "cells":
+        room = np.pad(whole, ((_MARGIN, _BEYOND_GOAL), (_MARGIN, _MARGIN)))
+        return Map(name, CELL, (float(corner[0]), float(corner[1])), room)
+    row, column = np.nonzero(whole)
+    discs = np.column_stack((_FIRST[0] + CELL * column, _BACK + CELL * row, np.full(len(row), RADIUS)))
+    size = CELL * np.array([_CELLS + 2 * _MARGIN, len(whole) + _MARGIN + _BEYOND_GOAL])
+    bounds = (float(corner[0]), float(corner[1]), float(corner[0] + size[0]), float(corner[1] + size[1]))
+    return Map.from_shapes(discs=discs, bounds=bounds, resolution=resolution, name=name)
+
+
+def free_space(grid: Bools) -> Bools:
+    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits: its C-space; what is outside is free."""
+    blocked = np.zeros((_CELLS + 4, _CELLS + 4), np.bool_)
+    for row in range(5):
+        for column in range(5):
+            blocked[row : row + _CELLS, column : column + _CELLS] |= grid
+    return ~blocked[2:-2, 2:-2]
+
+
+@lru_cache(maxsize=2)
+def _grids(root: Path) -> dict[int, Bools]:
+    """``grids.txt``: per world a line ``world N`` and 30 lines of 30 digits 0 or 1."""
+    path = root / "grids.txt"
+    lines = [(i, line) for i, line in enumerate(read_text(path).splitlines(), 1) if line.strip() and not line.startswith("#")]
+    grids: dict[int, Bools] = {}
+    for at in range(0, len(lines), _CELLS + 1):
+        number, title = lines[at]
+        words = title.split()
+        if len(words) != 2 or words[0] != "world" or not words[1].isdecimal() or len(words[1]) > 6 or int(words[1]) in grids:
+            raise InputError(f"{path}:{number}: expected 'world' and a number that is here once, got {title[:40]!r}")
+        rows = lines[at + 1 : at + 1 + _CELLS]
+        for line, text in rows:
+            if len(text) != _CELLS or set(text) - {"0", "1"}:
+                raise InputError(f"{path}:{line}: expected {_CELLS} digits 0 or 1, got {text[:40]!r}")
+        if len(rows) < _CELLS:
+            raise InputError(f"{path}:{lines[-1][0]}: world {words[1]} has {len(rows)} of {_CELLS} rows")
+        grid = np.array([[digit == "1" for digit in text] for _, text in rows])
+        grid.flags.writeable = False
+        grids[int(words[1])] = grid
+    return grids
+
+
+@lru_cache(maxsize=2)
+def _paths(root: Path) -> dict[str, tuple[tuple[int, int], ...]]:
+    """``paths.json``: by world a list of [row, column]."""
+    path = root / "paths.json"
+    paths = load(path, dict[str, tuple[tuple[int, int], ...]])
+    for world, cells in paths.items():
+        if not cells or any(not 0 <= value < _CELLS for cell in cells for value in cell):
+            raise InputError(f"{path}: {world}: expected cells within 0..{_CELLS - 1}, got {json.dumps(cells)[:40]}")
+    return paths
+
+
+def _root(folder: Path | None) -> Path:
+    return data_folder("barn") if folder is None else folder
+
+
+def check(folder: Path) -> None:
+    """Read every world of a folder; each reference path must stay where the robot fits.
+
+    Raises:
+        InputError: a file is wrong.
+    """
+    paths = _paths(folder)
+    for number, grid in _grids(folder).items():
+        if str(number) not in paths:
+            raise InputError(f"{folder / 'paths.json'}: world {number} of grids.txt has no path")
+        rows, columns = np.array(paths[str(number)]).T
+        if not free_space(grid)[rows, columns].all():
+            raise InputError(f"{folder / 'paths.json'}: {number}: the path comes too near to a cylinder of grids.txt")

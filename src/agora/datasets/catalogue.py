@@ -1,0 +1,230 @@
+"""Which data sets there are, where they lie, and how they get there.
+
+The folder is the one that the environment variable ``AGORA_DATA`` names, else ``~/.local/share/agora``; each data set is a folder
+in it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from agora.errors import InputError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set that Agora can read but does not ship.
+
+    Attributes:
+        name: of its folder and of its module in `agora.datasets`, which has ``check(folder)``.
+        title: what it is, in a line.
+        origin: where it comes from and its terms.
+        files: expected, relative to its folder.
+        elsewhere: folders of the original distribution by ours, where `import_folder` also looks for files.
+    """
+
+    name: str
+    title: str
+    origin: str
+    files: tuple[str, ...]
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is there of a data set.
+
+    Attributes:
+        name, folder: of the data set, and where it is looked for.
+        state: whether all, some or none of the files are there.
+        missing: files that are not.
+    """
+
+    name: str
+    folder: Path
+    state: Literal["complete", "incomplete", "absent"]
+    missing: tuple[str, ...]
+
+
+def _in_folders(**files: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}" for folder, names in files.items() for name in names.split())
+
+
+CATALOGUE = {
+    data.name: data
+    for data in (
+        DataSet(
+            "eth_ucy",
+            "ETH and UCY: annotated pedestrians of six scenes",
+            "github.com/crowdbotp/OpenTraj (97ec1d5e), datasets/ETH and datasets/UCY; terms of the authors: credit them",
+            _in_folders(
+                eth="obsmat.txt H.txt groups.txt destinations.txt map.png map.xml",
+                hotel="obsmat.txt H.txt groups.txt destinations.txt map.png map.xml",
+                zara01="obsmat.txt annotation.vsp H.txt groups.txt destinations.txt map.xml",
+                zara02="obsmat.txt annotation.vsp H.txt groups.txt destinations.txt map.xml",
+                students001="students001.txt annotation.vsp",
+                students003="students003.txt obsmat.txt annotation.vsp H.txt groups.txt",
+            ),
+            {
+                "eth": "ETH/seq_eth",
+                "hotel": "ETH/seq_hotel",
+                "zara01": "UCY/zara01",
+                "zara02": "UCY/zara02",
+                "students001": "UCY/students01",
+                "students003": "UCY/students03",
+            },
+        ),
+        DataSet(
+            "socnavbench",
+            "SocNavBench: 33 curated episodes with recorded pedestrians and maps",
+            "facts of github.com/CMU-TBD/SocNavBench (2724ea85, MIT); maps digitised from its figures",
+            (
+                "episodes.json",
+                *_in_folders(pedestrians="eth.csv hotel.csv univ.csv zara01.csv zara02.csv"),
+                *(
+                    f"maps/{name}.{kind}"
+                    for name in ("ETH", "Univ", "Zara", "DoubleHotel", "HotelSmall")
+                    for kind in ("yaml", "pgm")
+                ),
+            ),
+        ),
+        DataSet(
+            "barn",
+            "BARN: static worlds of cylinders for ground navigation",
+            "worlds and paths of github.com/Daffan/the-barn-challenge (bf5a226f, MIT), reduced to grids",
+            ("grids.txt", "paths.json", "metrics.csv", "dwa_reference_runs.csv"),
+        ),
+        DataSet(
+            "dynabarn",
+            "DynaBARN: worlds of moving cylinders",
+            "obstacle plugins of github.com/Daffan/the-barn-challenge (bf5a226f, MIT) and "
+            "Kun-777/ROS-Jackal-Data_Collection-Local (5890c0c2), reduced to key frames",
+            ("worlds.json",),
+        ),
+    )
+}
+
+
+def data_home() -> Path:
+    """Return the folder that holds the data sets; it may not exist yet."""
+    named = os.environ.get("AGORA_DATA")
+    return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"
+
+
+def data_set(name: str) -> DataSet:
+    """Return the entry of a data set.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    if name not in CATALOGUE:
+        raise UnknownNameError("data set", name, CATALOGUE)
+    return CATALOGUE[name]
+
+
+def status(name: str) -> Status:
+    """Return what is there of a data set; opens no file.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    data, folder = data_set(name), data_home() / name
+    missing = tuple(file for file in data.files if not (folder / file).is_file())
+    state: Literal["complete", "incomplete", "absent"] = "complete"
+    if missing:
+        state = "absent" if len(missing) == len(data.files) else "incomplete"
+    return Status(name, folder, state, missing)
+
+
+def data_folder(name: str) -> Path:
+    """Return the folder of a data set.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+        InputError: it is not there or not complete; says how to get it.
+    """
+    found = status(name)
+    if found.state == "complete":
+        return found.folder
+    what = "is not there" if found.state == "absent" else f"lacks {_some(found.missing)}"
+    raise InputError(
+        f"the data set {name!r} {what} in {found.folder}; get it from {data_set(name).origin}, "
+        f"then: agora data import {name} FOLDER (AGORA_DATA names another place for data)"
+    )
+
+
+def import_folder(name: str, source: str | Path) -> Path:
+    """Copy a data set to the data folder once it is checked; a copy that was interrupted goes on where it stopped.
+
+    Args:
+        name: of the data set.
+        source: folder with its files, laid out as here or as in the original distribution.
+
+    Returns:
+        the folder it is in now.
+
+    Raises:
+        InputError: files are missing or are not this data set (then the data folder stays as it was), or it cannot be written.
+    """
+    data, source = data_set(name), Path(source)
+    if not source.is_dir():
+        raise InputError(f"{source}: expected the folder of the data set {name!r}")
+    found = {file: _find(source, file, data.elsewhere) for file in data.files}
+    missing = tuple(file for file, path in found.items() if path is None)
+    if missing:
+        raise InputError(f"{source}: this is not the data set {name!r}: it lacks {_some(missing)}")
+    target = data_home() / name
+    part = target.with_name(f".{name}.part")
+    try:
+        for file, path in found.items():
+            if path is not None:
+                _copy(path, part / file)
+        try:
+            check(name, part)
+        except InputError:
+            shutil.rmtree(part)
+            raise
+        for file in data.files:
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(part / file, target / file)
+        shutil.rmtree(part)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error}") from error
+    return target
+
+
+def check(name: str, folder: Path) -> None:
+    """Read everything of a data set once.
+
+    Raises:
+        InputError: a file is wrong; names file and line.
+    """
+    importlib.import_module(f"agora.datasets.{data_set(name).name}").check(folder)
+
+
+def _find(source: Path, file: str, elsewhere: Mapping[str, str]) -> Path | None:
+    folder, _, rest = file.partition("/")
+    places = [source / file]
+    if folder in elsewhere:
+        places += [source / elsewhere[folder] / rest, source / "datasets" / elsewhere[folder] / rest]
+    return next((place for place in places if place.is_file()), None)
+
+
+def _copy(path: Path, target: Path) -> None:
+    """Copy a file unless an equal one is there; whole or not at all."""
+    if target.is_file() and target.stat().st_size == path.stat().st_size and target.read_bytes() == path.read_bytes():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    shutil.copyfile(path, part)
+    os.replace(part, target)
+
+
+def _some(files: tuple[str, ...]) -> str:
+    return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")

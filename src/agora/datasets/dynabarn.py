@@ -1,0 +1,191 @@
+"""DynaBARN: moving cylinders, unaware of the robot, that cross an arena and start again for ever.
+
+A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
+environments", SSRR 2022. 90 worlds, easy, medium and hard: ``challenge_NN`` of the BARN challenge and ``demo_NN`` of the paper's
+demonstrations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.config import load
+from agora.core.state import Doubles
+from agora.datasets.catalogue import data_folder
+from agora.datasets.trajectories import Trajectories
+from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
+
+Difficulty = Literal["easy", "medium", "hard"]
+
+_THICKNESS = 0.5
+_STARTS = {"challenge": 11.0, "demo": 12.0}
+_GOAL_X = -9.0
+_SAMPLES_PER_SEGMENT = 16
+
+
+@dataclass(frozen=True)
+class _Trajectory:
+    length_s: float
+    waypoints: tuple[tuple[float, float, float], ...]
+
+    def __post_init__(self) -> None:
+        times = [waypoint[0] for waypoint in self.waypoints]
+        if len(times) < 2 or times[0] != 0.0 or any(b <= a for a, b in zip(times, times[1:], strict=False)):
+            raise ValueError("waypoints must be at least two, at times that start at 0 and increase")
+        if times[-1] > self.length_s:
+            raise ValueError(f"length_s must not end before the last waypoint, at {times[-1]} s")
+
+
+@dataclass(frozen=True)
+class _WorldFile:
+    difficulty: Difficulty
+    obstacles: tuple[str, ...]
+    composition: str | None = None
+
+
+@dataclass(frozen=True)
+class _File:
+    """``worlds.json``."""
+
+    obstacle_radius_m: float
+    arena: tuple[float, float, float, float]
+    worlds: dict[str, _WorldFile]
+    trajectories: dict[str, _Trajectory]
+    waypoint_format: str = ""
+    loop: Literal[True] = True
+    about: str = field(default="")
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A world of DynaBARN; poses are x, y, heading, m and rad.
+
+    Attributes:
+        name, difficulty: of the world.
+        map: the arena's walls; it is open towards the start.
+        start, goal: of the robot.
+        obstacles: the cylinders, each with its period; ids count from 0 in the order of the world.
+        radius: of the cylinders, m.
+    """
+
+    name: str
+    difficulty: Difficulty
+    map: Map
+    start: tuple[float, float, float]
+    goal: tuple[float, float, float]
+    obstacles: Trajectories
+    radius: float
+
+
+def world_names(folder: Path | None = None) -> list[str]:
+    """Return the names of the worlds, sorted.
+
+    Raises:
+        InputError: the data set is not there, or ``worlds.json`` is wrong.
+    """
+    return sorted(_file(_root(folder)).worlds)
+
+
+def read_world(
+    name: str,
+    folder: Path | None = None,
+    *,
+    phases: ArrayLike | None = None,
+    motion: Literal["lines", "spline"] = "lines",
+) -> World:
+    """Read a world.
+
+    Args:
+        name: one of `world_names`.
+        folder: of the data set; None for where it was imported to.
+        phases: (n,) share in [0, 1) of its period that each obstacle is ahead at time 0; None for all at their first waypoint, as
+            in the data.
+        motion: straight lines at constant speed between waypoints, as the paper says, or a uniform Catmull-Rom spline through them
+            that starts and ends at rest, near to what Gazebo does (drawn as 16 lines a segment).
+
+    Raises:
+        UnknownNameError: no such world.
+        InputError: the data set is not there, a file is wrong, or the phases do not fit.
+    """
+    root = _root(folder)
+    file = _file(root)
+    if name not in file.worlds:
+        raise UnknownNameError("DynaBARN world", name, file.worlds)
+    world = file.worlds[name]
+    for obstacle in world.obstacles:
+        if obstacle not in file.trajectories:
+            raise InputError(f"{root / 'worlds.json'}: world {name!r} names the trajectory {obstacle!r} that is not in the file")
+    count = len(world.obstacles)
+    ahead = np.zeros(count) if phases is None else np.asarray(phases, np.float64)
+    if ahead.shape != (count,) or not ((ahead >= 0) & (ahead < 1)).all():
+        raise InputError(f"world {name!r}: expected {count} phases in [0, 1), got {ahead.tolist()}")
+    tables = [np.array(file.trajectories[obstacle].waypoints) for obstacle in world.obstacles]
+    knots = [_spline(table) if motion == "spline" else table for table in tables]
+    period = np.array([file.trajectories[obstacle].length_s for obstacle in world.obstacles])
+    times = [table[:, 0] - share * length for table, share, length in zip(knots, ahead, period, strict=True)]
+    flat = np.concatenate(knots) if knots else np.zeros((0, 3))
+    family = name.partition("_")[0]
+    return World(
+        name=name,
+        difficulty=world.difficulty,
+        map=_map(name, file.arena),
+        start=(_STARTS.get(family, _STARTS["challenge"]), 0.0, math.pi),
+        goal=(_GOAL_X, 0.0, math.pi),
+        obstacles=Trajectories(
+            knot_time=np.concatenate([*times, np.zeros(0)]),
+            knot_x=flat[:, 1],
+            knot_y=flat[:, 2],
+            first=np.cumsum([0, *(len(table) for table in knots)]).astype(np.int32),
+            id=np.arange(count, dtype=np.int32),
+            period=period,
+        ),
+        radius=file.obstacle_radius_m,
+    )
+
+
+def _spline(table: Doubles) -> Doubles:
+    """Knots (t, x, y) on the uniform Catmull-Rom spline through waypoints (t, x, y)."""
+    tangent = np.gradient(table[:, 1:], axis=0)
+    tangent[[0, -1]] = 0.0
+    u = np.arange(_SAMPLES_PER_SEGMENT)[:, None] / _SAMPLES_PER_SEGMENT
+    begin, end, leave, arrive = table[:-1, None, 1:], table[1:, None, 1:], tangent[:-1, None], tangent[1:, None]
+    place = (2 * u**3 - 3 * u**2 + 1) * begin + (u**3 - 2 * u**2 + u) * leave + (3 * u**2 - 2 * u**3) * end + (u**3 - u**2) * arrive
+    time = table[:-1, None, :1] + u * np.diff(table[:, :1], axis=0)[:, None]
+    return np.concatenate((np.concatenate((time, place), -1).reshape(-1, 3), table[-1:]))
+
+
+def _map(name: str, arena: tuple[float, float, float, float]) -> Map:
+    """Walls half a metre thick on three sides; room for the start on the fourth."""
+    x0, x1, y0, y1 = arena
+    h = _THICKNESS / 2
+    boxes = [(x0 - h, y0 - h, x0 + h, y1 + h), (x0 + h, y1 - h, x1, y1 + h), (x0 + h, y0 - h, x1, y0 + h)]
+    polygons = [np.array([[a, b], [c, b], [c, d], [a, d]]) for a, b, c, d in boxes]
+    bounds = (x0 - 1.0, y0 - 1.0, max(x1, *_STARTS.values()) + 3.0, y1 + 1.0)
+    return Map.from_shapes(polygons=polygons, bounds=bounds, name=name)
+
+
+@lru_cache(maxsize=2)
+def _file(root: Path) -> _File:
+    return load(root / "worlds.json", _File)
+
+
+def _root(folder: Path | None) -> Path:
+    return data_folder("dynabarn") if folder is None else folder
+
+
+def check(folder: Path) -> None:
+    """Read every world of a folder.
+
+    Raises:
+        InputError: the file is wrong.
+    """
+    for name in _file(folder).worlds:
+        read_world(name, folder)

@@ -1,0 +1,295 @@
+"""ETH and UCY: annotated pedestrians of six scenes, with walls, groups and goals.
+
+S. Pellegrini, A. Ess, K. Schindler, L. Van Gool, "You'll never walk alone", ICCV 2009 (eth, hotel); A. Lerner, Y. Chrysanthou,
+D. Lischinski, "Crowds by example", Computer Graphics Forum 26(3), 2007 (zara, students). Files as in crowdbotp/OpenTraj (97ec1d5e).
+
+What to know before comparing numbers:
+
+- A Zara scene has two metric scales. "obsmat" is the one that trajectory prediction uses; "annotation" is the original annotation
+  through its homography, of which obsmat is turned by 90 degrees, mirrored and scaled by about 0.84 x 1.20: people are faster in it
+  (1.30 instead of 1.10 m/s in zara01). With "annotation" all Zara scenes share one frame.
+- obsmat of zara01 is in zara02's frame moved by (1.30, 15.66) m. The building's lines of zara01's ``map.xml`` and its goals are in
+  zara02's frame; they are moved here. The lines of the parked car are right as they are.
+- obsmat of students003 was made from other pixels and has other ids: it disagrees with the rest by 0.36 m (median). Its
+  ``groups.txt`` has the ids of obsmat, so groups come with that source only; students001 has no groups and uses students003's
+  homography. No scene of students has a map.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.datasets.catalogue import data_folder
+from agora.datasets.tables import numbers, read_table
+from agora.datasets.trajectories import Trajectories
+from agora.documents import read_text
+from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
+
+Source = Literal["obsmat", "annotation", "table"]
+
+SOURCES: dict[str, tuple[Source, ...]] = {
+    "eth": ("obsmat",),
+    "hotel": ("obsmat",),
+    "zara01": ("obsmat", "annotation"),
+    "zara02": ("obsmat", "annotation"),
+    "students001": ("table", "annotation"),
+    "students003": ("table", "annotation", "obsmat"),
+}
+"""The scenes and what their pedestrians can be read from, the default first."""
+
+FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "zara01": 25.0, "zara02": 25.0, "students001": 25.0, "students003": 25.0}
+"""Frames per second in each scene's numbering."""
+
+_ZARA01_OFFSET = np.array([1.30, 15.66])
+_MARGIN = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A scene in metres.
+
+    Attributes:
+        name, source: of the scene, and what it was read from.
+        map: its walls; free space as far as people walk where none are known.
+        trajectories: its pedestrians; time 0 is frame 0.
+        destinations: (D, 2) goals that the authors assumed, m; D = 0 where they gave none.
+    """
+
+    name: str
+    source: Source
+    map: Map
+    trajectories: Trajectories
+    destinations: Doubles
+
+
+def read_scene(
+    name: str, source: Source | None = None, *, walls: Literal["image", "lines"] = "image", folder: Path | None = None
+) -> Scene:
+    """Read a scene.
+
+    Args:
+        name: a key of `SOURCES`.
+        source: what its pedestrians are read from; None for the usual one.
+        walls: of eth and hotel, from the authors' image of obstacles, or the lines and pillars that OpenTraj drew; the others have
+            lines only.
+        folder: of the data set; None for where it was imported to.
+
+    Raises:
+        UnknownNameError: no such scene, or the scene has no such source.
+        InputError: the data set is not there, or a file is wrong.
+    """
+    if name not in SOURCES:
+        raise UnknownNameError("scene of ETH/UCY", name, SOURCES)
+    chosen = source or SOURCES[name][0]
+    if chosen not in SOURCES[name]:
+        raise UnknownNameError(f"source of scene {name!r}", chosen, SOURCES[name])
+    root = data_folder("eth_ucy") if folder is None else folder
+    place = root / name
+    people = _pedestrians(root, name, chosen)
+    groups = place / "groups.txt"
+    if groups.is_file() and (chosen == "obsmat" or name.startswith("zara")):
+        people = people.grouped(read_groups(groups))
+    goals = read_table(place / "destinations.txt", 2) if (place / "destinations.txt").is_file() else np.zeros((0, 2))
+    goals = goals + _ZARA01_OFFSET if name == "zara01" else goals
+    segments, pillars = _lines(place / "map.xml", name) if (place / "map.xml").is_file() else (np.zeros((0, 4)), np.zeros((0, 3)))
+    if chosen == "annotation" and name.startswith("zara"):
+        linear, shift = _obsmat_to_annotation(root, name)
+        goals = goals @ linear.T + shift
+        segments = (segments.reshape(-1, 2) @ linear.T + shift).reshape(-1, 4)
+    if walls == "image" and (place / "map.png").is_file():
+        surroundings = map_of_image(place / "map.png", read_homography(place / "H.txt"), name=name)
+    else:
+        surroundings = _map_of_lines(name, people, segments, pillars)
+    return Scene(name, chosen, surroundings, people, goals)
+
+
+def _pedestrians(root: Path, name: str, source: Source) -> Trajectories:
+    place, rate = root / name, FRAME_RATE[name]
+    if source == "annotation":
+        homography = read_homography(root / ("students003" if name == "students001" else name) / "H.txt")
+        return read_annotation(place / "annotation.vsp", homography, rate)
+    path = place / ("obsmat.txt" if source == "obsmat" else f"{name}.txt")
+    rows = read_table(path, 8 if source == "obsmat" else 4)
+    x, y = (rows[:, 2], rows[:, 4]) if source == "obsmat" else (rows[:, 2], rows[:, 3])
+    try:
+        return Trajectories.of_rows(rows[:, 0] / rate, rows[:, 1], x, y)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectories:
+    """Read UCY's splines (``.vsp``): control points in pixels from the picture's centre, joined by straight lines.
+
+    Only as many splines are read as the first line says; obstacles may follow. A pedestrian's id is its place in the file, from 1.
+
+    Args:
+        path: the file.
+        homography: (3, 3) from centred pixels to metres.
+        rate: frames per second.
+
+    Raises:
+        InputError: the file is wrong; names the line.
+    """
+    lines = read_text(path).splitlines()
+    count, at = _leading_count(lines, 0, path), 1
+    rows: list[list[float]] = []
+    ids: list[int] = []
+    for who in range(1, count + 1):
+        points = _leading_count(lines, at, path)
+        for line in range(at + 1, at + 1 + points):
+            text = lines[line].split(" - ")[0] if line < len(lines) else ""
+            rows.append(numbers(text, 4, f"{path}:{line + 1}"))
+            ids.append(who)
+        at += 1 + points
+    if not rows:
+        raise InputError(f"{path}:1: expected splines, got none")
+    table = np.array(rows)
+    place = project(homography, table[:, :2])
+    try:
+        return Trajectories.of_rows(table[:, 2] / rate, ids, place[:, 0], place[:, 1])
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _leading_count(lines: list[str], at: int, path: Path) -> int:
+    """The number at the start of a line like ``9 - Num of control points``."""
+    words = lines[at].split() if at < len(lines) else []
+    if not words or not words[0].isdecimal() or len(words[0]) > 7:
+        raise InputError(f"{path}:{at + 1}: expected a number of splines or control points, got {' '.join(words)[:60]!r}")
+    return int(words[0])
+
+
+def read_homography(path: Path) -> Doubles:
+    """Read a (3, 3) matrix that takes pixels to metres.
+
+    Raises:
+        InputError: the file is wrong, or the matrix has no inverse.
+    """
+    matrix = read_table(path, 3)
+    if matrix.shape != (3, 3) or abs(np.linalg.det(matrix)) < 1e-12:
+        raise InputError(f"{path}: expected a matrix of 3 x 3 numbers that has an inverse")
+    return matrix
+
+
+def read_groups(path: Path) -> list[tuple[int, ...]]:
+    """Read walking groups, a line of ids each; a line with one number only is a count and is passed over.
+
+    Raises:
+        InputError: a line holds something else than whole numbers.
+    """
+    groups = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        words = line.split()
+        if not all(word.isdecimal() and len(word) < 8 for word in words):
+            raise InputError(f"{path}:{number}: expected the ids of a group, got {line.strip()[:60]!r}")
+        if len(words) > 1:
+            groups.append(tuple(dict.fromkeys(map(int, words))))
+    return groups
+
+
+def project(homography: Doubles, points: Doubles) -> Doubles:
+    """Return points (N, 2) taken through a homography (3, 3)."""
+    taken = np.column_stack((points, np.ones(len(points)))) @ homography.T
+    return np.asarray(taken[:, :2] / taken[:, 2:])
+
+
+def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: float = 0.05) -> Map:
+    """Return the map of an image in which obstacles are white.
+
+    A cell takes the pixel at its centre; what the picture does not show is unknown.
+
+    Args:
+        path: of the image.
+        homography: (3, 3) from pixels (row, column) to metres.
+        name: of the map.
+        resolution: m per cell.
+
+    Raises:
+        InputError: the image cannot be read.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            pixels = np.asarray(image.convert("L"))
+    except (OSError, UnidentifiedImageError, ValueError, SyntaxError) as error:
+        raise InputError(f"{path}: not an image that can be read ({error})") from error
+    height, width = pixels.shape
+    ends = [[0.0, 0.0], [0.0, width - 1.0], [height - 1.0, 0.0], [height - 1.0, width - 1.0]]
+    corners = project(homography, np.array(ends))
+    lower, upper = np.floor(corners.min(0) / resolution), np.ceil(corners.max(0) / resolution)
+    columns, rows = (upper - lower).astype(int)
+    grid = np.stack(np.meshgrid(np.arange(columns), np.arange(rows)), -1).reshape(-1, 2)
+    centres: Doubles = (grid + lower + 0.5) * resolution
+    pixel = np.rint(project(np.linalg.inv(homography), centres)).astype(np.int64)
+    shown = ((pixel >= 0) & (pixel < (height, width))).all(1)
+    white = np.zeros(len(grid), np.bool_)
+    white[shown] = pixels[pixel[shown, 0], pixel[shown, 1]] > 127
+    origin = (float(lower[0] * resolution), float(lower[1] * resolution))
+    return Map(name, resolution, origin, white.reshape(rows, columns), ~shown.reshape(rows, columns))
+
+
+def _map_of_lines(name: str, people: Trajectories, segments: Doubles, pillars: Doubles) -> Map:
+    """Walls as shapes, and free space a margin beyond them and as far as people walk."""
+    ends = segments.reshape(-1, 2)
+    centres, reach = pillars[:, :2], pillars[:, 2:]
+    walked = np.column_stack((people.knot_x, people.knot_y))
+    points = np.concatenate((ends, centres - reach, centres + reach, walked))
+    bounds = (*(points.min(0) - _MARGIN), *(points.max(0) + _MARGIN))
+    return Map.from_shapes(segments=segments, discs=pillars, bounds=bounds, name=name)
+
+
+def _lines(path: Path, name: str) -> tuple[Doubles, Doubles]:
+    """The lines (S, 4) and circles (D, 3) of OpenTraj's ``map.xml`` in obsmat's metres."""
+    try:
+        root = ElementTree.fromstring(read_text(path))
+    except ElementTree.ParseError as error:
+        raise InputError(f"{path}:{error.position[0]}: not valid XML: {error}") from error
+    found: dict[str, list[list[float]]] = {"Line": [], "Circle": []}
+    keys = {"Line": ("x1", "y1", "x2", "y2"), "Circle": ("x", "y", "radius")}
+    for element in root.iter():
+        kind = element.tag.rpartition("}")[2]
+        if kind in keys:
+            values = " ".join(element.get(key, "missing") for key in keys[kind])
+            found[kind].append(numbers(values, len(keys[kind]), f"{path}: {kind} {' '.join(keys[kind])}"))
+    lines = np.array(found["Line"]).reshape(-1, 4)
+    if name == "zara01":
+        building = slice(0, 4)
+        lines[building] += np.tile(_ZARA01_OFFSET, 2)
+    return lines, np.array(found["Circle"]).reshape(-1, 3)
+
+
+def _obsmat_to_annotation(root: Path, name: str) -> tuple[Doubles, Doubles]:
+    """The affine map (2, 2), (2,) from obsmat's metres to the annotation's, fitted to everybody's places in both (0.12 m)."""
+    one, other = _pedestrians(root, name, "obsmat"), _pedestrians(root, name, "annotation")
+    here, there = [], []
+    for row in range(one.count):
+        knots = slice(one.first[row], one.first[row + 1])
+        twin = int(np.searchsorted(other.id, one.id[row]))
+        if twin == other.count or other.id[twin] != one.id[row]:
+            raise InputError(f"{root / name}: pedestrian {one.id[row]} of obsmat.txt is not in annotation.vsp")
+        points = slice(other.first[twin], other.first[twin + 1])
+        places = [np.interp(one.knot_time[knots], other.knot_time[points], c[points]) for c in (other.knot_x, other.knot_y)]
+        here.append(np.column_stack((one.knot_x[knots], one.knot_y[knots], np.ones(knots.stop - knots.start))))
+        there.append(np.column_stack(places))
+    fit = np.linalg.lstsq(np.concatenate(here), np.concatenate(there), rcond=None)[0]
+    return fit[:2].T, fit[2]
+
+
+def check(folder: Path) -> None:
+    """Read every scene of a folder from every source.
+
+    Raises:
+        InputError: a file is wrong.
+    """
+    for name, sources in SOURCES.items():
+        for source in sources:
+            for walls in ("image", "lines"):
+                read_scene(name, source, walls=walls, folder=folder)

@@ -1,0 +1,231 @@
+"""SocNavBench: 33 curated episodes, each a map, a robot's start and goal, a time budget and recorded pedestrians.
+
+A. Biswas, A. Wang, G. Silvera, A. Steinfeld, H. Admoni, "SocNavBench: a grounded simulation testing framework for evaluating social
+navigation", ACM THRI 11(3), 2022; facts of CMU-TBD/SocNavBench (2724ea85), loading rule included.
+
+What to know before comparing numbers: the shipped frame rates replay hotel and univ at 0.6 times the real speed; hotel is mirrored,
+so metrics of left and right change sign; the maps are digitised from figures (5 to 10 cm at walls), HotelSmall is an assumption;
+``t_hotel_cross`` is the same as ``t_hotel_follow_diag``. The peak of 24 pedestrians that ``episodes.json`` gives for the three
+episodes in DoubleHotel is the sum of the peaks of their two recordings (9 and 15); at one time there are 23.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.config import load
+from agora.core.state import Doubles
+from agora.datasets.catalogue import data_folder
+from agora.datasets.tables import read_table
+from agora.datasets.trajectories import Trajectories, joined
+from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
+from agora.maps.io import read_map
+
+REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot": 25.0, "zara01": 25.0, "zara02": 25.0, "univ": 25.0}
+"""Frames per second at which the pedestrians were really filmed; SocNavBench plays hotel and univ at 15."""
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """How a recording is placed on a map (``dataset_params.ini``)."""
+
+    knots_file: str
+    fps: float
+    offset: tuple[float, float, float]
+    swapxy: bool
+    flipxn: bool
+    flipyn: bool
+    spawn_delay_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.fps <= 0:
+            raise ValueError(f"fps must be above 0, not {self.fps}")
+        if Path(self.knots_file).is_absolute() or ".." in Path(self.knots_file).parts:
+            raise ValueError("knots_file must lie inside the data set")
+
+    def affine(self) -> tuple[Doubles, Doubles]:
+        """Return the map from the recording's metres to the map's: matrix (2, 2) and offset (2,)."""
+        sx, sy = -1.0 if self.flipxn else 1.0, -1.0 if self.flipyn else 1.0
+        placed = np.array([[0.0, sy], [sx, 0.0]]) if self.swapxy else np.diag([sx, sy])
+        cosine, sine = math.cos(self.offset[2]), math.sin(self.offset[2])
+        return np.array([[cosine, -sine], [sine, cosine]]) @ placed, np.array(self.offset[:2])
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """Which pedestrians of a recording an episode plays, and the counts that loading must give."""
+
+    dataset: str
+    ped_range: tuple[int, int]
+    first_ped_id: int
+    last_ped_id_loaded: int
+    start_frame: int
+    start_t: float
+    n_loaded: int
+
+
+@dataclass(frozen=True)
+class _EpisodeFile:
+    name: str
+    map: str
+    max_time_s: float
+    robot_start: tuple[float, float, float]
+    robot_goal: tuple[float, float, float]
+    straight_line_m: float
+    pedestrians: tuple[_Segment, ...]
+    n_pedestrians_active: int
+    peak_concurrent: int
+    mean_concurrent: float
+
+
+@dataclass(frozen=True)
+class _MapFile:
+    file: str
+    resolution_m: float
+    width_m: float
+    height_m: float
+    origin: tuple[float, float]
+    provenance: str
+
+
+@dataclass(frozen=True)
+class _File:
+    """``episodes.json``."""
+
+    simulator: dict[str, float]
+    datasets: dict[str, _Recording]
+    maps: dict[str, _MapFile]
+    episodes: tuple[_EpisodeFile, ...]
+    datasets_before_2021_09_20: dict[str, Any] = field(default_factory=dict)
+    about: str = ""
+    transform: str = ""
+    counts: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """An episode of SocNavBench; poses are x, y, heading in the map frame, m and rad.
+
+    Attributes:
+        name: as in SocNavBench.
+        map: its map.
+        start, goal: of the robot.
+        budget: longest duration, s.
+        trajectories: its pedestrians; time 0 is the episode's start.
+    """
+
+    name: str
+    map: Map
+    start: tuple[float, float, float]
+    goal: tuple[float, float, float]
+    budget: float
+    trajectories: Trajectories
+
+
+def episode_names(folder: Path | None = None) -> list[str]:
+    """Return the names of the 33 episodes in the order of the benchmark.
+
+    Raises:
+        InputError: the data set is not there, or ``episodes.json`` is wrong.
+    """
+    return [episode.name for episode in _file(_root(folder)).episodes]
+
+
+def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = False) -> Episode:
+    """Read an episode.
+
+    Args:
+        name: one of `episode_names`.
+        folder: of the data set; None for where it was imported to.
+        real_speed: whether pedestrians walk as fast as they were filmed, not as the benchmark has it (`REAL_FRAME_RATE`); who is
+            loaded then differs too, because a recording is loaded up to the budget.
+
+    Raises:
+        UnknownNameError: no such episode.
+        InputError: the data set is not there, or a file is wrong.
+    """
+    root = _root(folder)
+    file = _file(root)
+    known = {episode.name: episode for episode in file.episodes}
+    if name not in known:
+        raise UnknownNameError("episode of SocNavBench", name, known)
+    episode = known[name]
+    named = [("map", episode.map, list(file.maps))]
+    named += [("data set", segment.dataset, list(file.datasets)) for segment in episode.pedestrians]
+    for what, key, there in named:
+        if key not in there:
+            raise InputError(f"{root / 'episodes.json'}: episode {name!r} names a {what} {key!r} that is not in the file")
+    parts = []
+    for segment in episode.pedestrians:
+        recording = file.datasets[segment.dataset]
+        rate = REAL_FRAME_RATE.get(segment.dataset, recording.fps) if real_speed else recording.fps
+        parts.append(_loaded(_knots(root / recording.knots_file), recording, segment, rate, episode.max_time_s))
+    return Episode(
+        name=name,
+        map=read_map((root / file.maps[episode.map].file).with_suffix(".yaml")),
+        start=episode.robot_start,
+        goal=episode.robot_goal,
+        budget=episode.max_time_s,
+        trajectories=joined(parts),
+    )
+
+
+def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate: float, budget: float) -> Trajectories:
+    """The pedestrians of a segment by SocNavBench's rule.
+
+    Ids upwards from the first, whose first frame is time 0, up to and without the first one that appears after the budget.
+    """
+    rows = np.flatnonzero(knots.id >= segment.first_ped_id)
+    if not len(rows):
+        raise InputError(f"{recording.knots_file}: no pedestrian has an id of {segment.first_ped_id} or above")
+    start_frame = knots.start[rows[0]]
+    delay = segment.start_t + recording.spawn_delay_s
+    late = np.flatnonzero((knots.start[rows] - start_frame) / rate + delay > budget)
+    rows = rows[: late[0]] if len(late) else rows
+    keep = np.zeros(knots.count, np.bool_)
+    keep[rows] = True
+    chosen = knots.only(keep)
+    seconds = Trajectories(
+        (chosen.knot_time - start_frame) / rate + delay, chosen.knot_x, chosen.knot_y, chosen.first, chosen.id, chosen.group
+    )
+    return seconds.moved(*recording.affine())
+
+
+@lru_cache(maxsize=8)
+def _knots(path: Path) -> Trajectories:
+    """The knots of a recording, times in frames, places in the recording's metres."""
+    rows = read_table(path, 4, separator=",", header="frame,ped,x,y")
+    try:
+        return Trajectories.of_rows(*rows.T)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+@lru_cache(maxsize=2)
+def _file(root: Path) -> _File:
+    return load(root / "episodes.json", _File)
+
+
+def _root(folder: Path | None) -> Path:
+    return data_folder("socnavbench") if folder is None else folder
+
+
+def check(folder: Path) -> None:
+    """Read every episode of a folder and compare the pedestrians loaded with the counts in ``episodes.json``.
+
+    Raises:
+        InputError: a file is wrong.
+    """
+    for episode in _file(folder).episodes:
+        loaded = read_episode(episode.name, folder).trajectories.count
+        expected = sum(segment.n_loaded for segment in episode.pedestrians)
+        if loaded != expected:
+            raise InputError(f"{folder / 'episodes.json'}: {episode.name!r} loads {loaded} pedestrians, expected {expected}")

@@ -1,0 +1,53 @@
+"""Tables of numbers in text files, with errors that name the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.documents import read_text
+from agora.errors import InputError
+
+
+def read_table(path: Path, columns: int, *, separator: str | None = None, header: str | None = None) -> Doubles:
+    """Read rows of ``columns`` finite numbers; empty lines are passed over.
+
+    Args:
+        path: the file.
+        columns: how many numbers a row has.
+        separator: between them; None for white space.
+        header: what the first line must be; None where there is none.
+
+    Raises:
+        InputError: the file cannot be read, or a row is wrong.
+    """
+    lines = read_text(path).splitlines()
+    start = 0
+    if header is not None:
+        if not lines or lines[0].strip() != header:
+            raise InputError(f"{path}:1: expected the header {header!r}, got {lines[0][:60] if lines else 'an empty file'!r}")
+        start = 1
+    rows = []
+    for number, line in enumerate(lines[start:], start + 1):
+        if line.strip():
+            rows.append(numbers(line, columns, f"{path}:{number}", separator))
+    if not rows:
+        raise InputError(f"{path}:1: expected rows of {columns} numbers, got none")
+    return np.array(rows)
+
+
+def numbers(line: str, columns: int, where: str, separator: str | None = None) -> list[float]:
+    """Return the ``columns`` finite numbers of a line; ``where`` names it in messages.
+
+    Raises:
+        InputError: other than so many numbers.
+    """
+    try:
+        values = [float(word) for word in line.split(separator)]
+    except ValueError as error:
+        raise InputError(f"{where}: expected {columns} numbers, got {line.strip()[:60]!r}") from error
+    if len(values) != columns or not np.isfinite(values).all():
+        raise InputError(f"{where}: expected {columns} finite numbers, got {line.strip()[:60]!r}")
+    return values
