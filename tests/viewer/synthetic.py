@@ -116,7 +116,9 @@ METRICS = [
 
 
 def rows(
-    planners: tuple[str, ...] = ("social_force", "orca", "dwa"), episodes: int = 25, stages: tuple[str, ...] = ("corridor", "crossing")
+    planners: tuple[str, ...] = ("social_force", "orca", "dwa"),
+    episodes: int = 25,
+    stages: tuple[str, ...] = ("corridor", "crossing"),
 ) -> list[dict[str, Any]]:
     """A row per episode; each planner is a little better than the one before it."""
     table = []

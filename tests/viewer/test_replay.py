@@ -13,12 +13,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from PIL import Image
-from viewer.synthetic import crash, episode, hall
 
 from agora.core.recording import Outcome
 from agora.errors import InputError
 from agora.viewer.replay import encode, encode_map, replay_html, write_replay
 from agora.viewer.scene import Scene
+from viewer.synthetic import crash, episode, hall
 
 
 def decode(data):

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from viewer.synthetic import crash, episode, hall
 
 from agora.errors import InputError
 from agora.viewer.scene import Extent, Scene, raster
+from viewer.synthetic import crash, episode, hall
 
 
 def test_a_moment_on_a_sample_is_the_sample():

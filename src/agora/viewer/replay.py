@@ -83,9 +83,8 @@ def templates() -> Environment:
     """The package's HTML templates; everything put into them is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
-        loader=PackageLoader("agora.viewer", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    loader = PackageLoader("agora.viewer", "templates")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def source(name: str) -> Markup:
@@ -109,8 +108,8 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     """Return an episode as the page reads it.
 
     ``data`` is base64 of a zlib stream of the low bytes, then the high bytes, then the bits of presence (pedestrian by pedestrian).
-    The bytes are those of 16-bit numbers, channel after channel (time; the robot's x, y, heading; every pedestrian's x; y; heading),
-    second differences in time, modulo 2^16. ``time_unit``, ``unit`` and ``origin``, ``turn`` turn them into s, m, rad.
+    The bytes are those of 16-bit numbers, channel after channel (time; the robot's x, y, heading; every pedestrian's x; y;
+    heading), second differences in time, modulo 2^16. ``time_unit``, ``unit`` and ``origin``, ``turn`` turn them into s, m, rad.
     """
     extent = Scene(recording).extent
     origin = np.array(extent[:2])
@@ -120,7 +119,7 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     present = np.asarray(recording.pedestrian_present, bool)[keep]
     held = _held(present)
     people = np.take_along_axis(recording.pedestrian_position[keep], held[..., None], axis=0)
-    people = np.where(present.any(axis=0)[:, None], people, origin)
+    people = np.where(np.any(present, axis=0).reshape(-1, 1), people, origin)
     heading = np.take_along_axis(recording.pedestrian_heading[keep], held, axis=0)
     pose = recording.pose[keep]
     channels = np.concatenate(
@@ -135,7 +134,9 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     words = np.rint(channels).astype(np.int64)
     for _ in range(2):
         words = np.diff(words, axis=1, prepend=0)
-    blob = (words & 255).astype(np.uint8).tobytes() + (words >> 8 & 255).astype(np.uint8).tobytes() + np.packbits(present.T).tobytes()
+    blob = (
+        (words & 255).astype(np.uint8).tobytes() + (words >> 8 & 255).astype(np.uint8).tobytes() + np.packbits(present.T).tobytes()
+    )
     return {
         "outcome": recording.outcome.label,
         "failure": recording.failure,
@@ -143,7 +144,10 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
         "goal": [round(float(v), 3) for v in recording.goal[:2]],
         "tolerance": float(recording.goal_tolerance),
         "radius": float(recording.radius),
-        "contacts": [[round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3)] for c in recording.contacts],
+        "contacts": [
+            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3)]
+            for c in recording.contacts
+        ],
         "samples": len(keep),
         "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
         "ids": [int(i) for i in recording.pedestrian_id],

@@ -143,7 +143,8 @@ class Scene:
         turn = recording.pedestrian_heading[j[0]] - recording.pedestrian_heading[k[0]]
         heading = recording.pedestrian_heading[k[0]] + fraction[0] * _wrap(turn)
         start, step = recording.pose[k[0]], recording.pose[j[0]] - recording.pose[k[0]]
-        faded = np.broadcast_to((TRAIL_STEP * steps[: len(back)] / (TRAIL_LENGTH + TRAIL_STEP))[:, None, None], (*present[1:].shape, 1))
+        faded = np.zeros((len(back), position.shape[1], 1))
+        faded += TRAIL_STEP * steps[: len(back), None, None] / (TRAIL_LENGTH + TRAIL_STEP)
         trail = np.concatenate([position[1:], faded], axis=2)[present[1:] & now]
         return Frame(
             float(time),
