@@ -86,7 +86,7 @@ def test_a_contact_flashes_when_it_happens_and_leaves_a_mark():
         return int((np.abs(next(painter.frames([time])).astype(int) - colour("contact")).sum(axis=2) < 40).sum())
 
     before, flash, after = red(6.2), red(6.25), red(8.0)
-    assert before < 40 < after < flash
+    assert before + 20 < after < flash - 100
 
 
 def test_the_outcome_is_written_only_at_the_end():
@@ -119,4 +119,5 @@ def test_a_failure_on_the_way_leaves_no_half_video(tmp_path):
 
 def test_frames_are_pictures_that_pillow_saves(tmp_path):
     Image.fromarray(frame(episode(), 3.0, size=(320, 240), title="a title")).save(tmp_path / "a.png")
-    assert Image.open(tmp_path / "a.png").size == (320, 240)
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.size == (320, 240)
