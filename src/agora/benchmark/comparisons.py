@@ -1,0 +1,166 @@
+"""Comparisons of planners for papers: every value, its interval, and the share of successes beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.benchmark.statistics import Row, bootstrap, wilson
+from agora.core.state import Doubles
+from agora.errors import InputError
+from agora.metrics.metric import Metric
+from agora.viewer.figures import blank, style
+from agora.viewer.scene import COLOURS, OKABE_ITO, OUTCOME_COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INCH_PER_PLANNER = 0.34
+
+
+def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0) -> Figure:
+    """Return the distribution of a metric for each planner: every value, quartiles, and the mean with its bootstrap interval.
+
+    The label of a planner says on how many of its episodes the values stand and how many reached the goal.
+
+    Raises:
+        InputError: no rows.
+    """
+    groups = _by_planner(rows)
+    with style():
+        figure, axes = blank(width, 0.9 + INCH_PER_PLANNER * len(groups))
+        labels = []
+        for place, (planner, members) in enumerate(groups.items()):
+            values = np.array([row[metric.name] for row in members if row.get(metric.name) is not None], float)
+            reached = sum(row["outcome"] == "reached" for row in members)
+            labels.append(f"{planner}\n{len(values)} of {len(members)}, {reached / len(members):.0%} reached")
+            if len(values):
+                _distribution(axes, place, values, OKABE_ITO[place % 7])
+        axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6), xlabel=_label(metric))
+        axes.set_yticklabels(labels, fontsize=7)
+        axes.grid(axis="x", lw=0.4, color="#dddddd")
+    return figure
+
+
+def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
+    """Return how the episodes of each planner ended, with Wilson's 95 % interval on the share that reached the goal.
+
+    Raises:
+        InputError: no rows.
+    """
+    groups = _by_planner(rows)
+    seen = [label for label in OUTCOME_COLOURS if any(row["outcome"] == label for row in rows)]
+    with style():
+        figure, axes = blank(width, 1.1 + INCH_PER_PLANNER * len(groups))
+        start = np.zeros(len(groups))
+        for label in seen:
+            share = np.array([sum(row["outcome"] == label for row in members) / len(members) for members in groups.values()])
+            axes.barh(
+                range(len(groups)), 100 * share, 0.62, 100 * start, color=OUTCOME_COLOURS[label], label=label.replace("_", " ")
+            )
+            start += share
+        for place, members in enumerate(groups.values()):
+            reached = sum(row["outcome"] == "reached" for row in members)
+            low, high = wilson(reached, len(members))
+            axes.plot([100 * low, 100 * high], [place, place], color=COLOURS["ink"], lw=1.1, marker="|", ms=5, zorder=3)
+        axes.set(xlim=(0, 100), ylim=(len(groups) - 0.4, -0.6), xlabel="episodes (%); line: 95 % interval of reached")
+        axes.set_yticks(range(len(groups)), [f"{planner} (n = {len(members)})" for planner, members in groups.items()])
+        figure.legend(loc="outside upper center", ncols=4, fontsize=7)
+    return figure
+
+
+def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str = "stage", width: float = 5.0) -> Figure:
+    """Return planners against stages: the share that reached the goal, or a metric's mean with that share below it.
+
+    Args:
+        rows: of results.
+        metric: None for the share of successes alone.
+        by: column of the rows that makes the columns of the figure.
+        width: inches.
+
+    Raises:
+        InputError: no rows, or no such column.
+    """
+    groups = _by_planner(rows)
+    if any(by not in row for row in rows):
+        raise InputError(f"rows have no column {by!r}")
+    columns = list(dict.fromkeys(row[by] for row in rows))
+    cells = [[[row for row in members if row[by] == column] for column in columns] for members in groups.values()]
+    value = np.array([[_cell_value(cell, metric) for cell in line] for line in cells])
+    better = "viridis_r" if metric is not None and metric.direction == "lower" else "viridis"
+    with style():
+        figure, axes = blank(width, 1.1 + 0.42 * len(groups))
+        low, high = (0.0, 1.0) if metric is None else (None, None)
+        image = axes.imshow(np.ma.masked_invalid(value), cmap=better, aspect="auto", vmin=low, vmax=high)
+        for (row, column), number in np.ndenumerate(value):
+            if cells[row][column]:
+                shade = image.cmap(image.norm(number))[:3] if np.isfinite(number) else (1.0, 1.0, 1.0)
+                ink = "black" if np.dot(shade, (0.3, 0.6, 0.1)) > 0.5 else "white"
+                axes.text(
+                    column, row, _cell_words(cells[row][column], number, metric), ha="center", va="center", fontsize=6, color=ink
+                )
+        axes.set_xticks(range(len(columns)), [str(column) for column in columns], rotation=30, ha="right", rotation_mode="anchor")
+        axes.set_yticks(range(len(groups)), list(groups))
+        axes.spines[:].set_visible(False)
+        figure.colorbar(image, ax=axes, label="share that reached the goal" if metric is None else _label(metric), shrink=0.9)
+    return figure
+
+
+def _distribution(axes: Axes, place: int, values: Doubles, colour: str) -> None:
+    """One planner's values: dots, quartiles, mean with its interval."""
+    spread = ((np.arange(len(values)) * 0.618034) % 1.0 - 0.5) * 0.5
+    axes.scatter(values, place + spread, s=6, color=colour, alpha=0.5, lw=0, zorder=2)
+    if len(values) > 1:
+        axes.boxplot(
+            [values],
+            positions=[place],
+            orientation="horizontal",
+            widths=0.56,
+            showfliers=False,
+            manage_ticks=False,
+            boxprops={"lw": 0.8},
+            medianprops={"color": COLOURS["ink"], "lw": 1.2},
+        )
+    mean = bootstrap(values)
+    axes.plot([float(values.mean())], [place], "D", color=COLOURS["ink"], mec="white", mew=0.6, ms=5, zorder=5)
+    if mean.low is not None and mean.high is not None:
+        axes.plot([mean.low, mean.high], [place, place], color=COLOURS["ink"], lw=2.2, solid_capstyle="butt", zorder=4)
+
+
+def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Rows of each planner, in the order of their first row."""
+    if not rows:
+        raise InputError("no rows to draw")
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["planner"], []).append(row)
+    return groups
+
+
+def _label(metric: Metric) -> str:
+    """Name, unit and which way is better."""
+    better = {"higher": ", higher is better", "lower": ", lower is better", "neutral": ""}[metric.direction]
+    unit = f" ({metric.unit})" if metric.unit else ""
+    return f"{metric.name}{unit}{better}"
+
+
+def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:
+    """Share of successes or mean of a metric; NaN where there is none."""
+    if metric is None:
+        values = [float(row["outcome"] == "reached") for row in cell]
+    else:
+        values = [float(row[metric.name]) for row in cell if row.get(metric.name) is not None]
+    return float(np.mean(values)) if values else float("nan")
+
+
+def _cell_words(cell: Sequence[Row], number: float, metric: Metric | None) -> str:
+    """What stands in a cell of the matrix."""
+    reached = sum(row["outcome"] == "reached" for row in cell)
+    share = f"{reached / len(cell):.0%} of {len(cell)}"
+    if metric is None:
+        low, high = wilson(reached, len(cell))
+        return f"{share}\n[{low:.0%}, {high:.0%}]"
+    return f"{number:.3g}\n({share} reached)" if np.isfinite(number) else f"none\n({share} reached)"

@@ -1,0 +1,209 @@
+"""Figures for papers (PNG, PDF, SVG), the same bytes every time and without a screen; the picture of one episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.errors import InputError
+from agora.viewer.scene import COLOURS, OUTCOME_COLOURS, Extent, Frame, Scene, raster
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from agora.maps.grid import Map
+
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "agora",
+    "svg.fonttype": "none",
+}
+"""Settings of all figures; the user's own matplotlib settings are left alone and out of it."""
+
+NEAR = 2.0
+"""Pedestrians this close to the robot are drawn at every moment of a picture, m."""
+
+
+def trajectory_figure(
+    recording: Recording, *, moments: int = 5, focus: float | None = None, title: str = "", width: float = 5.0
+) -> Figure:
+    """Return a picture of an episode: map, path, and who was about the robot at some moments, fainter the longer ago.
+
+    Of the moments before the last one only pedestrians within `NEAR` of the robot are shown.
+
+    Args:
+        recording: the episode.
+        moments: how many moments to show, evenly spaced, the last one included.
+        focus: show only this far around the robot's path and goal, m; None for everything.
+        title: above the picture.
+        width: of the figure, inches.
+
+    Raises:
+        InputError: no samples or no moments.
+    """
+    if moments < 1:
+        raise InputError(f"moments is {moments}, expected at least 1")
+    scene = Scene(recording, focus)
+    left, bottom, right, top = scene.extent
+    height = width * (top - bottom) / (right - left) + 0.75
+    with style():
+        figure, axes = blank(width, min(height, 2.5 * width))
+        axes.set(aspect="equal", xlim=(left, right), ylim=(bottom, top), xlabel="x (m)", ylabel="y (m)", title=title)
+        if recording.map is not None:
+            draw_map(axes, recording.map, scene.extent)
+        _draw_goal(axes, recording)
+        axes.plot(*scene.path(scene.duration).T, color=COLOURS["robot"], lw=1.2, zorder=3)
+        for number in range(moments + 1 if moments > 1 else 1):
+            frame = scene.at(scene.duration * number / moments if moments > 1 else scene.duration)
+            last = number == moments or moments == 1
+            draw_frame(
+                axes,
+                frame if last else _near(frame, NEAR),
+                recording.radius,
+                1.0 if last else 0.15 + 0.5 * number / moments,
+                trails=last,
+            )
+            if number or last:
+                _mark_time(axes, frame)
+        for contact in recording.contacts:
+            axes.plot(contact.x, contact.y, "x", color=COLOURS["contact"], ms=7, mew=1.8, zorder=7)
+        _legend(figure, bool(recording.contacts), recording.map is not None, recording.outcome.label)
+    return figure
+
+
+def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
+    """Add robot (``radius`` in m) and pedestrians of one moment to the axes; return what was added."""
+    from matplotlib.collections import LineCollection, PatchCollection
+    from matplotlib.patches import Circle
+
+    places = np.concatenate([frame.position, frame.robot[None, :2]])
+    radii, heading = np.append(frame.radius, radius), np.append(frame.heading, frame.robot[2])
+    colours = [COLOURS["pedestrian"]] * len(frame.position) + [COLOURS["robot"]]
+    discs = [Circle((x, y), r) for (x, y), r in zip(places, radii, strict=True)]
+    bodies = PatchCollection(discs, facecolor=colours, edgecolor=COLOURS["ground"], lw=0.5, alpha=alpha, zorder=4)
+    tip = places + np.stack([np.cos(heading), np.sin(heading)], axis=1) * radii[:, None]
+    marks = LineCollection(list(np.stack([places, tip], axis=1)), colors=COLOURS["ground"], lw=1.0, alpha=alpha, zorder=5)
+    added: list[Artist] = [axes.add_collection(bodies), axes.add_collection(marks)]
+    if trails and len(frame.trail):
+        x, y, faded = frame.trail.T
+        added.append(axes.scatter(x, y, s=2.5, color=COLOURS["pedestrian"], alpha=0.8 * alpha * (1 - faded), lw=0, zorder=2))
+    return added
+
+
+def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
+    """Write a figure as ``.png``, ``.pdf`` or ``.svg``; the same figure gives the same bytes.
+
+    Raises:
+        InputError: another kind of file.
+    """
+    metadata: dict[str, dict[str, Any]] = {
+        ".png": {"Software": None},
+        ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+        ".svg": {"Date": None, "Creator": None},
+    }
+    kind = path.suffix.lower()
+    if kind not in metadata:
+        raise InputError(f"{path}: figures are written as {', '.join(metadata)}")
+    with style():
+        figure.savefig(path, format=kind[1:], dpi=dpi, metadata=metadata[kind])
+    return path
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Our settings in force, the caller's restored after."""
+    import matplotlib.style
+
+    with matplotlib.style.context(["default", STYLE]):
+        yield
+
+
+def blank(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure with one pair of axes that no window knows."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
+    """Add the map's cells and shapes to the axes, whose limits stay as they are."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Circle, Polygon
+
+    cut, limits = raster(map_, extent), (axes.get_xlim(), axes.get_ylim())
+    if cut is not None:
+        cells, (left, bottom, right, top) = cut
+        shown = np.ma.masked_equal(cells.astype(np.uint8), 0)
+        axes.imshow(
+            shown,
+            ListedColormap([COLOURS["wall"]]),
+            extent=(left, right, bottom, top),
+            origin="lower",
+            interpolation="nearest",
+            zorder=1,
+        )
+    for polygon in map_.polygons:
+        axes.add_patch(Polygon(np.reshape(polygon, (-1, 2)), closed=True, color=COLOURS["wall"], lw=0, zorder=1))
+    for x, y, radius in np.reshape(map_.discs, (-1, 3)):
+        axes.add_patch(Circle((x, y), radius, color=COLOURS["wall"], lw=0, zorder=1))
+    axes.add_collection(LineCollection(list(np.reshape(map_.segments, (-1, 2, 2))), colors=COLOURS["wall"], lw=1.5, zorder=1))
+    axes.set(xlim=limits[0], ylim=limits[1])
+
+
+def _draw_goal(axes: Axes, recording: Recording) -> None:
+    """Start and goal."""
+    from matplotlib.patches import Circle
+
+    goal = (float(recording.goal[0]), float(recording.goal[1]))
+    axes.add_patch(Circle(goal, recording.goal_tolerance, fill=False, color=COLOURS["goal"], lw=1.5, zorder=2))
+    axes.plot(*goal, "o", color=COLOURS["goal"], ms=3, zorder=2)
+    axes.plot(*recording.pose[0, :2], "o", mfc=COLOURS["ground"], mec=COLOURS["robot"], ms=4, zorder=6)
+
+
+def _near(frame: Frame, distance: float) -> Frame:
+    """The same moment with those pedestrians alone whose centre is this close to the robot's, m."""
+    near = np.hypot(*(frame.position - frame.robot[:2]).T) < distance
+    return frame._replace(position=frame.position[near], heading=frame.heading[near], radius=frame.radius[near], id=frame.id[near])
+
+
+def _mark_time(axes: Axes, frame: Frame) -> None:
+    """Write the time beside the robot."""
+    from matplotlib.patheffects import AbstractPathEffect, withStroke
+
+    halo: list[AbstractPathEffect] = [withStroke(linewidth=1.5, foreground=COLOURS["ground"])]
+    x, y = frame.robot[:2]
+    words = axes.annotate(f"{frame.time:.0f} s", (x, y), (0, 6), textcoords="offset points", ha="center", fontsize=6.5, zorder=8)
+    words.set_path_effects(halo)
+
+
+def _legend(figure: Figure, contacts: bool, walls: bool, outcome: str) -> None:
+    """Below the axes: what the colours mean, and how the episode ended."""
+    from matplotlib.lines import Line2D
+
+    shown = [("robot", "robot", "o"), ("pedestrian", "pedestrian", "o"), ("goal", "goal", "o")]
+    shown += [("wall", "wall", "s")] if walls else []
+    shown += [("contact", "contact", "x")] if contacts else []
+    handles = [Line2D([], [], ls="", marker=marker, color=COLOURS[role], label=words, ms=5) for role, words, marker in shown]
+    ended = outcome.replace("_", " ")
+    handles.append(Line2D([], [], ls="", marker="D", color=OUTCOME_COLOURS[outcome], label=f"ended: {ended}", ms=4))
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=len(handles), fontsize=6.5, handletextpad=0.2, columnspacing=1.2
+    )

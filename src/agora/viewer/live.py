@@ -1,0 +1,100 @@
+"""A window that shows an episode while it runs: for a look at one world, not for speed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.state import Array, Doubles
+from agora.errors import InputError
+from agora.viewer.figures import draw_frame, draw_map
+from agora.viewer.scene import COLOURS, Extent, Frame
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+
+    from agora.maps.grid import Map
+
+INSTEAD = "record the episode instead: the replay and the video need no screen"
+
+
+class LiveWindow:
+    """Shows one moment after another; closing the window is the user's way to stop.
+
+    Args:
+        extent: what to show, m.
+        radius: of the robot, m.
+        goal: (2,) or a pose, m; goal_tolerance: m.
+        map_: static surroundings, or None.
+        title: of the window.
+
+    Raises:
+        InputError: there is no screen, or nothing that opens windows on it.
+    """
+
+    def __init__(
+        self, extent: Extent, radius: float, goal: Array, goal_tolerance: float, map_: Map | None = None, title: str = "Agora"
+    ) -> None:
+        from matplotlib.patches import Circle
+
+        self._figure = _window(title)
+        self._radius = radius
+        self._axes = self._figure.add_subplot()
+        self._axes.set(
+            aspect="equal", xlim=(extent.left, extent.right), ylim=(extent.bottom, extent.top), xlabel="x (m)", ylabel="y (m)"
+        )
+        if map_ is not None:
+            draw_map(self._axes, map_, extent)
+        self._axes.add_patch(Circle((float(goal[0]), float(goal[1])), goal_tolerance, fill=False, color=COLOURS["goal"], lw=1.5))
+        (self._path,) = self._axes.plot([], [], color=COLOURS["robot"], lw=1.2)
+        self._drawn: list[Artist] = []
+        self._travelled: list[Doubles] = []
+
+    @property
+    def open(self) -> bool:
+        """Whether the user has not closed it."""
+        import matplotlib.pyplot as plt
+
+        return plt.fignum_exists(self._figure.number)
+
+    def show(self, frame: Frame) -> None:
+        """Replace what is shown by this moment, and let the window answer the user; nothing once it is closed."""
+        if not self.open:
+            return
+        for artist in self._drawn:
+            artist.remove()
+        self._drawn = draw_frame(self._axes, frame, self._radius)
+        self._travelled.append(frame.robot[:2])
+        self._path.set_data(*np.transpose(self._travelled))
+        self._axes.set_title(f"{frame.time:.1f} s")
+        self._figure.canvas.draw_idle()
+        self._figure.canvas.flush_events()
+
+    def close(self) -> None:
+        """Close the window."""
+        import matplotlib.pyplot as plt
+
+        plt.close(self._figure)
+
+
+def _window(title: str) -> Figure:
+    """An empty figure in a window of its own."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise InputError(f"no screen: neither DISPLAY nor WAYLAND_DISPLAY is set; {INSTEAD}")
+    import matplotlib.pyplot as plt
+    from matplotlib.backends.registry import BackendFilter, backend_registry
+
+    try:
+        figure = plt.figure(num=title, figsize=(8, 6), layout="constrained")
+    except ImportError as error:
+        raise InputError(f"no window can be opened: {error}; {INSTEAD}") from error
+    backend = plt.get_backend().lower()
+    if backend not in backend_registry.list_builtin(BackendFilter.INTERACTIVE):  # type: ignore[no-untyped-call]
+        plt.close(figure)
+        raise InputError(f"matplotlib's backend {backend!r} opens no windows; install PyQt6 or python3-tk, or {INSTEAD}")
+    plt.show(block=False)
+    return figure

@@ -1,0 +1,200 @@
+"""Recorded episodes that play in a browser: one page, no server, nothing fetched from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Array, Bools, Doubles
+from agora.errors import InputError
+from agora.viewer.scene import COLOURS, DARK, FLASH, LEGEND, OUTCOME_COLOURS, TRAIL_LENGTH, TRAIL_STEP, Scene, raster
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from agora.maps.grid import Map
+
+FINEST, STEPS = 0.005, 65000
+"""Places are rounded to 5 mm, or coarser where that would take more than so many steps."""
+
+TURN = 1024
+"""Headings are rounded to this part of a turn."""
+
+
+def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0) -> Markup:
+    """Return a fragment of HTML with style, script and data that plays the episodes; the keys are their names.
+
+    Args:
+        recordings: at least one.
+        rate: samples a second to keep at most; between samples the page draws straight lines.
+
+    Raises:
+        InputError: there are no recordings, or one has no samples.
+    """
+    from markupsafe import Markup
+
+    if not recordings:
+        raise InputError("no recordings to replay")
+    maps: dict[str, int] = {}
+    episodes = []
+    for name, recording in recordings.items():
+        drawn = -1
+        if recording.map is not None:
+            drawn = maps.setdefault(json.dumps(encode_map(recording.map)), len(maps))
+        episodes.append({"name": name, "map": drawn, **encode(recording, rate)})
+    data = {
+        "colours": {"light": COLOURS, "dark": DARK},
+        "outcomes": OUTCOME_COLOURS,
+        "trail": [TRAIL_LENGTH, TRAIL_STEP],
+        "flash": FLASH,
+        "maps": [json.loads(text) for text in maps],
+        "episodes": episodes,
+    }
+    page = templates()
+    return Markup(  # noqa: S704 - the template escapes what it is given
+        page.get_template("replay.html").render(
+            episodes=episodes, legend=LEGEND, data=embed(data), css=source("replay.css"), script=source("replay.js")
+        )
+    )
+
+
+def write_replay(path: Path, recordings: Mapping[str, Recording], *, title: str = "Replay", rate: float = 10.0) -> Path:
+    """Write a page that plays the episodes; it opens from disk in any browser since 2023.
+
+    Raises:
+        InputError: there are no recordings, or one has no samples; nothing is written.
+    """
+    replay = replay_html(recordings, rate=rate)
+    page = templates().get_template("page.html").render(title=title, css=source("page.css"), replay=replay)
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def templates() -> Environment:
+    """The package's HTML templates; everything put into them is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("agora.viewer", "templates")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def source(name: str) -> Markup:
+    """A style sheet or script of ours, to be put into a page as it stands."""
+    from importlib.resources import files
+
+    from markupsafe import Markup
+
+    return Markup(files("agora.viewer").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def embed(data: Any) -> Markup:
+    """Data as JSON that cannot end the script element it stands in."""
+    from markupsafe import Markup
+
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704 - escaped here
+
+
+def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
+    """Return an episode as the page reads it.
+
+    ``data`` is base64 of a zlib stream of the low bytes, then the high bytes, then the bits of presence (pedestrian by pedestrian).
+    The bytes are those of 16-bit numbers, channel after channel (time; the robot's x, y, heading; every pedestrian's x; y;
+    heading), second differences in time, modulo 2^16. ``time_unit``, ``unit`` and ``origin``, ``turn`` turn them into s, m, rad.
+    """
+    extent = Scene(recording).extent
+    origin = np.array(extent[:2])
+    unit = max(FINEST, (extent.right - extent.left) / STEPS, (extent.top - extent.bottom) / STEPS)
+    time_unit = max(0.001, float(recording.time[-1]) / STEPS)
+    keep = _thinned(recording.time, rate)
+    present = np.asarray(recording.pedestrian_present, bool)[keep]
+    held = _held(present)
+    people = np.take_along_axis(recording.pedestrian_position[keep], held[..., None], axis=0)
+    people = np.where(np.any(present, axis=0).reshape(-1, 1), people, origin)
+    heading = np.take_along_axis(recording.pedestrian_heading[keep], held, axis=0)
+    pose = recording.pose[keep]
+    channels = np.concatenate(
+        [
+            recording.time[keep][None] / time_unit,
+            (pose[:, :2] - origin).T / unit,
+            pose[None, :, 2] * (TURN / (2 * np.pi)),
+            ((people - origin) / unit).transpose(2, 1, 0).reshape(-1, len(keep)),
+            heading.T * (TURN / (2 * np.pi)),
+        ]
+    )
+    words = np.rint(channels).astype(np.int64)
+    for _ in range(2):
+        words = np.diff(words, axis=1, prepend=0)
+    blob = (
+        (words & 255).astype(np.uint8).tobytes() + (words >> 8 & 255).astype(np.uint8).tobytes() + np.packbits(present.T).tobytes()
+    )
+    return {
+        "outcome": recording.outcome.label,
+        "failure": recording.failure,
+        "extent": [round(v, 3) for v in extent],
+        "goal": [round(float(v), 3) for v in recording.goal[:2]],
+        "tolerance": float(recording.goal_tolerance),
+        "radius": float(recording.radius),
+        "contacts": [
+            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3)]
+            for c in recording.contacts
+        ],
+        "samples": len(keep),
+        "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
+        "ids": [int(i) for i in recording.pedestrian_id],
+        "origin": [float(v) for v in origin],
+        "unit": unit,
+        "time_unit": time_unit,
+        "turn": TURN,
+        "data": base64.b64encode(zlib.compress(blob, 9)).decode(),
+    }
+
+
+def encode_map(map_: Map) -> dict[str, Any]:
+    """Return a map as the page reads it: a picture of its cells, opaque where occupied, and its other shapes rounded to mm."""
+    shapes = {
+        "segments": np.reshape(map_.segments, (-1, 4)).astype(float).round(3).tolist(),
+        "discs": np.reshape(map_.discs, (-1, 3)).astype(float).round(3).tolist(),
+        "polygons": [np.reshape(polygon, (-1, 2)).astype(float).round(3).tolist() for polygon in map_.polygons],
+    }
+    cut = raster(map_)
+    if cut is None:
+        return {"cells": "", **shapes}
+    cells, extent = cut
+    return {"cells": f"data:image/png;base64,{base64.b64encode(_png(cells)).decode()}", "extent": list(extent), **shapes}
+
+
+def _png(cells: Bools) -> bytes:
+    """One bit a cell, the highest row first, free cells transparent."""
+    from PIL import Image
+
+    picture = Image.fromarray(cells[::-1].astype(np.uint8), mode="P")
+    picture.putpalette([255, 255, 255, 0, 0, 0])
+    file = io.BytesIO()
+    picture.save(file, "PNG", bits=1, transparency=0, optimize=True)
+    return file.getvalue()
+
+
+def _thinned(time: Doubles, rate: float) -> Array:
+    """Samples to keep: every k-th, and the last."""
+    if not rate > 0:
+        raise InputError(f"rate is {rate}, expected samples a second")
+    last = len(time) - 1
+    every = 1 if last == 0 else max(1, int(1.001 * last / max(rate * float(time[-1] - time[0]), 1e-9)))
+    return np.append(np.arange(0, last, every), last)
+
+
+def _held(present: Bools) -> Array:
+    """(T, P) the sample whose values stand for each one: itself, for an absent one the last before it or else the first."""
+    samples = np.arange(len(present))[:, None]
+    before = np.maximum.accumulate(np.where(present, samples, 0), axis=0)
+    return np.maximum(before, present.argmax(axis=0) if len(present) else 0)

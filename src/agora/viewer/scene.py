@@ -1,0 +1,214 @@
+"""What a picture of an episode shows, whatever draws it: extent, moments, trails, colours, legend.
+
+The still figure, the video and the live window draw these records; the replay in the browser gets the same colours and lengths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agora.core.recording import Contact, Recording
+from agora.core.state import Array, Bools, Doubles, Ints
+from agora.errors import InputError
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
+
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+"""Colour-blind safe colours (Okabe and Ito 2008)."""
+
+COLOURS = {
+    "robot": "#0072B2",
+    "pedestrian": "#E69F00",
+    "goal": "#009E73",
+    "contact": "#D55E00",
+    "wall": "#4A4F57",
+    "ground": "#FFFFFF",
+    "ink": "#1B1F24",
+    "faint": "#6B7280",
+}
+"""Colour of each part of a scene on a light ground."""
+
+DARK = COLOURS | {"robot": "#56B4E9", "wall": "#67707E", "ground": "#14171C", "ink": "#E8EAED", "faint": "#9AA4B2"}
+"""The same on a dark ground."""
+
+OUTCOME_COLOURS = {
+    "reached": "#009E73",
+    "pedestrian_collision": "#D55E00",
+    "wall_collision": "#E69F00",
+    "robot_collision": "#CC79A7",
+    "timeout": "#56B4E9",
+    "planner_failed": "#6B7280",
+    "out_of_map": "#0072B2",
+}
+"""Colour of each outcome label."""
+
+LEGEND = (
+    ("robot", "robot and its path"),
+    ("pedestrian", "pedestrian, last 2 s"),
+    ("goal", "goal and tolerance"),
+    ("contact", "contact"),
+    ("wall", "wall"),
+)
+"""Role and words of each entry of the legend."""
+
+TRAIL_LENGTH, TRAIL_STEP = 2.0, 0.25
+"""Pedestrians trail dots: how long back, and the time between dots, s."""
+
+FLASH = 1.0
+"""How long a contact flashes, s."""
+
+
+class Extent(NamedTuple):
+    """A rectangle of the map frame, m."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+class Frame(NamedTuple):
+    """One moment of an episode; N pedestrians are present.
+
+    Attributes:
+        time: s.
+        robot: (3,) pose.
+        position: (N, 2) m; heading: (N,) rad; radius: (N,) m; id: (N,).
+        trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
+        contacts: those that have happened.
+    """
+
+    time: float
+    robot: Doubles
+    position: Doubles
+    heading: Doubles
+    radius: Doubles
+    id: Ints
+    trail: Doubles
+    contacts: tuple[Contact, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A recording made ready for drawing.
+
+    Attributes:
+        recording: the episode.
+        focus: show only this far around the robot's path and goal, m; None for everything.
+    """
+
+    recording: Recording
+    focus: float | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.recording.time) == 0:
+            raise InputError("the recording has no samples: nothing can be drawn")
+        if self.focus is not None and not self.focus > 0:
+            raise InputError(f"focus is {self.focus}, expected a positive distance in m")
+
+    @cached_property
+    def extent(self) -> Extent:
+        """What to show: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin."""
+        recording = self.recording
+        reach = max(recording.radius, recording.goal_tolerance)
+        goal = np.asarray(recording.goal, float)[None, :2]
+        points = [np.asarray(recording.pose, float)[:, :2], goal - reach, goal + reach]
+        if self.focus is None:
+            points.append(recording.pedestrian_position[recording.pedestrian_present])
+            points += [] if recording.map is None else _corners(recording.map)
+        corners = np.concatenate([p for p in points if len(p)])
+        margin = 0.5 + recording.radius if self.focus is None else self.focus
+        low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin
+        return Extent(float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+
+    @property
+    def duration(self) -> float:
+        """Time of the last sample, s."""
+        return float(self.recording.time[-1])
+
+    def at(self, time: float) -> Frame:
+        """Return the moment ``time`` s after the start, interpolated between samples and held beyond the ends."""
+        recording = self.recording
+        steps = np.arange(1, round(TRAIL_LENGTH / TRAIL_STEP) + 1)
+        back = time - TRAIL_STEP * steps
+        back = back[back >= recording.time[0]]
+        k, j, fraction = self._between(np.append(time, back))
+        position, present = self._pedestrians(k, j, fraction)
+        now = present[0]
+        turn = recording.pedestrian_heading[j[0]] - recording.pedestrian_heading[k[0]]
+        heading = recording.pedestrian_heading[k[0]] + fraction[0] * _wrap(turn)
+        start, step = recording.pose[k[0]], recording.pose[j[0]] - recording.pose[k[0]]
+        faded = np.zeros((len(back), position.shape[1], 1))
+        faded += TRAIL_STEP * steps[: len(back), None, None] / (TRAIL_LENGTH + TRAIL_STEP)
+        trail = np.concatenate([position[1:], faded], axis=2)[present[1:] & now]
+        return Frame(
+            float(time),
+            start + fraction[0] * np.append(step[:2], _wrap(step[2])),
+            position[0][now],
+            heading[now],
+            recording.pedestrian_radius[now],
+            recording.pedestrian_id[now],
+            trail,
+            tuple(contact for contact in recording.contacts if contact.time <= time + 1e-9),
+        )
+
+    def path(self, time: float) -> Doubles:
+        """(K, 2) the robot's path up to ``time``, m."""
+        recording = self.recording
+        k, j, fraction = self._between(np.array([time]))
+        here = recording.pose[k, :2] + fraction[:, None] * (recording.pose[j, :2] - recording.pose[k, :2])
+        return np.concatenate([recording.pose[: k[0] + 1, :2], here])
+
+    def _between(self, times: Doubles) -> tuple[Array, Array, Doubles]:
+        """Samples before and after each time, and the part of the way from the one to the other."""
+        time = self.recording.time
+        k = np.clip(np.searchsorted(time, times + 1e-9, side="right") - 1, 0, len(time) - 1)
+        j = np.minimum(k + 1, len(time) - 1)
+        gap = np.maximum(time[j] - time[k], 1e-9)
+        return k, j, np.clip((times - time[k]) / gap, 0.0, 1.0)
+
+    def _pedestrians(self, k: Array, j: Array, fraction: Doubles) -> tuple[Doubles, Bools]:
+        """(K, P, 2) places and (K, P) presence; between two samples those are present that are present in both."""
+        position, present = self.recording.pedestrian_position, self.recording.pedestrian_present
+        place = position[k] + fraction[:, None, None] * (position[j] - position[k])
+        on_sample = (fraction < 1e-6)[:, None]
+        return np.where(on_sample[..., None], position[k], place), present[k] & (present[j] | on_sample)
+
+
+def raster(map_: Map, extent: Extent | None = None) -> tuple[Bools, Extent] | None:
+    """Return the part of the map's cells that holds the occupied ones, and its extent; None where none is occupied.
+
+    The first row is the lowest. With ``extent`` only the cells that touch it are kept.
+    """
+    occupied = np.asarray(map_.occupied, bool)
+    rows, columns = np.flatnonzero(occupied.any(axis=1)), np.flatnonzero(occupied.any(axis=0))
+    if not len(rows):
+        return None
+    size, x, y = float(map_.resolution), float(map_.origin[0]), float(map_.origin[1])
+    left, right, bottom, top = int(columns[0]), int(columns[-1]) + 1, int(rows[0]), int(rows[-1]) + 1
+    if extent is not None:
+        left, right = max(left, int((extent.left - x) // size)), min(right, int(-((x - extent.right) // size)))
+        bottom, top = max(bottom, int((extent.bottom - y) // size)), min(top, int(-((y - extent.top) // size)))
+    if left >= right or bottom >= top:
+        return None
+    return occupied[bottom:top, left:right], Extent(x + left * size, y + bottom * size, x + right * size, y + top * size)
+
+
+def _corners(map_: Map) -> list[Doubles]:
+    """Points that span a map's cells, segments, discs and polygons."""
+    discs = np.reshape(np.asarray(map_.discs, float), (-1, 3))
+    points = [discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]]
+    points += [np.reshape(np.asarray(map_.segments, float), (-1, 2))]
+    points += [np.reshape(np.asarray(polygon, float), (-1, 2)) for polygon in map_.polygons]
+    cells = raster(map_)
+    return points if cells is None else [*points, np.reshape(cells[1], (2, 2))]
+
+
+def _wrap(angle: Doubles) -> Doubles:
+    """The same angle in (-pi, pi]."""
+    return angle - 2 * np.pi * np.ceil((angle - np.pi) / (2 * np.pi))

@@ -1,0 +1,262 @@
+"""An episode as an MP4 video (H.264), drawn without a screen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from agora.core.recording import Recording
+from agora.core.state import Array, Doubles
+from agora.errors import InputError
+from agora.viewer.brush import Brush, Pixels
+from agora.viewer.scene import COLOURS, FLASH, LEGEND, OUTCOME_COLOURS, Extent, Frame, Scene, raster
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+SMOOTH = 4
+"""The ground is drawn so many times larger and scaled down, for smooth edges."""
+
+LINE = 1.4
+"""Half the width of the robot's path, pixels."""
+
+HEADER, FOOTER, PAD = 40, 34, 12
+"""Pixels above, below and beside the scene."""
+
+
+@dataclass(frozen=True, eq=False)
+class Painter:
+    """Draws the frames of one scene; a frame depends on its time alone.
+
+    Attributes:
+        scene: what to draw.
+        size: width and height in pixels.
+        title: words at the top left.
+        colours: colour ``#rrggbb`` of each role.
+    """
+
+    scene: Scene
+    size: tuple[int, int] = (960, 720)
+    title: str = ""
+    colours: Mapping[str, str] = field(default_factory=lambda: COLOURS)
+
+    @cached_property
+    def scale(self) -> float:
+        """Pixels per metre."""
+        extent, (width, height) = self.scene.extent, self.size
+        return min((width - 2 * PAD) / (extent.right - extent.left), (height - HEADER - FOOTER) / (extent.top - extent.bottom))
+
+    def pixel(self, places: Array, scale: float = 1.0) -> Doubles:
+        """Pixels (..., 2) of places (..., 2) in m, x to the right and y down, in a picture ``scale`` times as large."""
+        extent, (width, height) = self.scene.extent, self.size
+        middle = np.array([extent.left + extent.right, extent.bottom + extent.top]) / 2
+        centre = np.array([width / 2, HEADER + (height - HEADER - FOOTER) / 2])
+        pixels: Doubles = ((np.asarray(places, float)[..., :2] - middle) * (self.scale, -self.scale) + centre) * scale
+        return pixels
+
+    @property
+    def _stage(self) -> tuple[int, int]:
+        """First row of the scene and the row after its last."""
+        return HEADER - 6, self.size[1] - FOOTER + 6
+
+    @property
+    def _visible(self) -> Extent:
+        """What the picture has room for: the extent, widened to the picture's shape."""
+        extent, (wide, high) = self.scene.extent, (v / self.scale / 2 for v in self.size)
+        x, y = (extent.left + extent.right) / 2, (extent.bottom + extent.top) / 2
+        return Extent(x - wide, y - high, x + wide, y + high)
+
+    def frames(self, times: Iterable[float]) -> Iterator[Pixels]:
+        """Yield (height, width, 3) pixels for each of ascending times, s; at and after the last sample they show the outcome."""
+        ground = self._ground.copy()
+        travelled = Brush(ground, *self._stage, layer=True)
+        drawn = 1
+        for time in times:
+            path = self.pixel(self.scene.path(time))
+            for start, end in zip(path[drawn - 1 : -2], path[drawn:-1], strict=True):
+                travelled.lines(start, end, LINE, self.colours["robot"])
+            drawn = max(drawn, len(path) - 1)
+            pixels = ground.copy()
+            Brush(pixels, *self._stage).lines(path[-2], path[-1], LINE, self.colours["robot"])
+            yield self._frame(pixels, self.scene.at(time))
+
+    def _frame(self, pixels: Pixels, moment: Frame) -> Pixels:
+        """Draw what moves over the ground and the path."""
+        brush, colours, radius = Brush(pixels, *self._stage), self.colours, self.scene.recording.radius
+        trail = self.pixel(moment.trail)
+        brush.discs(trail, max(1.6, 0.07 * self.scale), colours["pedestrian"], 0.8 * (1 - moment.trail[:, 2]))
+        self._bodies(brush, moment.position, moment.heading, moment.radius, "pedestrian")
+        self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), "robot")
+        for contact in moment.contacts:
+            at, arm = self.pixel(np.array([contact.x, contact.y])), 0.5 * radius * self.scale
+            for colour, wide in ((colours["ground"], 3.0), (colours["contact"], 1.6)):
+                ends = [at + (-arm, -arm), at + (-arm, arm)], [at + (arm, arm), at + (arm, -arm)]
+                brush.lines(*ends, wide, colour)
+            age = (moment.time - contact.time) / FLASH
+            if age < 1:
+                brush.rings(at, radius * self.scale * (1.2 + 2 * age), 5.0, colours["contact"], 1 - max(age, 0.0))
+        self._words(pixels, moment)
+        return pixels
+
+    def _bodies(self, brush: Brush, place: Array, heading: Array, radius: Array, role: str) -> None:
+        """Discs with a mark towards the heading."""
+        at, size, edge = self.pixel(place), np.maximum(radius * self.scale, 1.5), self.colours["ground"]
+        ahead = np.stack([np.cos(heading), -np.sin(heading)], axis=1) * size[:, None]
+        brush.discs(at, size, self.colours[role])
+        brush.rings(at, size + 0.5, 1.0, edge)
+        brush.lines(at, at + ahead, np.maximum(0.11 * size, 0.8), edge)
+
+    @cached_property
+    def _ground(self) -> Pixels:
+        """Everything that never changes: walls, goal, start, title, scale and legend."""
+        scene, colours = self.scene, self.colours
+        big = Image.new("RGB", (self.size[0] * SMOOTH, self.size[1] * SMOOTH), colours["ground"])
+        if scene.recording.map is not None:
+            self._walls(big)
+        image = big.reduce(SMOOTH)
+        width, height = self.size
+        draw, font = ImageDraw.Draw(image), ImageFont.load_default(14)
+        draw.rectangle((0, 0, width, HEADER - 6), fill=colours["ground"])
+        draw.rectangle((0, height - FOOTER + 6, width, height), fill=colours["ground"])
+        draw.text((PAD, 9), self.title, fill=colours["ink"], font=ImageFont.load_default(17))
+        metres = next((m for m in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if m * self.scale >= 40), 100)
+        draw.line((PAD, height - 10, PAD + metres * self.scale, height - 10), fill=colours["faint"], width=2)
+        draw.text((PAD, height - 28), f"{metres} m", fill=colours["faint"], font=font)
+        pixels = np.array(image)
+        brush = Brush(pixels)
+        goal, tolerance = self.pixel(scene.recording.goal), scene.recording.goal_tolerance * self.scale
+        brush.rings(goal, tolerance, 2.5, colours["goal"])
+        brush.discs(goal, max(0.35 * tolerance, 2.5), colours["goal"])
+        brush.rings(self.pixel(scene.recording.pose[0]), 0.3 * scene.recording.radius * self.scale, 1.5, colours["robot"])
+        self._legend(pixels, font)
+        return pixels
+
+    def _walls(self, big: Image.Image) -> None:
+        """The map, drawn ``SMOOTH`` times larger."""
+        map_, wall, draw = self.scene.recording.map, self.colours["wall"], ImageDraw.Draw(big)
+        assert map_ is not None
+        cut = raster(map_, self._visible)
+        if cut is not None:
+            cells, extent = cut
+            (left, bottom), (right, top) = np.rint(self.pixel(np.reshape(extent, (2, 2)), SMOOTH)).astype(int).tolist()
+            shape = max(right - left, 1), max(bottom - top, 1)
+            mask = Image.fromarray(cells[::-1].astype(np.uint8) * 255).resize(shape, Image.Resampling.NEAREST)
+            big.paste(wall, (left, top), mask)
+        for polygon in map_.polygons:
+            draw.polygon([tuple(p) for p in self.pixel(polygon, SMOOTH).tolist()], fill=wall)
+        for x, y, radius in np.reshape(map_.discs, (-1, 3)):
+            draw.circle(self.pixel(np.array([x, y]), SMOOTH).tolist(), radius * self.scale * SMOOTH, fill=wall)
+        for segment in np.reshape(map_.segments, (-1, 2, 2)):
+            draw.line([tuple(p) for p in self.pixel(segment, SMOOTH).tolist()], fill=wall, width=3 * SMOOTH)
+
+    def _legend(self, pixels: Pixels, font: Font) -> None:
+        """Marks and words at the lower right."""
+        x, y = self.size[0] - PAD, self.size[1] - 14
+        for role, words in reversed(LEGEND):
+            x -= math.ceil(font.getlength(words))
+            _write(pixels, (x, y - 9), words, self.colours["faint"], font)
+            x -= 12
+            Brush(pixels).discs((x, y), 5.0, self.colours[role])
+            x -= 20
+
+    def _words(self, pixels: Pixels, moment: Frame) -> None:
+        """Time, and the outcome once the episode has ended, at the upper right."""
+        font, end = ImageFont.load_default(17), self.scene.duration
+        words = f"{min(moment.time, end):.1f} s"
+        x = self.size[0] - PAD - 70
+        _write(pixels, (self.size[0] - PAD - math.ceil(font.getlength(words)), 9), words, self.colours["ink"], font)
+        if moment.time >= end - 1e-9:
+            label = self.scene.recording.outcome.label
+            words = label.replace("_", " ")
+            x -= math.ceil(font.getlength(words))
+            _write(pixels, (x, 9), words, self.colours["ink"], font)
+            Brush(pixels).discs((x - 14, 20), 7.0, OUTCOME_COLOURS[label])
+
+
+def write_video(
+    path: Path,
+    recording: Recording,
+    *,
+    fps: int = 25,
+    size: tuple[int, int] = (960, 720),
+    speed: float = 1.0,
+    hold: float = 1.0,
+    focus: float | None = None,
+    title: str = "",
+    colours: Mapping[str, str] = COLOURS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Write an episode as an MP4 file that browsers and slides play.
+
+    Args:
+        path: ends in ``.mp4``; it appears when it is complete.
+        recording: the episode.
+        fps: frames a second.
+        size: width and height in pixels, both even.
+        speed: simulated seconds per second of video.
+        hold: how long the last moment with the outcome stays, s.
+        focus: show only this far around the robot's path and goal, m; None for everything.
+        title: words at the top.
+        colours: of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
+        progress: called with the number of frames written and of all frames.
+
+    Raises:
+        InputError: a size, rate or file name that makes no video.
+    """
+    if path.suffix.lower() != ".mp4":
+        raise InputError(f"{path}: a video's file name must end in .mp4")
+    if min(size) < 160 or size[0] % 2 or size[1] % 2:
+        raise InputError(f"video size {size[0]}x{size[1]}: both must be even and at least 160")
+    if fps < 1 or not speed > 0 or not hold >= 0:
+        raise InputError(f"fps {fps}, speed {speed}, hold {hold}: expected fps >= 1, speed > 0 and hold >= 0")
+    scene = Scene(recording, focus)
+    painter = Painter(scene, size, title, colours)
+    times = frame_times(scene.duration, fps, speed, hold)
+    part = path.with_name(f".{path.stem}.part.mp4")
+    try:
+        _encode(part, painter, times, fps, progress)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def frame_times(duration: float, fps: int, speed: float, hold: float) -> Doubles:
+    """Return the simulated time of each frame, s: every ``speed / fps``, the end itself, and the end held."""
+    moving = np.arange(math.ceil(duration * fps / speed - 1e-6)) * (speed / fps)
+    return np.append(moving, np.full(1 + round(hold * fps), duration))
+
+
+def _encode(path: Path, painter: Painter, times: Doubles, fps: int, progress: Callable[[int, int], None] | None) -> None:
+    """Draw and compress all frames."""
+    import av
+
+    with av.open(str(path), "w", options={"movflags": "+faststart", "fflags": "+bitexact"}) as container:
+        stream = container.add_stream("libx264", rate=fps, options={"preset": "veryfast", "crf": "20", "threads": "2"})
+        stream.width, stream.height = painter.size
+        stream.pix_fmt = "yuv420p"
+        stream.time_base = Fraction(1, fps)
+        for index, pixels in enumerate(painter.frames(times)):
+            frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+            frame.pts = index
+            container.mux(stream.encode(frame))
+            if progress is not None:
+                progress(index + 1, len(times))
+        container.mux(stream.encode())
+
+
+def _write(pixels: Pixels, at: tuple[int, int], words: str, colour: str, font: Font) -> None:
+    """Put words into the pixels, their upper left corner at ``at``."""
+    if not words:
+        return
+    x, y = max(at[0], 0), at[1]
+    width, height = math.ceil(font.getlength(words)) + 2, 24
+    patch = Image.fromarray(np.ascontiguousarray(pixels[y : y + height, x : x + width]))
+    ImageDraw.Draw(patch).text((0, 0), words, fill=colour, font=font)
+    pixels[y : y + height, x : x + width] = np.asarray(patch)

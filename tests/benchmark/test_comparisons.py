@@ -1,0 +1,75 @@
+"""Comparisons of planners: what stands on them is what the rows say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agora.benchmark.comparisons import comparison_figure, outcome_figure, planner_matrix
+from agora.benchmark.statistics import bootstrap, wilson
+from agora.errors import InputError
+from agora.viewer.figures import save
+from viewer.synthetic import METRICS, rows
+
+TIME = METRICS[0]
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
+def test_the_same_rows_give_the_same_bytes(tmp_path, kind):
+    table = rows(episodes=6)
+    for number, make in enumerate(
+        (lambda: comparison_figure(table, TIME), lambda: outcome_figure(table), lambda: planner_matrix(table))
+    ):
+        first = save(make(), tmp_path / f"{number}a.{kind}", dpi=50).read_bytes()
+        assert first == save(make(), tmp_path / f"{number}b.{kind}", dpi=50).read_bytes()
+
+
+def test_every_value_is_a_dot_and_the_mean_carries_its_interval():
+    table = rows(("a", "b"), episodes=9)
+    axes = comparison_figure(table, METRICS[2]).axes[0]
+    values = [row["clearance.min"] for row in table if row["planner"] == "b"]
+    dots = [c.get_offsets()[:, 0] for c in axes.collections]
+    assert any(len(d) == len(values) and np.allclose(np.sort(d), np.sort(values)) for d in dots)
+    mean = bootstrap(values)
+    assert any(np.allclose(line.get_xdata(), [mean.low, mean.high]) for line in axes.lines if len(line.get_xdata()) == 2)
+
+
+def test_labels_say_on_how_many_episodes_values_stand_and_the_share_of_successes():
+    table = rows(("a",), episodes=10, stages=("s",))
+    reached = sum(row["outcome"] == "reached" for row in table)
+    (label,) = comparison_figure(table, TIME).axes[0].get_yticklabels()
+    assert label.get_text() == f"a\n{reached} of 10, {reached}0% reached"
+
+
+def test_bars_of_outcomes_fill_100_percent_and_the_interval_is_wilsons():
+    table = rows(("a", "b"), episodes=8)
+    axes = outcome_figure(table).axes[0]
+    ends = {}
+    for bar in axes.patches:
+        y = round(bar.get_y() + bar.get_height() / 2)
+        ends[y] = max(ends.get(y, 0.0), bar.get_x() + bar.get_width())
+    assert ends == pytest.approx({0: 100.0, 1: 100.0})
+    reached = sum(row["outcome"] == "reached" and row["planner"] == "b" for row in table)
+    np.testing.assert_allclose(axes.lines[1].get_xdata(), 100 * np.array(wilson(reached, 16)))
+
+
+def test_a_planner_with_no_value_of_a_metric_and_one_with_a_single_value_are_shown(tmp_path):
+    table = rows(("a", "b", "c"), episodes=5)
+    for row in table:
+        row["time_to_goal"] = None if row["planner"] == "a" or row["key"] != "demo/corridor/0/b" else 12.0
+    assert save(comparison_figure(table, TIME), tmp_path / "a.png", dpi=40).exists()
+    assert save(planner_matrix(table, TIME), tmp_path / "b.png", dpi=40).exists()
+
+
+def test_twelve_planners_fit(tmp_path):
+    table = rows(tuple(f"planner_number_{i}" for i in range(12)), episodes=4)
+    figure = comparison_figure(table, TIME)
+    assert figure.get_size_inches()[1] > 4.5
+    assert save(figure, tmp_path / "a.png", dpi=40).exists()
+
+
+def test_no_rows_and_an_unknown_column_are_refused():
+    with pytest.raises(InputError, match="no rows"):
+        outcome_figure([])
+    with pytest.raises(InputError, match="moon"):
+        planner_matrix(rows(episodes=2), by="moon")

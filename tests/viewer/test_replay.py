@@ -1,0 +1,163 @@
+"""The replay page: self-contained, safe, and its numbers are the recording's."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import zlib
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from agora.core.recording import Outcome
+from agora.errors import InputError
+from agora.viewer.replay import encode, encode_map, replay_html, write_replay
+from agora.viewer.scene import Scene
+from viewer.synthetic import crash, episode, hall
+
+
+def decode(data):
+    """What the page's script does, in NumPy."""
+    blob = zlib.decompress(base64.b64decode(data["data"]))
+    T, P = data["samples"], len(data["radii"])
+    size = (3 * P + 4) * T
+    low, high = (np.frombuffer(blob[k * size : (k + 1) * size], np.uint8).reshape(-1, T).astype(int) for k in (0, 1))
+    words = np.cumsum(np.cumsum(low + 256 * high, axis=1), axis=1) % 65536
+    bits = np.unpackbits(np.frombuffer(blob[2 * size :], np.uint8))[: P * T].reshape(P, T).T.astype(bool)
+    x, y, heading = words[4:].reshape(3, P, T).transpose(0, 2, 1)
+    return {
+        "time": words[0] * data["time_unit"],
+        "xy": words[1:3].T * data["unit"] + data["origin"],
+        "heading": words[3] * 2 * np.pi / data["turn"],
+        "people": np.stack([x, y], axis=2) * data["unit"] + data["origin"],
+        "facing": heading * 2 * np.pi / data["turn"],
+        "present": bits,
+    }
+
+
+def wrap(angle):
+    return (angle + np.pi) % (2 * np.pi) - np.pi
+
+
+@pytest.mark.parametrize("pedestrians", [0, 1, 23])
+def test_the_embedded_numbers_are_the_recording_within_their_rounding(pedestrians):
+    recording = episode(pedestrians=pedestrians, surroundings=hall())
+    page = decode(encode(recording))
+    present = recording.pedestrian_present
+    np.testing.assert_array_equal(page["present"], present)
+    np.testing.assert_allclose(page["time"], recording.time, atol=5.1e-4)
+    np.testing.assert_allclose(page["xy"], recording.pose[:, :2], atol=2.51e-3)
+    np.testing.assert_allclose(page["people"][present], recording.pedestrian_position[present], atol=2.51e-3)
+    assert np.abs(wrap(page["heading"] - recording.pose[:, 2])).max() < 3.1e-3
+    assert np.all(np.abs(wrap(page["facing"] - recording.pedestrian_heading))[present] < 3.1e-3)
+
+
+def test_a_world_of_kilometres_and_an_hour_still_fits():
+    recording = episode(pedestrians=3, duration=20.0)
+    recording = replace(recording, time=recording.time * 200.0, pose=recording.pose * [300.0, 200.0, 1.0])
+    data = encode(recording)
+    page = decode(data)
+    np.testing.assert_allclose(page["xy"], recording.pose[:, :2], atol=0.51 * data["unit"])
+    np.testing.assert_allclose(page["time"], recording.time, atol=0.51 * data["time_unit"])
+    assert data["unit"] < 0.1
+
+
+def test_values_of_absent_pedestrians_never_reach_the_page():
+    recording = episode(pedestrians=8)
+    recording.pedestrian_position[~recording.pedestrian_present] = 1e7
+    page = decode(encode(recording))
+    assert np.abs(page["people"]).max() < 100.0
+
+
+def test_thinning_keeps_the_first_and_the_last_sample():
+    recording = episode(pedestrians=2, duration=7.03, dt=0.01)
+    page = decode(encode(recording, rate=10.0))
+    assert len(page["time"]) == 72
+    assert page["time"][0] == 0.0 and page["time"][-1] == pytest.approx(recording.time[-1], abs=1e-3)
+
+
+def test_a_minute_with_thirty_pedestrians_takes_less_than_100_kB():
+    page = replay_html({"a": episode(pedestrians=30, duration=60.0, surroundings=hall())})
+    without = replay_html({"a": episode(pedestrians=0, duration=0.1)})
+    assert len(page) - len(without) < 100_000
+
+
+def test_one_sample_is_an_episode():
+    recording = episode(pedestrians=2, duration=0.0)
+    page = decode(encode(recording))
+    np.testing.assert_allclose(page["xy"], recording.pose[:, :2], atol=2.51e-3)
+
+
+def test_the_picture_of_the_map_is_opaque_exactly_where_cells_are_occupied():
+    plan = hall()
+    data = encode_map(plan)
+    picture = Image.open(io.BytesIO(base64.b64decode(data["cells"].split(",")[1]))).convert("RGBA")
+    np.testing.assert_array_equal(np.asarray(picture)[::-1, :, 3] > 0, plan.occupied)
+    assert data["extent"] == pytest.approx([-3.7, 2.3, -3.7 + 110 * 0.15, 2.3 + 70 * 0.15])
+    assert data["segments"] == [[8.2, 3.1, 9.9, 5.6]] and len(data["polygons"][0]) == 4
+    assert encode_map(replace(plan, occupied=np.zeros((4, 7), bool)))["cells"] == ""
+
+
+def payload(page):
+    return json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.S)[1])
+
+
+def test_episodes_that_share_a_map_embed_it_once():
+    data = payload(replay_html({"a": crash(1), "b": crash(2), "c": episode()}))
+    assert len(data["maps"]) == 1
+    assert [e["map"] for e in data["episodes"]] == [0, 0, -1]
+    assert data["episodes"][0]["contacts"][1][:3] == [15.04, 1, 9]
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_hostile_names_and_failures_stay_text(tmp_path):
+    hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    recording = replace(episode(outcome=Outcome.PLANNER_FAILED), failure=hostile)
+    page = write_replay(tmp_path / "r.html", {hostile: recording}, title=hostile).read_text()
+    parser = Tags()
+    parser.feed(page)
+    tags = [tag for tag, _ in parser.tags]
+    assert tags.count("script") == 2 and "img" not in tags
+    assert payload(page)["episodes"][0]["failure"] == hostile
+
+
+def test_the_page_needs_nothing_from_elsewhere(tmp_path):
+    page = write_replay(tmp_path / "r.html", {"a": crash()}).read_text()
+    parser = Tags()
+    parser.feed(page)
+    assert "http://" not in page and "https://" not in page and "@import" not in page
+    assert not [tag for tag, attributes in parser.tags if {"src", "href"} & attributes.keys() or tag == "link"]
+
+
+def test_every_part_the_script_uses_is_in_the_page():
+    page = replay_html({"a": crash()})
+    used = set(re.findall(r"\bpart\.(\w+)", page))
+    assert used == set(re.findall(r'data-part="(\w+)"', page))
+
+
+def test_the_extent_of_the_page_is_that_of_the_scene():
+    recording = crash()
+    assert encode(recording)["extent"] == pytest.approx(list(Scene(recording).extent), abs=1e-3)
+
+
+def test_nothing_to_replay_is_an_error_and_writes_nothing(tmp_path):
+    with pytest.raises(InputError, match="no recordings"):
+        write_replay(tmp_path / "r.html", {})
+    with pytest.raises(InputError, match="rate"):
+        write_replay(tmp_path / "r.html", {"a": episode()}, rate=0.0)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,123 @@
+"""Videos: as long as the episode, the same every time, everything in its place."""
+
+from __future__ import annotations
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from agora.errors import InputError
+from agora.viewer.scene import COLOURS, Scene
+from agora.viewer.video import Painter, frame_times, write_video
+from viewer.synthetic import crash, episode, hall
+
+
+def colour(role):
+    return np.array([int(COLOURS[role][i : i + 2], 16) for i in (1, 3, 5)])
+
+
+def frame(recording, time, **options):
+    return next(Painter(Scene(recording), **options).frames([time]))
+
+
+def test_frames_are_evenly_spaced_and_the_last_moment_is_held():
+    np.testing.assert_allclose(frame_times(1.0, 4, 1.0, 0.5), [0, 0.25, 0.5, 0.75, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(frame_times(1.0, 4, 2.0, 0.0), [0, 0.5, 1.0])
+    np.testing.assert_allclose(frame_times(0.0, 10, 1.0, 0.0), [0.0])
+
+
+def test_a_video_has_the_frames_size_and_duration_it_was_asked_for(tmp_path):
+    steps = []
+    path = write_video(
+        tmp_path / "a.mp4",
+        episode(pedestrians=3, duration=2.0),
+        fps=20,
+        size=(322, 240),
+        hold=0.5,
+        progress=lambda *step: steps.append(step),
+    )
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        frames = [f.to_ndarray(format="rgb24") for f in container.decode(stream)]
+        assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+        assert stream.average_rate == 20
+        assert float(container.duration) / 1e6 == pytest.approx(51 / 20, abs=0.01)
+    assert len(frames) == 51 and frames[0].shape == (240, 322, 3)
+    assert steps[0] == (1, 51) and steps[-1] == (51, 51)
+    drawn = frame(episode(pedestrians=3, duration=2.0), 1.0, size=(322, 240))
+    assert np.abs(frames[20].astype(int) - drawn).mean() < 4.0
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_frame_depends_on_its_time_alone():
+    painter = Painter(Scene(crash()), size=(480, 360))
+    times = [0.0, 2.13, 6.4, 6.41, 15.0]
+    for time, pixels in zip(times, painter.frames(times), strict=True):
+        np.testing.assert_array_equal(pixels, next(Painter(painter.scene, size=(480, 360)).frames([time])))
+
+
+def test_robot_pedestrian_and_wall_are_at_their_places():
+    recording = episode(pedestrians=1, surroundings=hall(), seed=8)
+    painter = Painter(Scene(recording), size=(800, 600))
+    pixels = next(painter.frames([12.0]))
+
+    def seen(place):
+        x, y = np.floor(painter.pixel(np.asarray(place))).astype(int)
+        return pixels[y, x]
+
+    moment = painter.scene.at(12.0)
+    back = np.array([np.cos(moment.robot[2]), np.sin(moment.robot[2])])
+    np.testing.assert_array_equal(seen(moment.robot[:2] - 0.5 * recording.radius * back), colour("robot"))
+    side = np.array([-np.sin(moment.heading[0]), np.cos(moment.heading[0])])
+    np.testing.assert_array_equal(seen(moment.position[0] + 0.5 * moment.radius[0] * side), colour("pedestrian"))
+    np.testing.assert_array_equal(seen((-3.7 + 95 * 0.15, 2.3 + 7 * 0.15)), colour("wall"))
+    np.testing.assert_array_equal(seen((1.4, 9.6)), colour("wall"))
+    np.testing.assert_array_equal(seen((9.05, 4.35)), colour("wall"))
+    np.testing.assert_array_equal(seen((6.0, 6.05)), colour("wall"))
+    np.testing.assert_array_equal(seen((12.5, 7.0)), colour("ground"))
+
+
+def test_a_contact_flashes_when_it_happens_and_leaves_a_mark():
+    recording = crash()
+    painter = Painter(Scene(recording), size=(800, 600))
+
+    def red(time):
+        return int((np.abs(next(painter.frames([time])).astype(int) - colour("contact")).sum(axis=2) < 40).sum())
+
+    before, flash, after = red(6.2), red(6.25), red(8.0)
+    assert before + 20 < after < flash - 100
+
+
+def test_the_outcome_is_written_only_at_the_end():
+    recording = crash()
+    late, end = (frame(recording, time)[:34, 600:880] for time in (14.95, 15.0))
+    assert (late == 255).all() and (end < 128).any()
+
+
+@pytest.mark.parametrize("options", [{"size": (321, 240)}, {"size": (64, 64)}, {"fps": 0}, {"speed": 0.0}, {"hold": -1.0}])
+def test_what_makes_no_video_is_refused_and_leaves_nothing(tmp_path, options):
+    with pytest.raises(InputError):
+        write_video(tmp_path / "a.mp4", episode(pedestrians=0, duration=0.3), **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_that_is_no_video_is_refused(tmp_path):
+    with pytest.raises(InputError, match="mp4"):
+        write_video(tmp_path / "a.gif", episode(pedestrians=0, duration=0.3))
+
+
+def test_a_failure_on_the_way_leaves_no_half_video(tmp_path):
+    def stop(done, _):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_video(tmp_path / "a.mp4", episode(pedestrians=0, duration=1.0), size=(320, 240), progress=stop)
+    assert not list(tmp_path.iterdir())
+
+
+def test_frames_are_pictures_that_pillow_saves(tmp_path):
+    Image.fromarray(frame(episode(), 3.0, size=(320, 240), title="a title")).save(tmp_path / "a.png")
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.size == (320, 240)
