@@ -1,0 +1,204 @@
+"""Both forms of planner through one door: a call for N rows in which only the rows that go wrong fail.
+
+A row's memory under `Planner` is None or a tuple of arrays; for a batch it is kept as ``{"started": (N,), "0": (N, ...), ...}``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from agora.core.state import Bools, Floats
+from agora.errors import PlannerError
+from agora.interfaces import BatchPlanner, Memory, Observation, Planner
+
+_SHARED = frozenset({"scan_angles", "scan_pose"})
+_STARTED = "started"
+
+
+def one(observation: Observation, row: int) -> Observation:
+    """Return what the robot of one row knows: read-only views without the leading axis, scalars for arrays (N,)."""
+    taken: Observation = _take(observation, row)
+    return taken
+
+
+def batch_of_one(observation: Observation, row: int) -> Observation:
+    """Return one row of an observation as a batch of one, read-only."""
+    taken: Observation = _take(observation, slice(row, row + 1))
+    return taken
+
+
+def call(
+    planner: Planner | BatchPlanner, observation: Observation, memory: Memory, active: Bools
+) -> tuple[Floats, Memory, dict[int, str]]:
+    """Return the twists (N, 3) of a planner of either form, its memory, and why rows failed.
+
+    A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
+    stand still; nothing that a planner does raises here, short of leaving the process.
+
+    Args:
+        planner: of either form.
+        observation: of N rows.
+        memory: of the call before; {} at the start.
+        active: (N,) rows that count.
+    """
+    if hasattr(planner, "plan"):
+        return _row_by_row(planner, observation, memory, active)
+    try:
+        twists, after = checked(planner.act(observation, memory), len(active))
+    except Exception:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
+        return _batch_by_row(planner, observation, memory, active)
+    twists = np.where(active[:, None], twists, np.float32(0.0))
+    failures = {int(row): f"twist {tuple(twists[row].tolist())}" for row in np.flatnonzero(~np.isfinite(twists).all(axis=1))}
+    twists[list(failures)] = 0.0
+    return twists, after, failures
+
+
+def reset_memory(memory: Memory, rows: Bools) -> Memory:
+    """Return the memory with ``rows`` (N,) as at the start of an episode: zero, which for a plain planner means None."""
+    after = {name: array.copy() for name, array in memory.items()}
+    for array in after.values():
+        array[rows] = 0
+    return after
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A planner for one robot as one for a batch.
+
+    Attributes:
+        planner: that is called once a row.
+    """
+
+    planner: Planner
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the planner needs."""
+        return self.planner.needs
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return the twists (N, 3) and the memory.
+
+        Raises:
+            PlannerError: a row failed.
+        """
+        everybody = np.ones(len(observation.pose), np.bool_)
+        twists, after, failures = _row_by_row(self.planner, observation, memory, everybody)
+        for row, reason in failures.items():
+            raise PlannerError(f"row {row}: {reason}")
+        return twists, after
+
+
+def rows(planner: Planner | BatchPlanner) -> BatchPlanner:
+    """Return a planner of either form as one for a batch."""
+    return cast(BatchPlanner, Lifted(cast(Planner, planner)) if hasattr(planner, "plan") else planner)
+
+
+def _take(record: Any, index: Any) -> Any:
+    """A record with ``index`` taken of every array with rows; floats, None and what rows share stay."""
+    taken = {}
+    for one_field in dataclasses.fields(record):
+        value = getattr(record, one_field.name)
+        if dataclasses.is_dataclass(value):
+            value = _take(value, index)
+        elif isinstance(value, np.ndarray):
+            value = value if one_field.name in _SHARED else value[index]
+            if isinstance(value, np.ndarray):
+                value = value.view()
+                value.flags.writeable = False
+        taken[one_field.name] = value
+    return type(record)(**taken)
+
+
+def checked(answer: Any, count: int) -> tuple[Floats, Memory]:
+    """Return a batch planner's answer for ``count`` rows as float32 twists and memory.
+
+    Raises:
+        PlannerError: a shape or a type is not as it must be.
+    """
+    twists, memory = answer
+    with np.errstate(over="ignore"):
+        twists = np.array(twists, np.float32)
+    if twists.shape != (count, 3):
+        raise PlannerError(f"twists of shape {twists.shape}, not {(count, 3)}")
+    if not isinstance(memory, dict):
+        raise PlannerError(f"memory is of type {type(memory).__name__}, not a dict of arrays")
+    for name, array in memory.items():
+        if not isinstance(array, np.ndarray) or array.shape[:1] != (count,):
+            raise PlannerError(f"memory {name!r} is no array whose first axis is the {count} rows")
+    return twists, memory
+
+
+def _reason(error: Exception) -> str:
+    """What a failure says of an exception."""
+    return str(error) if isinstance(error, PlannerError) else f"{type(error).__name__}: {error}"
+
+
+def _batch_by_row(
+    planner: BatchPlanner, observation: Observation, memory: Memory, active: Bools
+) -> tuple[Floats, Memory, dict[int, str]]:
+    """A batch planner called for one row at a time, as a batch of one."""
+    count = len(active)
+    twists, failures = np.zeros((count, 3), np.float32), {}
+    after = {name: array.copy() for name, array in memory.items()}
+    for row in map(int, np.flatnonzero(active)):
+        single = slice(row, row + 1)
+        try:
+            answer = planner.act(batch_of_one(observation, row), {name: array[single] for name, array in memory.items()})
+            twist, kept = checked(answer, 1)
+            if not np.isfinite(twist).all():
+                raise PlannerError(f"twist {tuple(twist[0].tolist())}")
+            for name, array in kept.items():
+                after.setdefault(name, np.zeros((count, *array.shape[1:]), array.dtype))[row] = array[0]
+            twists[row] = twist[0]
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
+            failures[row] = _reason(error)
+    return twists, after, failures
+
+
+def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Floats, Memory, dict[int, str]]:
+    """A plain planner called for every active row."""
+    count = len(active)
+    twists, failures = np.zeros((count, 3), np.float32), {}
+    after = {name: array.copy() for name, array in memory.items()}
+    for row in map(int, np.flatnonzero(active)):
+        before = None
+        if after and after[_STARTED][row]:
+            before = tuple(after[str(k)][row].copy() for k in range(len(after) - 1))
+        try:
+            answer, kept = planner.plan(one(observation, row), before)
+            with np.errstate(over="ignore"):
+                twist = np.asarray(answer, np.float32)
+            if twist.shape != (3,) or not np.isfinite(twist).all():
+                raise PlannerError(f"twist {answer!r}")
+            _keep(after, row, count, kept)
+            twists[row] = twist
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
+            failures[row] = _reason(error)
+    return twists, after, failures
+
+
+def _keep(after: Memory, row: int, count: int, kept: Any) -> None:
+    """Store one row's memory; its arrays keep number, shape and type for the whole episode."""
+    if kept is None:
+        if after:
+            after[_STARTED][row] = False
+        return
+    if not isinstance(kept, tuple):
+        raise PlannerError(f"memory is of type {type(kept).__name__}, not None or a tuple of arrays")
+    arrays = [np.asarray(value) for value in kept]
+    if not after:
+        after[_STARTED] = np.zeros(count, np.bool_)
+        after.update({str(k): np.zeros((count, *array.shape), array.dtype) for k, array in enumerate(arrays)})
+    if len(arrays) != len(after) - 1:
+        raise PlannerError(f"memory has {len(arrays)} arrays, before it had {len(after) - 1}")
+    for k, array in enumerate(arrays):
+        if array.shape != after[str(k)].shape[1:] or array.dtype != after[str(k)].dtype:
+            was = after[str(k)]
+            raise PlannerError(f"memory array {k} is {array.dtype}{array.shape}, before it was {was.dtype}{was.shape[1:]}")
+        after[str(k)][row] = array
+    after[_STARTED][row] = True

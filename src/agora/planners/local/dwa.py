@@ -1,0 +1,232 @@
+"""The dynamic window approach as ROS drives it.
+
+Fox, Burgard, Thrun, "The dynamic window approach to collision avoidance", IEEE RAM 4(1), 1997; the samples, critics, scales and
+defaults are those of the package dwa_local_planner (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
+
+Where it differs:
+- A local goal inside an obstacle (a pedestrian stands on the path's last cell) moves back to the last free cell of the local path;
+  upstream every sample is then discarded. A path whose cells are all blocked is as upstream: the robot stops.
+- The part of the path that lies more than 1 m behind is cut off (``prune_plan``, off upstream), with memory, so that a path that
+  comes by twice is followed in order. Paths are walked in pieces of a cell, so that sparse ones do as well.
+- The change of heading that lifts the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs its nose as
+  much as any other; path and goal discard even with scale 0.
+- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal.
+
+Where all samples are discarded the robot stops; upstream, move_base then starts its recovery behaviours, which are no part of this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from agora.core.state import Array, Floats
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import Memory, Observation
+from agora.planners.local.dwa_plan import plan
+from agora.planners.local.dwa_rollout import Parameters, Recall, Scene, Scratch
+
+_CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)]).astype(np.float32)
+_LOCAL = threading.local()
+
+
+@dataclass(frozen=True)
+class Dwa:
+    """Sample twists that can be reached in one period, roll them out, score them on the local costmap, drive the best.
+
+    All limits apply together with the robot's own; ``math.inf`` leaves a limit to the robot. The footprint is a polygon, for discs
+    one of 16 corners, and its outline must not touch a lethal or unknown cell.
+
+    Attributes:
+        window: local costmap.
+        max_vel_x, min_vel_x, max_vel_y: m/s; sideways only robots that can.
+        max_vel_trans, min_vel_trans: of the speed; samples below ``min_vel_trans`` and ``min_vel_theta`` are not driven, m/s.
+        max_vel_theta, min_vel_theta: rad/s.
+        acc_lim_x, acc_lim_y, acc_lim_theta: m/s2 and rad/s2.
+        sim_time: length of the roll-outs, s.
+        sim_granularity, angular_sim_granularity: largest step of a roll-out, m and rad.
+        vx_samples, vy_samples, vth_samples: samples of each axis; 0 is added where an interval straddles it.
+        use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
+        path_distance_bias, goal_distance_bias: scales of the distances to path and goal, 1/m.
+        occdist_scale: scale of the largest cost under the footprint.
+        twirling_scale: scale of the magnitude of omega.
+        forward_point_distance: how far before the centre the nose is, which is drawn to path and goal too, m.
+        oscillation_reset_dist, oscillation_reset_angle: how far to move before a forbidden direction is allowed again, m and rad.
+        scaling_speed, max_scaling_factor: from this speed on the footprint grows, by this share at top speed, m/s.
+        footprint_padding: by which the footprint's corners move outwards along x and y, m.
+        xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
+        trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
+        prune_plan: whether to cut off what lies behind.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
+
+    window: Window = field(default_factory=Window)
+    max_vel_x: float = 0.55
+    min_vel_x: float = 0.0
+    max_vel_y: float = 0.1
+    max_vel_trans: float = 0.55
+    min_vel_trans: float = 0.1
+    max_vel_theta: float = 1.0
+    min_vel_theta: float = 0.4
+    acc_lim_x: float = 2.5
+    acc_lim_y: float = 2.5
+    acc_lim_theta: float = 3.2
+    sim_time: float = 1.7
+    sim_granularity: float = 0.025
+    angular_sim_granularity: float = 0.1
+    vx_samples: int = 3
+    vy_samples: int = 10
+    vth_samples: int = 20
+    use_dwa: bool = True
+    path_distance_bias: float = 0.6
+    goal_distance_bias: float = 0.8
+    occdist_scale: float = 0.01
+    twirling_scale: float = 0.0
+    forward_point_distance: float = 0.325
+    oscillation_reset_dist: float = 0.05
+    oscillation_reset_angle: float = 0.2
+    scaling_speed: float = 0.25
+    max_scaling_factor: float = 0.2
+    footprint_padding: float = 0.01
+    xy_goal_tolerance: float = 0.1
+    yaw_goal_tolerance: float = 0.1
+    trans_stopped_vel: float = 0.1
+    theta_stopped_vel: float = 0.1
+    prune_plan: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+        for name in ("vx_samples", "vy_samples", "vth_samples"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}: must be at least 1, is {getattr(self, name)}")
+        for one in dataclasses.fields(self):
+            if one.name not in ("window", "min_vel_x") and not getattr(self, one.name) >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
+
+    @classmethod
+    def arena_jackal(cls) -> Dwa:
+        """Return the planner as Arena 3.0 configures it for the Jackal (arena-simulation-setup, dwa_local_planner_params.yaml).
+
+        Its turning limits stand under names that noetic's package ignores (``max_rot_vel``, ``min_rot_vel``, ``acc_lim_th``); here
+        they count.
+        """
+        return cls(
+            max_vel_x=2.0,
+            min_vel_x=-0.5,
+            max_vel_y=0.0,
+            max_vel_trans=2.0,
+            max_vel_theta=1.57,
+            min_vel_theta=0.14,
+            acc_lim_x=10.0,
+            acc_lim_theta=20.0,
+            sim_time=2.0,
+            sim_granularity=0.02,
+            angular_sim_granularity=0.02,
+            vx_samples=6,
+            path_distance_bias=94.0,
+            goal_distance_bias=24.0,
+            occdist_scale=1.0,
+            forward_point_distance=0.355,
+            oscillation_reset_dist=1.0,
+            theta_stopped_vel=2.0,
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return the twists (N, 3), and the memory: oscillation flags, goal latch and progress on the path."""
+        o = observation
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        recall = _recalled(memory, len(o.pose))
+        twists = np.zeros((len(o.pose), 3), np.float32)
+        if o.path.shape[1] > 0:
+            plan(self._parameters(o), self._scene(o), recall, self._scratch(o), twists, 0, len(twists))
+        return twists, recall._asdict()
+
+    def _parameters(self, o: Observation) -> Parameters:
+        """The kernel's parameters; grid distances are counted in cells, so that scales are per metre after the resolution."""
+        assert o.costmap is not None
+        cell = o.costmap.resolution
+        f = np.float32
+        return Parameters(
+            *(f(o.dt), f(self.sim_time), f(self.sim_granularity), f(self.angular_sim_granularity)),
+            *(self.vx_samples, self.vy_samples, self.vth_samples, self.use_dwa),
+            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias), f(self.occdist_scale), f(self.twirling_scale)),
+            *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
+            *(f(self.scaling_speed), f(self.max_scaling_factor)),
+            *(f(self.min_vel_x), f(self.max_vel_x), f(self.max_vel_y), f(self.min_vel_trans), f(self.max_vel_trans)),
+            *(f(self.min_vel_theta), f(self.max_vel_theta), f(self.acc_lim_x), f(self.acc_lim_y), f(self.acc_lim_theta)),
+            *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),
+            self.prune_plan,
+        )
+
+    def _scene(self, o: Observation) -> Scene:
+        """The arrays that the kernel reads; discs get 16 corners, as costmap_2d gives them."""
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        m = o.limits
+        corners = np.moveaxis(o.footprint, 2, 0) if o.footprint.shape[1] else o.radius[:, None] * _CIRCLE[:, None]
+        corners = corners + np.float32(self.footprint_padding) * np.sign(corners)
+        return Scene(
+            pose=_frozen(o.pose),
+            twist=_frozen(o.twist),
+            goal=_frozen(o.goal),
+            footprint_x=_frozen(corners[0]),
+            footprint_y=_frozen(corners[1]),
+            min_x=_frozen(m.min_vx),
+            max_x=_frozen(m.max_vx),
+            max_y=_frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
+            max_theta=_frozen(m.max_omega),
+            acc_x=_frozen(m.max_ax),
+            acc_y=_frozen(m.max_ay),
+            acc_theta=_frozen(m.max_alpha),
+            turning_radius=_frozen(m.turning_radius),
+            path=_frozen(o.path),
+            path_count=_frozen(o.path_count),
+            cost=_frozen(o.costmap.cost),
+            origin=_frozen(o.costmap.origin),
+            inverse=np.float32(1.0 / o.costmap.resolution),
+        )
+
+    def _scratch(self, o: Observation) -> Scratch:
+        """Working memory of this thread, kept for the next call."""
+        assert o.costmap is not None
+        rows, columns = o.costmap.cost.shape[1:]
+        cells = (rows + 2) * (columns + 2)
+        speed = min(self.max_vel_trans, float(np.hypot(np.max(o.limits.max_vx), np.max(o.limits.max_vy))))
+        turn = min(self.max_vel_theta, float(np.max(o.limits.max_omega)))
+        poses = 8 + math.ceil(self.sim_time * max(speed / self.sim_granularity, turn / self.angular_sim_granularity))
+        samples = 1 + max(self.vx_samples, self.vy_samples, self.vth_samples, 2)
+        key = (cells, samples, poses)
+        if getattr(_LOCAL, "key", None) != key:
+            path, goal, nose, queue = (np.empty(cells, np.int32) for _ in range(4))
+            _LOCAL.scratch = Scratch(path, goal, nose, queue, np.empty((3, samples), np.float32), np.empty((poses, 4), np.float32))
+            _LOCAL.key = key
+        scratch: Scratch = _LOCAL.scratch
+        return scratch
+
+
+def _frozen(array: Array) -> Array:
+    """A read-only, contiguous view: one type for the compiler, whoever calls."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _recalled(memory: Memory, count: int) -> Recall:
+    """A copy of the memory; zeros at the start of an episode."""
+    if memory:
+        return Recall(**{name: array.copy() for name, array in memory.items()})
+    return Recall(
+        np.zeros((count, 3, 2), np.int8),
+        np.zeros((count, 3), np.float32),
+        np.zeros((count, 2), np.bool_),
+        np.zeros((count, 3), np.float32),
+        np.zeros((count, 2), np.int32),
+    )

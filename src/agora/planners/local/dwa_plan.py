@@ -1,0 +1,206 @@
+"""The dynamic window approach, one row after the other: waves, window, choice, what is remembered, and the stop at the goal."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.scalar import HALF, ONE, TWO, ZERO, wrap
+from agora.planners.local.dwa_critics import cell_of, clear, extended, flood, pruned, seed, trace
+from agora.planners.local.dwa_rollout import DISCARDED, fill_samples, grid_cost, obstacle_cost, roll_out, scale_of, towards
+
+_EPSILON = np.float32(1e-4)
+
+
+@device
+def forbids(oscillation, sample):
+    """Whether a sample drives in a direction that is forbidden for having been left shortly before."""
+    for axis in range(3):
+        only = oscillation[axis, 1]
+        if (only > 0 and sample[axis] < ZERO) or (only < 0 and sample[axis] > ZERO):
+            return True
+    return False
+
+
+@device
+def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_angle):
+    """Forbid a direction on the second change of sign of an axis; allow all again once the robot has left the place.
+
+    Strafing and turning count only while the robot does not drive forward.
+    """
+    changed = False
+    for axis in range(3):
+        if twist[axis] == ZERO or (axis > 0 and abs(twist[0]) > min_trans):
+            continue
+        sign = np.int8(1) if twist[axis] > ZERO else np.int8(-1)
+        if oscillation[axis, 0] == -sign:
+            oscillation[axis, 1] = sign
+            changed = True
+        oscillation[axis, 0] = sign
+    if changed:
+        anchor[:] = pose
+    if oscillation[0, 1] != 0 or oscillation[1, 1] != 0 or oscillation[2, 1] != 0:
+        dx, dy = pose[0] - anchor[0], pose[1] - anchor[1]
+        if dx * dx + dy * dy > reset_distance * reset_distance or abs(wrap(pose[2] - anchor[2])) > reset_angle:
+            oscillation[:] = 0
+
+
+@device
+def _may(p, scene, n, scratch, sample, acceleration, scale):
+    """Whether the footprint is free of obstacles along one sample."""
+    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
+    count, _ = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    return obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale) >= ZERO
+
+
+@device
+def _stop_and_turn(p, scene, n, latch, scratch, max_theta, acceleration):
+    """At the goal: brake, then turn in place to its heading."""
+    still = (ZERO, ZERO, ZERO)
+    left = wrap(scene.goal[n, 2] - scene.pose[n, 2])
+    if abs(left) <= p.yaw_tolerance:
+        latch[1] = False
+        return still
+    vx, vy, omega = scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2]
+    moving = abs(vx) > p.trans_stopped or abs(vy) > p.trans_stopped or abs(omega) > p.theta_stopped
+    if moving and not latch[1]:
+        command = (
+            towards(ZERO, vx, acceleration[0] * p.period),
+            towards(ZERO, vy, acceleration[1] * p.period),
+            towards(ZERO, omega, acceleration[2] * p.period),
+        )
+    elif scene.turning_radius[n] > ZERO:
+        return still
+    else:
+        latch[1] = True
+        slowest = min(p.min_theta, max_theta)
+        turn = min(max_theta, max(slowest, abs(left)))
+        turn = towards(turn, abs(omega), acceleration[2] * p.period)
+        turn = min(turn, math.sqrt(TWO * acceleration[2] * abs(left)))
+        command = (ZERO, ZERO, math.copysign(min(max_theta, max(slowest, turn)), left))
+    return command if _may(p, scene, n, scratch, command, acceleration, ONE) else still
+
+
+@device
+def _prepare(p, scene, n, progress, scratch, reach):
+    """Run the waves from local path, local goal and the nose's goal; return if there is a path and whether to align with it."""
+    cost, inverse = scene.cost[n], scene.inverse
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    origin_x, origin_y = scene.origin[n, 0], scene.origin[n, 1]
+    column, row = cell_of(x - origin_x, y - origin_y, inverse, cost)
+    stride = cost.shape[1] + 2
+    path, count = scene.path[n], scene.path_count[n]
+    if p.prune:
+        progress[0], progress[1] = pruned(path, count, progress[0], progress[1], x, y, ONE / inverse)
+    horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
+    wanted = clear(cost, column, row, reach, scratch.path)
+    scratch.goal[:] = scratch.path
+    scratch.nose[:] = scratch.path
+    length, left_over, goal, end_x, end_y, leaves = trace(
+        path, count, progress[0], progress[1], x, y, horizon, origin_x, origin_y, inverse, cost, scratch.path, scratch.queue, wanted
+    )
+    if length == 0:
+        return False, False
+    flood(scratch.path, stride, scratch.queue, length, left_over)
+    length, left_over = seed(scratch.goal, stride, scratch.queue, 0, wanted, goal[0], goal[1])
+    flood(scratch.goal, stride, scratch.queue, length, left_over)
+    nose = goal
+    if not leaves:
+        nose = extended(goal, end_x, end_y, x, y, p.forward, origin_x, origin_y, inverse, cost)
+    length, left_over = seed(scratch.nose, stride, scratch.queue, 0, wanted, nose[0], nose[1])
+    flood(scratch.nose, stride, scratch.queue, length, left_over)
+    dx, dy = end_x - x, end_y - y
+    return True, dx * dx + dy * dy > p.forward * p.forward
+
+
+@device
+def _choose(p, scene, n, oscillation, scratch, counts, limits, acceleration, align):
+    """The sample of least cost, and that cost; -1 where all are discarded."""
+    max_trans, max_theta = limits
+    min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
+    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
+    cost, inverse, radius = scene.cost[n], scene.inverse, scene.turning_radius[n]
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    best, chosen = DISCARDED, (ZERO, ZERO, ZERO)
+    for i in range(counts[0] * counts[1] * counts[2]):
+        a, b, c = i // (counts[1] * counts[2]), (i // counts[2]) % counts[1], i % counts[2]
+        sample = (scratch.samples[0, a], scratch.samples[1, b], scratch.samples[2, c])
+        speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
+        if speed + _EPSILON < min_trans and abs(sample[2]) + _EPSILON < min_theta:
+            continue
+        if speed - _EPSILON > max_trans or abs(sample[2]) * radius > abs(sample[0]) + _EPSILON:
+            continue
+        count, command = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+        if count == 0 or forbids(oscillation, command):
+            continue
+        total = grid_cost(p, scratch.points, count, cost, inverse, scratch, align, p.twirling_scale * abs(command[2]))
+        if total < ZERO or (best >= ZERO and total >= best):
+            continue
+        driven = math.sqrt(command[0] * command[0] + command[1] * command[1])
+        scale = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
+        worst = obstacle_cost(scratch.points, count, cost, inverse, corners_x, corners_y, scale)
+        total += p.obstacle_scale * worst
+        if worst >= ZERO and (best < ZERO or total < best):
+            best, chosen = total, command
+    return chosen, best
+
+
+@kernel
+def plan(p, scene, recall, scratch, twists, first, last):
+    """Plan the rows ``first <= n < last``.
+
+    Args:
+        p: `Parameters`.
+        scene: `Scene`.
+        recall: `Recall`, changed in place.
+        scratch: `Scratch`, of one thread.
+        twists: out, (N, 3).
+        first: of the rows.
+        last: behind them.
+    """
+    for n in range(first, last):
+        twists[n, 0], twists[n, 1], twists[n, 2] = ZERO, ZERO, ZERO
+        pose, now = scene.pose[n], scene.twist[n]
+        oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
+        same = mark[0] == scene.path[n, 0, 0] and mark[1] == scene.path[n, 0, 1] and mark[2] == np.float32(count)
+        if not same:
+            oscillation[:], latch[:], recall.progress[n, :] = 0, False, 0
+            mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], np.float32(count)
+        low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
+        high_y, max_theta = min(p.max_y, scene.max_y[n]), min(p.max_theta, scene.max_theta[n])
+        max_trans = min(p.max_trans, math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y))
+        acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        dx, dy = scene.goal[n, 0] - pose[0], scene.goal[n, 1] - pose[1]
+        away = math.sqrt(dx * dx + dy * dy)
+        if count <= 0 or cell_of(pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1], scene.inverse, scene.cost[n])[0] < 0:
+            continue
+        if latch[0] or away <= p.xy_tolerance:
+            latch[0] = True
+            oscillation[:] = 0
+            command = _stop_and_turn(p, scene, n, latch, scratch, max_theta, acceleration)
+            twists[n, 0], twists[n, 1], twists[n, 2] = command
+            continue
+        horizon = p.period if p.use_dwa else p.sim_time
+        if not p.use_dwa:
+            high_x, high_y = max(min(high_x, away / p.sim_time), low_x), min(high_y, away / p.sim_time)
+        x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
+        counts = (
+            fill_samples(now[0], acceleration[0] * horizon, low_x, high_x, p.vx_samples, x),
+            fill_samples(now[1], acceleration[1] * horizon, -high_y, high_y, p.vy_samples, y),
+            fill_samples(now[2], acceleration[2] * horizon, -max_theta, max_theta, p.vth_samples, theta),
+        )
+        fastest = max(abs(x[0]), abs(x[counts[0] - 1])) + max(abs(y[0]), abs(y[counts[1] - 1]))
+        fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
+        reach = np.int32(np.ceil((fastest * p.sim_time + p.forward) * scene.inverse)) + 1
+        found, align = _prepare(p, scene, n, recall.progress[n], scratch, reach)
+        if not found:
+            continue
+        command, best = _choose(p, scene, n, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
+        if best >= ZERO:
+            twists[n, 0], twists[n, 1], twists[n, 2] = command
+            remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)

@@ -1,0 +1,214 @@
+"""Samples of the dynamic window approach, their roll-outs and their scores; float32, without allocation."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import ONE, ZERO, sincos
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.planners.local.dwa_critics import WALL, cell_of, distance_at, footprint_cost
+
+_SNAP = np.float32(1e-6)
+DISCARDED = np.float32(-1.0)
+
+
+class Parameters(NamedTuple):
+    """The fields of `Dwa` that the loop reads, as float32, and what follows from them; limits are those of the planner alone."""
+
+    period: np.float32
+    sim_time: np.float32
+    granularity: np.float32
+    angular_granularity: np.float32
+    vx_samples: int
+    vy_samples: int
+    vth_samples: int
+    use_dwa: bool
+    path_scale: np.float32
+    goal_scale: np.float32
+    obstacle_scale: np.float32
+    twirling_scale: np.float32
+    forward: np.float32
+    reset_distance: np.float32
+    reset_angle: np.float32
+    scaling_speed: np.float32
+    scaling_factor: np.float32
+    min_x: np.float32
+    max_x: np.float32
+    max_y: np.float32
+    min_trans: np.float32
+    max_trans: np.float32
+    min_theta: np.float32
+    max_theta: np.float32
+    acc_x: np.float32
+    acc_y: np.float32
+    acc_theta: np.float32
+    xy_tolerance: np.float32
+    yaw_tolerance: np.float32
+    trans_stopped: np.float32
+    theta_stopped: np.float32
+    prune: bool
+
+
+class Scene(NamedTuple):
+    """The arrays of an observation, and the limits of its robots."""
+
+    pose: Floats
+    twist: Floats
+    goal: Floats
+    footprint_x: Floats
+    footprint_y: Floats
+    min_x: Floats
+    max_x: Floats
+    max_y: Floats
+    max_theta: Floats
+    acc_x: Floats
+    acc_y: Floats
+    acc_theta: Floats
+    turning_radius: Floats
+    path: Floats
+    path_count: Ints
+    cost: Array
+    origin: Floats
+    inverse: np.float32
+
+
+class Recall(NamedTuple):
+    """What a row remembers; all zero is the start of an episode.
+
+    Attributes:
+        oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, the only sign allowed (0: both).
+        anchor: (N, 3) pose at which a sign was last forbidden.
+        latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
+        plan: (N, 3) first point of the path and its number of points: another path starts afresh.
+        progress: (N, 2) segment and piece at which the path starts.
+    """
+
+    oscillation: Array
+    anchor: Floats
+    latch: Bools
+    plan: Floats
+    progress: Ints
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread: three grids, the queue, samples of three axes, one roll-out (x, y, sine, cosine)."""
+
+    path: Ints
+    goal: Ints
+    nose: Ints
+    queue: Ints
+    samples: Floats
+    points: Floats
+
+
+@device
+def fill_samples(now, change, least, most, count, out):
+    """Write ``count`` even samples of ``now`` +- ``change`` within limits, and zero where it lies between two; return how many."""
+    low, high = min(max(now - change, least), most), max(min(now + change, most), least)
+    if low >= high:
+        out[0] = high
+        return 1
+    pieces = max(count, 2) - 1
+    k = 0
+    for j in range(pieces + 1):
+        value = high if j == pieces else low + np.float32(j) * (high - low) / np.float32(pieces)
+        value = ZERO if abs(value) < _SNAP else value
+        if j > 0 and value > ZERO and out[k - 1] < ZERO:
+            out[k] = ZERO
+            k += 1
+        out[k] = value
+        k += 1
+    return k
+
+
+@device
+def towards(target, now, most):
+    """``now`` changed by at most ``most`` to ``target``."""
+    return min(max(target, now - most), now + most)
+
+
+@device
+def scale_of(speed, scaling_speed, max_trans, factor):
+    """By how much the footprint grows with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
+    if speed <= scaling_speed or max_trans <= scaling_speed:
+        return ONE
+    return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)
+
+
+@device
+def roll_out(p, x, y, heading, now, sample, acceleration, points):
+    """Write the poses of one sample; the first is the present one, the last one step before ``sim_time``.
+
+    Returns:
+        Number of poses (0: the robot would not move), and the twist to command.
+    """
+    vx, vy, omega = sample
+    speed = math.sqrt(vx * vx + vy * vy)
+    count = np.int32(np.ceil(max(speed * p.sim_time / p.granularity, abs(omega) * p.sim_time / p.angular_granularity)))
+    count = min(count, np.int32(points.shape[0]))
+    if count == 0:
+        return count, sample
+    dt = p.sim_time / np.float32(count)
+    command = sample
+    if not p.use_dwa:
+        vx, vy, omega = (
+            towards(sample[0], now[0], acceleration[0] * dt),
+            towards(sample[1], now[1], acceleration[1] * dt),
+            towards(sample[2], now[2], acceleration[2] * dt),
+        )
+        command = (vx, vy, omega)
+    for i in range(count):
+        sine, cosine = sincos(heading)
+        points[i, 0], points[i, 1], points[i, 2], points[i, 3] = x, y, sine, cosine
+        if not p.use_dwa:
+            vx = towards(sample[0], vx, acceleration[0] * dt)
+            vy = towards(sample[1], vy, acceleration[1] * dt)
+            omega = towards(sample[2], omega, acceleration[2] * dt)
+        x += (vx * cosine - vy * sine) * dt
+        y += (vx * sine + vy * cosine) * dt
+        heading += omega * dt
+    return count, command
+
+
+@device
+def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
+    """The scores of a roll-out apart from the obstacles': -1 where it is discarded.
+
+    Path and goal discard a roll-out whose centre enters an obstacle or a place without a way; all four one that leaves the window.
+    The numbers are those of the last pose.
+    """
+    column, row = np.int32(0), np.int32(0)
+    nose_column, nose_row = np.int32(0), np.int32(0)
+    stride = cost.shape[1] + 2
+    for i in range(count):
+        column, row = cell_of(points[i, 0], points[i, 1], inverse, cost)
+        nose_column, nose_row = cell_of(
+            points[i, 0] + p.forward * points[i, 3], points[i, 1] + p.forward * points[i, 2], inverse, cost
+        )
+        if column < 0 or nose_column < 0:
+            return DISCARDED
+        k = (row + 1) * stride + 1 + column
+        path, goal = scratch.path[k], scratch.goal[k]
+        if path < 0 or goal < 0 or path == WALL or goal == WALL:
+            return DISCARDED
+    total = p.goal_scale * distance_at(scratch.nose, cost, nose_column, nose_row)
+    total += p.path_scale * distance_at(scratch.path, cost, nose_column, nose_row) if align else ZERO
+    total += p.path_scale * distance_at(scratch.path, cost, column, row)
+    total += p.goal_scale * distance_at(scratch.goal, cost, column, row)
+    return total + twirl
+
+
+@device
+def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale):
+    """The largest cost under the footprint on a roll-out; -1 where it is discarded."""
+    worst = np.int32(0)
+    for i in range(count):
+        value = footprint_cost(cost, corners_x, corners_y, scale, points[i, 0], points[i, 1], points[i, 2], points[i, 3], inverse)
+        if value < 0:
+            return DISCARDED
+        worst = max(worst, value)
+    return np.float32(worst)

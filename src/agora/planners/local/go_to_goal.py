@@ -1,0 +1,72 @@
+"""Straight to the goal through everything: the baseline below every other planner."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
+from agora.core.state import Floats
+from agora.interfaces import Memory, Observation
+from agora.planners.steering import steer, stopping_speed
+
+_ARRIVED = np.float32(0.6)
+_TINY = np.float32(1e-9)
+
+
+@dataclass(frozen=True)
+class GoToGoal:
+    """Drive straight to the goal, blind to walls and pedestrians, brake in time, and turn to the goal's heading.
+
+    A car-like robot whose goal lies inside its turning circle drives straight on until it does not, and keeps the heading it
+    arrives with.
+
+    Attributes:
+        speed: m/s, where the robot allows it.
+        lookahead: how far ahead on the line to the goal the robot steers, m.
+        tolerance: the robot comes to a stop at half this distance from the goal, m.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    speed: float = math.inf
+    lookahead: float = 1.0
+    tolerance: float = 0.1
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return the twists (N, 3); nothing is remembered."""
+        o, m = observation, observation.limits
+        parameters = tuple(np.float32(v) for v in (self.speed, self.lookahead, self.tolerance, o.dt))
+        limits = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.max_ax, m.max_alpha, m.turning_radius)
+        twists = np.empty(o.pose.shape, np.float32)
+        _drive(parameters, o.pose, o.goal, limits, twists, 0, len(twists))
+        return twists, memory
+
+
+@kernel
+def _drive(parameters, pose, goal, limits, twists, first, last):
+    """Write the twists of the rows ``first <= n < last``."""
+    speed, lookahead, tolerance, dt = parameters
+    holonomic, min_vx, max_vx, max_vy, max_omega, max_ax, max_alpha, turning_radius = limits
+    for n in range(first, last):
+        dx, dy = goal[n, 0] - pose[n, 0], goal[n, 1] - pose[n, 1]
+        sine, cosine = sincos(pose[n, 2])
+        x, y = cosine * dx + sine * dy, cosine * dy - sine * dx
+        distance = math.sqrt(x * x + y * y)
+        if distance < _ARRIVED * tolerance:
+            left = wrap(goal[n, 2] - pose[n, 2])
+            turn = min(max_omega[n], stopping_speed(abs(left), max_alpha[n], dt)) if turning_radius[n] <= ZERO else ZERO
+            twists[n, 0], twists[n, 1], twists[n, 2] = ZERO, ZERO, math.copysign(turn, left)
+            continue
+        slow = min(speed, stopping_speed(distance - HALF * tolerance, max_ax[n], dt))
+        if distance * distance < TWO * turning_radius[n] * abs(y):
+            x, y = ONE, ZERO
+        elif distance > lookahead:
+            x, y = x * lookahead / distance, y * lookahead / distance
+        twists[n, 0], twists[n, 1], twists[n, 2] = steer(
+            x, y, slow, holonomic[n], min_vx[n], max_vx[n], max_vy[n], max_omega[n], max_alpha[n], turning_radius[n], dt
+        )

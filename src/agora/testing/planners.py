@@ -1,0 +1,238 @@
+"""The contract of planners."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Floats
+from agora.errors import PlannerError
+from agora.interfaces import BatchPlanner, Limits, Memory, Observation, Planner
+from agora.planners import lift
+from agora.testing.errors import ContractError
+from agora.testing.scenes import Move, arrays, observation
+
+_KINDS: dict[str, dict[str, Any]] = {
+    "differential": {},
+    "holonomic": {"max_vy": 0.6},
+    "car-like": {"turning_radius": 0.7, "corners": 4},
+}
+_STEPS = 3
+
+
+def check_planner(
+    planner: Planner | BatchPlanner,
+    *,
+    tolerance: float = 1e-3,
+    grid: bool = False,
+    within_limits: bool = True,
+    kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
+) -> None:
+    """Check a planner, of either form, against the contract of `agora.interfaces`.
+
+    Twists are finite, of shape (N, 3) and, if asked for, within the robot's limits; a crowd of nobody and a missing path are
+    answered; the same observation gives the same bits whatever was asked before; nothing given is written to; no global generator
+    is drawn from; a row alone gives the bits it gives in a batch; empty slots mean nothing; a scene that is shifted or turned
+    gives the same twists; memory has the rows as first axis, and zero in a row means the start of an episode.
+
+    Args:
+        planner: to check.
+        tolerance: of twists in the shifted and turned scene, m/s and rad/s.
+        grid: whether the planner thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
+        within_limits: whether twists beyond the robot's limits are an error (they are always clipped and counted).
+        kinds: of robots to try.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    batch = lift.rows(planner)
+    window = getattr(planner, "window", None)
+    for kind in kinds:
+        check = _Check(batch, f"{type(planner).__name__} ({kind})", {"window": window, **_KINDS[kind]})
+        check.answers(within_limits)
+        check.repeats()
+        check.rows_are_alone()
+        check.empty_slots()
+        check.fresh_rows()
+        check.moved(tolerance, grid)
+
+
+def _needed(whole: Observation, needs: frozenset[str]) -> Observation:
+    """An observation without what a planner does not ask for, as the episode gives it."""
+    groups = {
+        "path": ("path", "path_count"),
+        "pedestrians": ("pedestrians",),
+        "robots": ("robots",),
+        "scan": ("scan", "scan_angles", "scan_pose", "scan_range"),
+        "costmap": ("costmap",),
+    }
+    unknown = needs - groups.keys()
+    if unknown:
+        raise ContractError(f"needs: {sorted(unknown)} is none of {sorted(groups)}")
+    absent: dict[str, Any] = {name: None for need, names in groups.items() if need not in needs for name in names}
+    return dataclasses.replace(whole, **absent)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses, for one kind of robot."""
+
+    planner: BatchPlanner
+    name: str
+    scene: dict[str, Any]
+
+    def observe(self, **changes: Any) -> Observation:
+        """A scene with what the planner needs."""
+        arguments = {**self.scene, **changes}
+        return _needed(observation(**arguments), frozenset(self.planner.needs))
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def act(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
+        """Call the planner and check all that can be checked of one call."""
+        rows = len(seen.pose)
+        before = {name: array.copy() for name, array in arrays(seen)}
+        memory = {name: array.copy() for name, array in memory.items()}
+        kept = {name: array.copy() for name, array in memory.items()}
+        for array in memory.values():
+            array.flags.writeable = False
+        generators = (repr(np.random.get_state(legacy=False)), random.getstate())  # noqa: NPY002 - looked at, not drawn from
+        try:
+            twists, after = lift.checked(self.planner.act(seen, memory), rows)
+        except PlannerError as error:
+            raise self.fail(f"{where}: {error}") from error
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+            raise self.fail(f"{where}: raises {type(error).__name__}: {error}") from error
+        if generators != (repr(np.random.get_state(legacy=False)), random.getstate()):  # noqa: NPY002
+            raise self.fail(f"{where}: draws from a global random generator")
+        for name, array in arrays(seen):
+            if not np.array_equal(array, before[name], equal_nan=True):
+                raise self.fail(f"{where}: writes to observation.{name}")
+        for name, array in memory.items():
+            if not np.array_equal(array, kept[name]):
+                raise self.fail(f"{where}: writes to memory {name!r}; return a new array")
+        if not np.isfinite(twists).all():
+            row = int(np.flatnonzero(~np.isfinite(twists).all(axis=1))[0])
+            raise self.fail(f"{where}: row {row} gets the twist {twists[row].tolist()}")
+        return twists, after
+
+    def same(self, twists: Floats, other: Floats, clause: str, tolerance: float = 0.0, agreement: float = 1.0) -> None:
+        """Two answers must agree, to the bit or to a tolerance, in a share of the rows."""
+        wrong = np.abs(twists - other).max(axis=1) > tolerance
+        if wrong.mean() > 1.0 - agreement + 1e-9:
+            row = int(np.flatnonzero(wrong)[0])
+            raise self.fail(f"{clause}: {int(wrong.sum())} of {len(wrong)} rows differ; row {row}: {twists[row]} and {other[row]}")
+
+    def answers(self, within_limits: bool) -> None:
+        """Shape, finiteness and limits over several scenes and steps; nobody about; no path."""
+        for seed in (1, 2, 3):
+            memory: Memory = {}
+            for step in range(_STEPS):
+                seen = self.observe(seed=seed)
+                twists, memory = self.act(seen, memory, f"step {step}")
+                if within_limits:
+                    self.limits(seen.limits, twists)
+        self.act(self.observe(pedestrians=0), {}, "without pedestrian slots")
+        self.act(self.observe(rows=1, pedestrians=1), {}, "one robot, one pedestrian")
+        empty = self.observe()
+        if empty.path_count is not None:
+            self.act(dataclasses.replace(empty, path_count=np.zeros_like(empty.path_count)), {}, "without a path")
+        crowd = {name: getattr(empty, name) for name in ("pedestrians", "robots") if getattr(empty, name) is not None}
+        gone = {name: dataclasses.replace(t, present=np.zeros_like(t.present)) for name, t in crowd.items()}
+        self.act(dataclasses.replace(empty, **gone), {}, "with empty slots only")
+
+    def limits(self, limits: Limits, twists: Floats) -> None:
+        """Twists that the robot can drive."""
+        vx, vy, omega = twists.T.astype(float)
+        most = {
+            "vx": (vx, limits.min_vx, limits.max_vx),
+            "vy": (vy, -limits.max_vy, limits.max_vy),
+            "omega": (omega, -limits.max_omega, limits.max_omega),
+            "omega x turning radius": (np.abs(omega) * limits.turning_radius, 0.0 * vx, np.abs(vx) + (limits.turning_radius <= 0)),
+        }
+        for what, (value, low, high) in most.items():
+            wrong = np.flatnonzero((value < low - 1e-3) | (value > high + 1e-3))
+            if wrong.size:
+                row = wrong[0]
+                raise self.fail(
+                    f"{what} {value[row]:.4g} of row {row} is beyond the robot's limits {low[row]:.4g} .. {high[row]:.4g}"
+                )
+
+    def repeats(self) -> None:
+        """The same question gives the same bits, whatever was asked in between."""
+        seen = self.observe()
+        first, memory = self.act(seen, {}, "first call")
+        second, _ = self.act(seen, memory, "second call")
+        self.act(self.observe(seed=9, rows=2), {}, "call in between")
+        self.same(first, self.act(seen, {}, "repeated call")[0], "not deterministic: the same observation again")
+        self.same(second, self.act(seen, memory, "repeated call")[0], "not deterministic: the same observation and memory again")
+
+    def rows_are_alone(self) -> None:
+        """A row gives the same bits alone, with its own memory, as in a batch."""
+        seen = self.observe()
+        together, memory = self.act(seen, {}, "batch")
+        after, _ = self.act(seen, memory, "batch, second step")
+        for row in range(len(seen.pose)):
+            single = lift.batch_of_one(seen, row)
+            alone, own = self.act(single, {}, f"row {row} alone")
+            self.same(together[row : row + 1], alone, f"rows are mixed: row {row} in the batch and alone")
+            self.same(
+                after[row : row + 1], self.act(single, own, f"row {row} alone")[0], f"rows are mixed in the memory of row {row}"
+            )
+
+    def empty_slots(self) -> None:
+        """What an empty slot holds, and how many there are, means nothing."""
+        seen = self.observe()
+        plain, _ = self.act(seen, {}, "plain")
+        for name in ("pedestrians", "robots"):
+            tracks = getattr(seen, name)
+            if tracks is None:
+                continue
+            filled = dataclasses.replace(
+                tracks, **{key: _noise(getattr(tracks, key), tracks.present) for key in ("position", "velocity", "radius")}
+            )
+            other, _ = self.act(dataclasses.replace(seen, **{name: filled}), {}, f"other numbers in empty slots of {name}")
+            self.same(plain, other, f"empty slots of {name} count")
+            wider = dataclasses.replace(tracks, **{f.name: _widened(getattr(tracks, f.name)) for f in dataclasses.fields(tracks)})
+            other, _ = self.act(dataclasses.replace(seen, **{name: wider}), {}, f"more empty slots of {name}")
+            self.same(plain, other, f"the number of slots of {name} counts", tolerance=1e-5)
+
+    def fresh_rows(self) -> None:
+        """Zero in a row's memory is the start of an episode."""
+        seen = self.observe()
+        fresh, memory = self.act(seen, {}, "fresh")
+        _, memory = self.act(self.observe(seed=5), memory, "another scene")
+        some: Bools = np.arange(len(seen.pose)) % 2 == 0
+        again, _ = self.act(seen, lift.reset_memory(memory, some), "after a masked reset")
+        self.same(fresh[some], again[some], "a row whose memory was zeroed does not start afresh")
+
+    def moved(self, tolerance: float, grid: bool) -> None:
+        """Shifting or turning the whole scene changes nothing; rows of several scenes are counted together."""
+        moves = {"shifted": Move(-32.0, 16.0), "turned by 90 degrees": Move(turn=math.pi / 2), "moved": Move(3.0, -8.0, 0.7)}
+        for clause, move in list(moves.items())[: 2 if grid else 3]:
+            here, there = [], []
+            for seed in (1, 2, 3):
+                here.append(self.act(self.observe(rows=8, seed=seed), {}, "here")[0])
+                there.append(self.act(self.observe(rows=8, seed=seed, move=move), {}, clause)[0])
+            self.same(
+                np.concatenate(here), np.concatenate(there), f"the scene {clause} as a whole", tolerance, 0.9 if grid else 1.0
+            )
+
+
+def _noise(values: Array, present: Bools) -> Array:
+    """The values with those of empty slots replaced by numbers that would matter."""
+    changed = values.copy()
+    changed[~present] = 0.125
+    return changed
+
+
+def _widened(values: Array) -> Array:
+    """Three more slots, empty."""
+    return np.concatenate((values, np.zeros((values.shape[0], 3, *values.shape[2:]), values.dtype)), axis=1)

@@ -1,0 +1,191 @@
+"""Crooked scenes for contract tests, and rigid motions of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array, Floats
+from agora.costmap.inflation import cost_of
+from agora.costmap.window import Window
+from agora.interfaces import Costmap, Limits, Observation, Tracks
+
+
+@dataclass(frozen=True)
+class Move:
+    """A rigid motion of the whole plane: turned about the origin, then shifted.
+
+    Attributes:
+        dx, dy: m.
+        turn: rad.
+    """
+
+    dx: float = 0.0
+    dy: float = 0.0
+    turn: float = 0.0
+
+    def points(self, points: Array) -> Array:
+        """Return points (..., 2) moved."""
+        return self.vectors(points) + (self.dx, self.dy)
+
+    def vectors(self, vectors: Array) -> Array:
+        """Return directions (..., 2) turned."""
+        cosine, sine = math.cos(self.turn), math.sin(self.turn)
+        return np.stack((cosine * vectors[..., 0] - sine * vectors[..., 1], sine * vectors[..., 0] + cosine * vectors[..., 1]), -1)
+
+    def poses(self, poses: Array) -> Array:
+        """Return poses (N, 3) moved."""
+        heading = np.mod(poses[:, 2] + self.turn + np.pi, 2.0 * np.pi) - np.pi
+        return np.concatenate((self.points(poses[:, :2]), heading[:, None]), axis=1)
+
+
+def observation(
+    rows: int = 4,
+    pedestrians: int = 5,
+    *,
+    seed: int = 1,
+    move: Move | None = None,
+    window: Window | None = None,
+    beams: int = 90,
+    max_vy: float = 0.0,
+    turning_radius: float = 0.0,
+    corners: int = 0,
+    dt: float = 0.1,
+) -> Observation:
+    """Return a crooked scene that has everything a planner can need.
+
+    Robots stand anywhere, already in motion; paths are bent and of different length; walls are discs beside them; among the
+    pedestrians' slots are empty ones, which hold numbers that mean nothing.
+
+    Args:
+        rows: robots.
+        pedestrians: slots a row, at least one of three empty; 0 for none.
+        seed: of the scene.
+        move: what the whole scene has been moved by.
+        window: of the costmap.
+        beams: of the scan.
+        max_vy: of the robots, m/s; holonomic if more than 0.
+        turning_radius: of the robots, m.
+        corners: of their footprint, 0 for discs.
+        dt: control period, s.
+    """
+    move, window = move or Move(), window or Window(size=6.0, resolution=0.05)
+    scene = _Scene(np.random.default_rng(seed), rows)
+    pose, goal, path, count = scene.robots()
+    tracks = [scene.tracks(pose, slots, move) for slots in (pedestrians, 2 if pedestrians else 0)]
+    scan = scene.rng.uniform(0.6, 8.0, (rows, beams))
+    obstacles = scene.rng.uniform(-1.0, 1.0, (rows, 3, 2)) * 2.5
+    obstacles = pose[:, None, :2] + obstacles + np.sign(obstacles) * 0.7
+    radius = np.full(rows, 0.3)
+    footprint = np.array([[0.25, 0.2], [-0.25, 0.2], [-0.25, -0.2], [0.25, -0.2]])[:corners]
+    moved = move.poses(pose)
+    made = Observation(
+        pose=_f32(moved),
+        twist=_f32(scene.rng.uniform((0.1, -0.2, -0.3), (0.5, 0.2, 0.3), (rows, 3)) * (1.0, max_vy > 0, 1.0)),
+        goal=_f32(move.poses(goal)),
+        radius=_f32(radius),
+        footprint=_f32(np.broadcast_to(footprint, (rows, *footprint.shape))),
+        limits=_limits(rows, max_vy, turning_radius),
+        dt=dt,
+        path=_f32(move.points(path)),
+        path_count=count,
+        pedestrians=tracks[0],
+        robots=tracks[1],
+        scan=_f32(scan),
+        scan_angles=_f32(np.linspace(-2.3, 2.1, beams)),
+        scan_pose=_f32(np.array((0.12, -0.03, 0.1))),
+        scan_range=10.0,
+        costmap=_costmap(window, moved, move.points(obstacles), tracks[0], radius),
+    )
+    _freeze(made)
+    return made
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """Where things stand before the scene is moved."""
+
+    rng: np.random.Generator
+    rows: int
+
+    def robots(self) -> tuple[Array, Array, Array, Array]:
+        """Poses, goals, and paths of different length that end at the goals."""
+        rng, rows = self.rng, self.rows
+        pose = np.column_stack((rng.uniform(-7.0, 9.0, rows), rng.uniform(-3.0, 14.0, rows), rng.uniform(-3.0, 3.0, rows)))
+        bearing = pose[:, 2] + rng.uniform(-1.2, 1.2, rows)
+        length = rng.uniform(3.0, 7.0, rows)
+        goal = pose + np.column_stack((length * np.cos(bearing), length * np.sin(bearing), rng.uniform(-3.0, 3.0, rows)))
+        goal[:, 2] = np.mod(goal[:, 2] + np.pi, 2.0 * np.pi) - np.pi
+        longest = 60
+        count = rng.integers(longest // 2, longest + 1, rows).astype(np.int32)
+        share = np.minimum(np.arange(longest) / (count[:, None] - 1.0), 1.0)
+        side = np.stack((-np.sin(bearing), np.cos(bearing)), -1)
+        bend = rng.uniform(-0.8, 0.8, rows)[:, None] * np.sin(np.pi * share)
+        path = pose[:, None, :2] + share[..., None] * (goal - pose)[:, None, :2] + bend[..., None] * side[:, None, :]
+        return pose, goal, path, count
+
+    def tracks(self, pose: Array, slots: int, move: Move) -> Tracks:
+        """Discs about the robots that keep off them; the second slot of three is empty."""
+        rng, shape = self.rng, (self.rows, slots)
+        bearing, distance = rng.uniform(-np.pi, np.pi, shape), rng.uniform(1.2, 4.0, shape)
+        position = pose[:, None, :2] + distance[..., None] * np.stack((np.cos(bearing), np.sin(bearing)), -1)
+        present = np.broadcast_to(np.arange(slots) % 3 != 1, shape)
+        return Tracks(
+            position=_f32(move.points(position)),
+            velocity=_f32(move.vectors(rng.uniform(-1.0, 1.0, (*shape, 2)))),
+            radius=_f32(rng.uniform(0.2, 0.4, shape)),
+            present=np.array(present),
+            id=rng.permutation(self.rows * slots).reshape(shape).astype(np.int32),
+            group=rng.integers(-1, 3, shape).astype(np.int32),
+        )
+
+
+def _f32(values: Array) -> Floats:
+    return np.ascontiguousarray(values, np.float32)
+
+
+def _limits(rows: int, max_vy: float, turning_radius: float) -> Limits:
+    def full(value: float) -> Floats:
+        return np.full(rows, value, np.float32)
+
+    values = (full(v) for v in (-0.1, 0.8, max_vy, 1.2, 2.0, 2.0, 3.0, turning_radius))
+    return Limits(np.full(rows, max_vy > 0), *values)
+
+
+def _costmap(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radius: Array) -> Costmap:
+    """The window about each robot, with disc walls of radius 0.25 m and the pedestrians, inflated."""
+    cells = window.cells
+    origin = _f32(np.floor(pose[:, :2] / window.resolution) * window.resolution - 0.5 * cells * window.resolution)
+    centre = (np.arange(cells) + 0.5) * window.resolution
+    cost = np.empty((len(pose), cells, cells), np.uint8)
+    for n in range(len(pose)):
+        discs = [(*place, 0.25) for place in obstacles[n]]
+        if window.pedestrians:
+            discs += [
+                (*place, r) for place, r, here in zip(tracks.position[n], tracks.radius[n], tracks.present[n], strict=True) if here
+            ]
+        gap = np.full((cells, cells), np.inf)
+        for x, y, r in discs:
+            gap = np.minimum(gap, np.hypot(centre[None, :] + origin[n, 0] - x, centre[:, None] + origin[n, 1] - y) - r)
+        cost[n] = cost_of(gap, radius[n], window.inflation_radius, window.cost_scaling, touch=0.5 * window.resolution)
+    return Costmap(cost, origin, window.resolution)
+
+
+def arrays(record: Any) -> Iterator[tuple[str, Array]]:
+    """Every array of nested records, with its name."""
+    for one in dataclasses.fields(record):
+        value = getattr(record, one.name)
+        if dataclasses.is_dataclass(value):
+            yield from ((f"{one.name}.{name}", array) for name, array in arrays(value))
+        elif isinstance(value, np.ndarray):
+            yield one.name, value
+
+
+def _freeze(record: Any) -> None:
+    for _, array in arrays(record):
+        array.flags.writeable = False
