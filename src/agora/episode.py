@@ -22,7 +22,7 @@ from agora.planners.lift import call, reset_memory
 from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
-    from agora.interfaces import GlobalPlanner
+    from agora.interfaces import GlobalPlanner, Memory
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
 
@@ -106,7 +106,7 @@ class Episodes:
         self._recorder = Recorder(self.engine, math.ceil(longest / periods.control) + 3)
         self._running = np.full(worlds, -1, np.int64)
         self._pending = list(range(len(starts)))[::-1]
-        self._memory: Any = None
+        self._memory: Memory = {}
         self._planning: list[list[float]] = [[] for _ in range(worlds)]
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
         self._shortest: list[list[float]] = [[] for _ in range(worlds)]
@@ -151,9 +151,9 @@ class Episodes:
         self._running[w] = index
         self._planning[w], self._failure[w], self._shortest[w] = [], {}, []
         self._reached[w] = 0
-        rows = np.arange(len(start.robots)) + w * self.engine.layout.robots
-        if self._memory is not None:
-            self._memory = reset_memory(self._memory, rows)
+        rows = np.zeros(self.observer.rows, np.bool_)
+        rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
+        self._memory = reset_memory(self._memory, rows)
         for r, robot in enumerate(start.robots):
             self.observer.place(w, r, robot.model)
             legs = np.vstack([robot.pose[None, :2], robot.goals[:, :2]])

@@ -62,8 +62,8 @@ class Plan:
 
 
 def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
-    """The key of a row: ``suite/stage/episode/planner/robot``."""
-    return f"{suite.entry(stage, episode)}/{planner}/{robot}"
+    """The key of a row."""
+    return store.episode_key({"suite": suite.name, "stage": stage, "episode": episode, "planner": planner, "robot": robot})
 
 
 def conditions_of(stage: Stage) -> Conditions:
@@ -133,7 +133,7 @@ def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], No
             model = starts[index].robots[robot].model.name
             row = row_of(plan, job, episode, robot, model, recording, lasting)
             rows.append(row)
-            identity = {name: row[name] for name in ("key", "stage", "planner")}
+            identity = {name: row[name] for name in store.IDENTITY}
             timing.append(identity | {m.name: m(recording) for m in fleeting})
             if plan.trajectories == "all" or (plan.trajectories == "failed" and row["outcome"] != "reached"):
                 kept[row["key"]] = recording

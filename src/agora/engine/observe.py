@@ -8,10 +8,10 @@ import numpy as np
 
 from agora.core.jit import bind, kernel
 from agora.core.state import Doubles, Floats
-from agora.interfaces import Limits, Observation, Tracks
+from agora.costmap.window import Window, fill
+from agora.interfaces import Costmap, Limits, Observation, Tracks
 
 if TYPE_CHECKING:
-    from agora.costmap.window import Window
     from agora.engine.world import Engine
     from agora.robots.model import RobotModel
     from agora.sensors.lidar import Lidar
@@ -100,9 +100,9 @@ class Observer:
         self._path, self._path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         self._pedestrians = _tracks(rows, engine.slots) if "pedestrians" in needs or window is not None else None
         self._robots = _tracks(rows, max(count - 1, 0)) if "robots" in needs or window is not None else None
-        self._costmap = None if window is None else window.buffer(rows)
-        self._window, self._ranges = window, np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
+        self._ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
         self._bound = [self._bind(g) for g in (0, 1)]
+        self._costmap = None if window is None else self._bind_window(window)
 
     def _bind(self, generation: int) -> list[Any]:
         engine = self._engine
@@ -116,10 +116,36 @@ class Observer:
             calls.append(bind(_gather_robots, robots, engine.robot_traits, *arrays))
         return calls
 
+    def _bind_window(self, window: Window) -> Costmap:
+        """Make the local costmaps and fix the arguments of what fills them; other robots are marked as pedestrians are."""
+        engine, people, others = self._engine, self._pedestrians, self._robots
+        assert people is not None and others is not None
+        self._map_index = np.zeros(self.rows, np.int32)
+        self._inscribed = np.zeros(self.rows, np.float32)
+        self._moving = _tracks(self.rows, people.radius.shape[1] + others.radius.shape[1]) if others.radius.shape[1] else people
+        cost = np.zeros((self.rows, window.cells, window.cells), np.uint8)
+        origin = np.zeros((self.rows, 2), np.float32)
+        moving = (self._moving.position, self._moving.radius, self._moving.present)
+        self._fill = bind(
+            fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin
+        )
+        return Costmap(_read_only(cost), _read_only(origin), window.resolution)
+
+    def _fill_window(self) -> None:
+        people, others = self._pedestrians, self._robots
+        assert people is not None and others is not None
+        self._map_index.reshape(-1, self._engine.layout.robots)[...] = self._engine.maps.index[:, None]
+        if self._moving is not people:
+            for name in ("position", "radius", "present"):
+                getattr(self._moving, name)[...] = np.concatenate([getattr(people, name), getattr(others, name)], axis=1)
+        self._fill(0, self.rows)
+
     def place(self, world: int, robot: int, model: RobotModel) -> None:
         """Say which robot a row is."""
         n = world * self._engine.layout.robots + robot
         self._radius[n] = model.radius
+        if self._costmap is not None:
+            self._inscribed[n] = model.inscribed_radius
         self._footprint[n] = 0
         self._footprint[n, : len(model.footprint)] = np.asarray(model.footprint, np.float32).reshape(-1, 2)
         for mine, its in zip(vars(self._limits).values(), vars(model.limits(1)).values(), strict=True):
@@ -152,9 +178,8 @@ class Observer:
         engine = self._engine
         for call in self._bound[engine._now]:
             call(0, engine.layout.worlds)
-        if self._window is not None:
-            index = np.repeat(engine.maps.index, engine.layout.robots)
-            self._window.fill(engine.maps, index, self._pose, self._radius, (self._pedestrians, self._robots), self._costmap)
+        if self._costmap is not None:
+            self._fill_window()
         seen = self._needs
         scanned = self._lidar is not None and "scan" in seen
         return Observation(

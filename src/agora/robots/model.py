@@ -105,6 +105,15 @@ class RobotModel:
             raise ValueError(f"radius must hold the footprint: at least {reach:.3f} m, not {self.radius}")
 
     @property
+    def inscribed_radius(self) -> float:
+        """Radius of the largest disc about the base inside the footprint, m."""
+        if not self.footprint:
+            return self.radius
+        corners = np.array(self.footprint)
+        edges = np.roll(corners, -1, axis=0) - corners
+        return float((np.abs(edges[:, 0] * corners[:, 1] - edges[:, 1] * corners[:, 0]) / np.hypot(*edges.T)).min())
+
+    @property
     def turning_radius(self) -> float:
         """Radius of the smallest curve of the base, m; 0 for robots that turn in place."""
         return self.wheelbase / math.tan(self.max_steering) if self.wheelbase and self.max_steering else 0.0

@@ -120,7 +120,7 @@ class Suite:
 
     def entry(self, stage: str, episode: int) -> str:
         """The name of an episode: ``suite/stage/episode``."""
-        return f"{self.name}/{stage}/{episode:04d}"
+        return f"{self.name}/{stage}/{episode}"
 
     def start(self, stage_name: str, episode: int) -> Start:
         """Put one episode together; the result depends on the suite, the seed and the episode alone.

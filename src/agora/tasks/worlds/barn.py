@@ -1,0 +1,38 @@
+"""The static worlds of BARN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agora.datasets.barn import CHALLENGE_WORLDS, read_world, world_numbers
+from agora.seeds import Stream
+from agora.tasks.scenario import RobotTask, Scenario
+from agora.tasks.world import World
+
+
+@dataclass(frozen=True)
+class Barn:
+    """Worlds of BARN, with start and goal as scenario.
+
+    Attributes:
+        worlds: their numbers; those of the challenge that are in the data where empty.
+        obstacles: the cylinders as exact discs, or as cells of 0.15 m.
+    """
+
+    worlds: tuple[int, ...] = ()
+    obstacles: Literal["discs", "cells"] = "discs"
+
+    def names(self) -> list[str]:
+        """The worlds' numbers."""
+        there = self.worlds or [n for n in CHALLENGE_WORLDS if n in world_numbers()]
+        return [str(n) for n in there]
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Read a world.
+
+        Raises:
+            InputError: the data set is not there, or has no such world.
+        """
+        read = read_world(int(name), obstacles=self.obstacles)
+        return World(read.map, Scenario(robots=(RobotTask(read.start, read.goal),)))

@@ -1,0 +1,42 @@
+"""The dynamic worlds of DynaBARN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agora.datasets.dynabarn import read_world, world_names
+from agora.seeds import Stream
+from agora.tasks.scenario import RobotTask, Scenario
+from agora.tasks.world import World
+
+
+@dataclass(frozen=True)
+class DynaBarn:
+    """Worlds of DynaBARN, with start and goal as scenario and the moving cylinders as recorded pedestrians.
+
+    Attributes:
+        worlds: their names, ``challenge_07``; all of ``part`` and ``difficulty`` where empty.
+        part: challenge or demo, or all. difficulty: easy, medium or hard, or all.
+    """
+
+    worlds: tuple[str, ...] = ()
+    part: Literal["challenge", "demo", "all"] = "all"
+    difficulty: Literal["easy", "medium", "hard", "all"] = "all"
+
+    def names(self) -> list[str]:
+        """The worlds' names."""
+        if self.worlds:
+            return list(self.worlds)
+        names = [n for n in world_names() if self.part == "all" or n.startswith(self.part)]
+        return [n for n in names if self.difficulty in ("all", read_world(n).difficulty)]
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Read a world.
+
+        Raises:
+            InputError: the data set is not there, or has no such world.
+        """
+        read = read_world(name)
+        task = Scenario(robots=(RobotTask(read.start, read.goal),))
+        return World(read.map, task, read.obstacles, replay_radius=read.radius)

@@ -1,0 +1,53 @@
+"""Stretches of the ETH and UCY recordings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.datasets.eth_ucy import SOURCES, read_scene
+from agora.errors import InputError
+from agora.seeds import Stream
+from agora.tasks.world import World
+
+
+@dataclass(frozen=True)
+class EthUcy:
+    """Recorded scenes from which each episode plays a stretch; robots are placed by a robots mode.
+
+    Attributes:
+        scenes: names of scenes; all where empty.
+        length: of a stretch, s; it begins at a random moment of the recording.
+        radius: of the pedestrians, m.
+        least: pedestrians that a stretch must show; one with fewer is drawn again.
+    """
+
+    scenes: tuple[str, ...] = ()
+    length: float = 60.0
+    radius: float = 0.25
+    least: int = 1
+
+    def __post_init__(self) -> None:
+        if self.length <= 0 or self.radius <= 0 or self.least < 0:
+            raise ValueError("length and radius must be above 0, least at least 0")
+
+    def names(self) -> list[str]:
+        """The scenes' names."""
+        return list(self.scenes) or sorted(SOURCES)
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Read a scene and choose a stretch.
+
+        Raises:
+            InputError: the data set is not there, has no such scene, or no stretch with so many pedestrians.
+        """
+        scene = read_scene(name)
+        people = scene.trajectories
+        first, last = float(people.start.min()), float(people.end.max())
+        for _ in range(1000):
+            begin = float(stream.uniform(first, max(last - self.length, first)))
+            there = people.overlapping(begin, begin + self.length)
+            if int(np.sum(there)) >= self.least:
+                return World(scene.map, None, people.only(there).moved(delay=-begin), replay_radius=self.radius)
+        raise InputError(f"scene {name!r} has no {self.length} s with {self.least} pedestrians")

@@ -1,0 +1,40 @@
+"""The curated episodes of SocNavBench."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.datasets.socnavbench import episode_names, read_episode
+from agora.seeds import Stream
+from agora.tasks.scenario import RobotTask, Scenario
+from agora.tasks.world import World
+
+RADIUS = 0.2
+"""Of SocNavBench's pedestrians, m."""
+
+
+@dataclass(frozen=True)
+class SocNavBench:
+    """Episodes of SocNavBench: map, start and goal as scenario, recorded pedestrians, time budget.
+
+    Attributes:
+        episodes: their names; all 33 where empty.
+        real_speed: play hotel and univ at the speed at which they were filmed, not at SocNavBench's 0.6 of it.
+    """
+
+    episodes: tuple[str, ...] = ()
+    real_speed: bool = False
+
+    def names(self) -> list[str]:
+        """The episodes' names."""
+        return list(self.episodes) or episode_names()
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Read an episode.
+
+        Raises:
+            InputError: the data set is not there, or has no such episode.
+        """
+        read = read_episode(name, real_speed=self.real_speed)
+        task = Scenario(robots=(RobotTask(read.start, read.goal),))
+        return World(read.map, task, read.trajectories, replay_radius=RADIUS, timeout=read.budget)
