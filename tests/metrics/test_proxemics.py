@@ -29,6 +29,16 @@ def test_private_zone_counts_seconds_and_not_samples():
     assert proxemics.personal_space_compliance_igibson(passing(0.4, uneven)) == pytest.approx(0.94, abs=0.002)
 
 
+def test_a_sample_stands_for_the_interval_up_to_the_next():
+    # a pedestrian 0.4 m away at 0 and 5 s, 2.4 m away at 1 s: near for 1 of 5 s, and what holds at the end lasts no longer
+    time = np.array([0.0, 1.0, 5.0])
+    crowd = among(time, (np.array([0.4, 2.4, 0.4]), 1.0))
+    recording = drive(time, np.zeros(3), np.ones(3), 0.7, **crowd)
+    assert proxemics.time_in_private_zone(recording) == 1.0
+    assert proxemics.personal_space_compliance_igibson(recording) == pytest.approx(0.8)
+    assert proxemics.closest_pedestrian_distance_average(recording) == pytest.approx((0.4 * 1 + 2.4 * 4) / 5 - 0.55)
+
+
 def test_two_pedestrians_at_once_count_once():
     twins = drive(TIME, 3.0 + TIME, np.zeros_like(TIME), 0.0, **among(TIME, (8.0, 0.4), (8.0, -0.4)))
     assert proxemics.time_in_private_zone(twins) == pytest.approx(0.6, abs=0.011)
@@ -99,3 +109,6 @@ def test_clearing_distance_is_the_walls_clearance_less_the_radius():
     assert proxemics.clearing_distance_min(recording) == pytest.approx(0.8 - 0.05 - 0.3)
     assert proxemics.clearing_distance_average(recording) == pytest.approx(1.8 - 0.05 - 0.3, abs=0.003)
     assert proxemics.clearing_distance_min(drive(time, time, time)) is None
+    nowhere = Wall((1.0, 2.0), 0.6)
+    nowhere.clearance_at = lambda points: np.full(len(points), 1e3, np.float32)
+    assert proxemics.clearing_distance_average(drive(time, time, time, map=nowhere)) is None

@@ -33,7 +33,7 @@ def disc_time(recording: Recording) -> Doubles:
     product, speed2 = _approach(recording)
     gap = x * x + y * y - (recording.radius + recording.pedestrian_radius) ** 2
     root2 = product * product - speed2 * gap
-    meets = recording.pedestrian_present & (product < 0.0) & (root2 >= 0.0) & (gap > 0.0)
+    meets = recording.pedestrian_present & (product < 0.0) & (root2 >= 0.0)
     soon = np.full(distance.shape, _LATE)
     np.divide(gap, np.sqrt(np.maximum(root2, 0.0)) - product, out=soon, where=meets)
     soon[recording.pedestrian_present & (gap <= 0.0)] = 0.0

@@ -17,7 +17,7 @@ class Metric:
 
     Attributes:
         name: unique; a definition that belongs to one source carries it, ``personal_space_compliance.igibson``.
-        unit: SI unit, "" for a pure number.
+        unit: SI unit, "" for a pure number, "0/1" for an indicator, whose mean is a rate.
         direction: which way is better.
         formula: definition in words or symbols, one line.
         source: where it was published.

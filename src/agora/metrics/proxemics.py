@@ -6,8 +6,6 @@ overlap. Zones are Hall's (1966): intimate to 0.45 m, personal to 1.2 m.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from agora.core.recording import Recording
@@ -20,6 +18,8 @@ _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _FAR = 10.0
 _PRIVATE = 0.5
 _INTIMATE, _PERSONAL = 0.45, 1.2
+_NO_WALL = 1e3
+"""Clearance in a map without obstacles, m."""
 
 
 @metric(
@@ -122,8 +122,8 @@ def _clearing(recording: Recording) -> Doubles | None:
     """(T,) gap between the robot's disc and the nearest wall, m; None without a wall in the map."""
     if recording.map is None:
         return None
-    gap: Doubles = np.asarray(recording.map.clearance_at(recording.pose[:, :2]), np.float64) - recording.radius
-    return gap if math.isfinite(gap.max()) else None
+    clearance = np.asarray(recording.map.clearance_at(recording.pose[:, :2]), np.float64)
+    return None if clearance.max() >= _NO_WALL else clearance - recording.radius
 
 
 @metric(
@@ -134,7 +134,7 @@ def _clearing(recording: Recording) -> Doubles | None:
     source="Francis et al. 2023, arXiv:2306.16740, Table 1",
 )
 def clearing_distance_min(recording: Recording) -> float | None:
-    """Undefined without a map."""
+    """Undefined without a map, or without an obstacle in it."""
     gap = _clearing(recording)
     return None if gap is None else float(gap.min())
 
@@ -147,6 +147,6 @@ def clearing_distance_min(recording: Recording) -> float | None:
     source="Francis et al. 2023, arXiv:2306.16740, Table 1",
 )
 def clearing_distance_average(recording: Recording) -> float | None:
-    """Undefined without a map."""
+    """Undefined without a map, or without an obstacle in it."""
     gap = _clearing(recording)
     return None if gap is None else average(recording, gap)
