@@ -108,3 +108,6 @@ class Wall:
 
     def clearance_at(self, points: np.ndarray) -> np.ndarray:
         return np.maximum(np.abs((points - self.through) @ self.normal) - self.half, 0.0)
+
+    def gap(self, points: np.ndarray) -> np.ndarray:
+        return self.clearance_at(points)

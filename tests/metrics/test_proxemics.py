@@ -110,5 +110,5 @@ def test_clearing_distance_is_the_walls_clearance_less_the_radius():
     assert proxemics.clearing_distance_average(recording) == pytest.approx(1.8 - 0.05 - 0.3, abs=0.003)
     assert proxemics.clearing_distance_min(drive(time, time, time)) is None
     nowhere = Wall((1.0, 2.0), 0.6)
-    nowhere.clearance_at = lambda points: np.full(len(points), 1e3, np.float32)
+    nowhere.gap = lambda points: np.full(len(points), np.inf)
     assert proxemics.clearing_distance_average(drive(time, time, time, map=nowhere)) is None

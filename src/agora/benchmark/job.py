@@ -12,14 +12,12 @@ from agora.benchmark import store
 from agora.core.recording import Recording
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 from agora.episode import Conditions, Episodes
+from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
 from agora.registry import Named, available, load
 from agora.tasks.suite import Stage, Suite
 
 ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
-TIMING = ("planning_time",)
-"""Metrics that depend on the machine: they go to ``timing``, outside the byte-identity promise."""
-
 Keep = Literal["all", "failed", "none"]
 
 

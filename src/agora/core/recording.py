@@ -79,7 +79,6 @@ class Recording:
         planning_time: (C,) wall time of each control call, s; outside the byte-identity promise.
         clipped: how many twists were beyond the limits.
         failure: what the planner raised, if it failed.
-        scan_min: (T,) smallest range, m, where scans were taken.
     """
 
     time: Doubles

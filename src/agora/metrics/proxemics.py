@@ -18,8 +18,6 @@ _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _FAR = 10.0
 _PRIVATE = 0.5
 _INTIMATE, _PERSONAL = 0.45, 1.2
-_NO_WALL = 1e3
-"""Clearance in a map without obstacles, m."""
 
 
 @metric(
@@ -122,8 +120,8 @@ def _clearing(recording: Recording) -> Doubles | None:
     """(T,) gap between the robot's disc and the nearest wall, m; None without a wall in the map."""
     if recording.map is None:
         return None
-    clearance = np.asarray(recording.map.clearance_at(recording.pose[:, :2]), np.float64)
-    return None if clearance.max() >= _NO_WALL else clearance - recording.radius
+    gap = recording.map.gap(recording.pose[:, :2])
+    return gap - recording.radius if np.isfinite(gap).all() else None
 
 
 @metric(
