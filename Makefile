@@ -1,0 +1,48 @@
+# make demo    a benchmark of five small places, with report and video, in results/demo
+# make test    every test that needs no root          make test-all  the slow truth tests too
+# make check   format, lint, types, imports           make bench     speed, against peers and plain C
+# make docs    the manual, in docs/_build/html        make clean     what these made
+
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+
+.PHONY: demo test test-all check bench docs clean
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Agora needs Python 3.11 or newer; name one: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml requirements.lock | $(BIN)/python
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.%: pyproject.toml requirements.lock $(VENV)/.runtime
+	$(INSTALL) --editable '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.runtime
+	@rm -rf results/demo
+	$(BIN)/agora bench demo --planner dwa --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -m 'not slow'
+
+test-all: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.test $(VENV)/.check
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) results docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
