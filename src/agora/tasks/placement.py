@@ -19,8 +19,8 @@ from agora.seeds import Stream
 def component_of(map: Map, clearance: float) -> Ints:
     """Return the component (rows, columns) of each cell that a disc can go between: 1 the largest, 0 where it does not fit.
 
-    A disc fits in a known cell whose clearance is above its radius; it goes from cell to cell across sides, as A* does, whose
-    diagonal steps do not cut corners. Components of equal size are numbered in the order of their first cell.
+    A disc fits in a known cell whose clearance is above its radius and half a cell; it goes from cell to cell across sides, as A*
+    does, whose diagonal steps do not cut corners. Components of equal size are numbered in the order of their first cell.
 
     Args:
         map: the surroundings.
@@ -28,7 +28,7 @@ def component_of(map: Map, clearance: float) -> Ints:
     """
     from scipy.ndimage import label
 
-    free = map.clearance > np.float32(clearance)
+    free = map.clearance > np.float32(max(clearance, 0.5 * map.resolution))
     if map.unknown is not None:
         free &= ~map.unknown
     labels, count = label(free)
