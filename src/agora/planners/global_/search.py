@@ -17,6 +17,7 @@ AFTER, BEFORE, SLOT, PARENT = 0, 1, 2, 3
 _BEYOND = np.float32(math.sqrt(2.0) - 1.0)
 _INFINITE = np.float32(np.inf)
 _PER_CELL = np.float32(16.0)
+_SAMPLES, _TWO, _SLACK = np.float32(4.0), np.float32(2.0), np.float32(1.0001)
 _ROWS, _COLUMNS = (0, 0, -1, 1, -1, -1, 1, 1), (-1, 1, 0, 0, -1, 1, -1, 1)
 _EDGE = np.float32(1.001)
 
@@ -168,7 +169,7 @@ def _line_cost(clearance, x0, y0, x1, y1, least, radius, share, inflation_radius
     rows, columns = clearance.shape
     dx, dy = x1 - x0, y1 - y0
     long = math.sqrt(dx * dx + dy * dy)
-    count = int(np.ceil(long * np.float32(4.0))) + 1
+    count = int(np.ceil(long * _SAMPLES)) + 1
     total = _ZERO
     for i in range(count):
         t = (np.float32(i) + _HALF) / np.float32(count)
@@ -194,7 +195,7 @@ def _pull(clearance, points, least, radius, share, inflation_radius, scaling, be
         p, q = points[i - 1], points[i]
         cost = _line_cost(clearance, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
         dx, dy = q[0] - p[0], q[1] - p[1]
-        behind[i] = behind[i - 1] + (cost if cost < _INFINITE else np.float32(2.0) * math.sqrt(dx * dx + dy * dy))
+        behind[i] = behind[i - 1] + (cost if cost < _INFINITE else _TWO * math.sqrt(dx * dx + dy * dy))
     anchor = 0
     keep[0] = True
     while anchor < count - 1:
@@ -202,7 +203,7 @@ def _pull(clearance, points, least, radius, share, inflation_radius, scaling, be
         while j < count and misses < 16:
             p, q = points[anchor], points[j]
             cost = _line_cost(clearance, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
-            if cost <= (behind[j] - behind[anchor]) * np.float32(1.0001):
+            if cost <= (behind[j] - behind[anchor]) * _SLACK:
                 reached, misses = j, 0
             else:
                 misses += 1
