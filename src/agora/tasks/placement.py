@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Bools, Doubles, Ints
+from agora.core.state import Array, Bools, Doubles, Ints
 from agora.errors import InputError, PlacementError
 from agora.maps.distance import inside_all
 from agora.maps.grid import Map
@@ -19,8 +19,8 @@ from agora.seeds import Stream
 def component_of(map: Map, clearance: float) -> Ints:
     """Return the component (rows, columns) of each cell that a disc can go between: 1 the largest, 0 where it does not fit.
 
-    A disc fits in a known cell whose clearance is above its radius; it goes from cell to cell across sides, as A* does, whose
-    diagonal steps do not cut corners. Components of equal size are numbered in the order of their first cell.
+    A disc fits in a known cell whose clearance is above its radius and half a cell; it goes from cell to cell across sides, as A*
+    does, whose diagonal steps do not cut corners. Components of equal size are numbered in the order of their first cell.
 
     Args:
         map: the surroundings.
@@ -28,7 +28,7 @@ def component_of(map: Map, clearance: float) -> Ints:
     """
     from scipy.ndimage import label
 
-    free = map.clearance > np.float32(clearance)
+    free = map.clearance > np.float32(max(clearance, 0.5 * map.resolution))
     if map.unknown is not None:
         free &= ~map.unknown
     labels, count = label(free)
@@ -87,27 +87,28 @@ def place(
     asked += f", outside {len(discs)} discs" if len(discs) else ""
     asked += ", in the region" if corners is not None else ""
     cells = _candidates(map, clearance, passage, corners, connected_to)
-    points = np.empty((count, 2))
-    placed = 0
-    batch = min(max(64, 2 * count), 4096)
-    for _ in range(math.ceil(attempts * count / batch)):
-        if len(cells) == 0 or placed == count:
-            break
-        draws = stream.uniform(shape=(batch, 3))
-        chosen = cells[np.minimum((draws[:, 0] * len(cells)).astype(np.int64), len(cells) - 1)]
-        row, column = np.divmod(chosen, map.shape[1])
-        corner = np.stack((column, row), axis=1)
-        drawn = (corner + draws[:, 1:]) * map.resolution + map.origin
+    limit = attempts * count if len(cells) else 0
+    points: Doubles = np.empty((0, 2))
+    while len(points) < count and limit > 0:
+        batch = min(max(64, 2 * count), 4096)
+        limit -= batch
+        drawn = _draw(stream, map, cells, batch)
         for point in drawn[_allowed(map, drawn, clearance, discs, corners)]:
-            if placed < count and (np.hypot(*(points[:placed] - point).T) >= apart).all():
-                points[placed] = point
-                placed += 1
-    if placed < count:
-        area, whole = len(cells) * map.resolution**2, map.size[0] * map.size[1]
-        raise PlacementError(
-            f"no room for {asked} in map {map.name!r}: placed {placed}, cells with room are at most {area:.4g} of {whole:.4g} m2"
-        )
+            if len(points) < count and (np.hypot(*(points - point).T) >= apart).all():
+                points = np.vstack((points, point))
+    if len(points) < count:
+        area = f"{len(cells) * map.resolution**2:.4g} of {map.size[0] * map.size[1]:.4g} m2"
+        raise PlacementError(f"no room for {asked} in map {map.name!r}: placed {len(points)}; cells with room are at most {area}")
     return points
+
+
+def _draw(stream: Stream, map: Map, cells: Array, count: int) -> Doubles:
+    """Points (count, 2) uniformly from cells, given by their numbers."""
+    draws = stream.uniform(shape=(count, 3))
+    chosen = cells[np.minimum((draws[:, 0] * len(cells)).astype(np.int64), len(cells) - 1)]
+    row, column = np.divmod(chosen, map.shape[1])
+    corner = np.stack((column, row), axis=1)
+    return np.asarray((corner + draws[:, 1:]) * map.resolution + map.origin)
 
 
 def _corners(region: ArrayLike | None) -> Doubles | None:
@@ -123,7 +124,7 @@ def _corners(region: ArrayLike | None) -> Doubles | None:
     return corners
 
 
-def _candidates(map: Map, clearance: float, passage: float, corners: Doubles | None, connected_to: ArrayLike | None) -> np.ndarray:
+def _candidates(map: Map, clearance: float, passage: float, corners: Doubles | None, connected_to: ArrayLike | None) -> Array:
     """Numbers of the cells of one component that may hold a point with the clearance, in the region's bounding box."""
     labels = component_of(map, float(passage))
     near = (labels > 0) & (map.clearance > clearance - math.sqrt(0.5) * map.resolution)

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from agora.core.state import Doubles, Floats
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.planners.global_.search import cell_factors, pull, resample, search
+from agora.planners.global_.search import cell_factors, pull, resample, search, tighten
 
 
 @dataclass(frozen=True)
 class AStar:
     """Cheapest 8-connected path (Hart, Nilsson and Raphael 1968) over cells whose clearance is above the robot's radius.
+
+    Cells with an obstacle within half a cell are blocked for every radius, so that no path leaks through a thin wall.
 
     A cell length costs ``neutral + factor * c`` with c costmap_2d's inflated cost (0 to 252), as in navfn, which has 50 and 0.8.
     A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. The path is pulled taut where
@@ -54,12 +56,12 @@ class AStar:
         """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none, or an end is outside the map."""
         corner = np.asarray(origin, np.float64)[:2] + 0.5 * resolution
         ends = (np.array([start[:2], goal[:2]], np.float64) - corner) / resolution
-        points = self.cells(np.ascontiguousarray(clearance, np.float32), ends, radius)
+        points = self.cells(np.ascontiguousarray(clearance, np.float32), resolution, ends, radius)
         if points is None:
             return None
         return resample(points * resolution + corner, self.spacing).astype(np.float32)
 
-    def cells(self, clearance: Floats, ends: Doubles, radius: float) -> Doubles | None:
+    def cells(self, clearance: Floats, resolution: float, ends: Doubles, radius: float) -> Doubles | None:
         """Return the path before it is resampled; it and its ``ends`` (2, 2) are in cells from the centre of cell [0, 0]."""
         rows, columns = clearance.shape
         cells = np.floor(ends + 0.5).astype(np.int64)
@@ -67,15 +69,16 @@ class AStar:
             return None
         first, last = (int(y * columns + x) for x, y in cells)
         share = self.factor / self.neutral
-        cost = [np.float32(v) for v in (radius, share, self.inflation_radius, self.cost_scaling)]
+        least = max(radius, 0.5 * resolution)
+        cost = (least, radius, share, self.inflation_radius, self.cost_scaling)
         factor = np.empty(clearance.shape, np.float32)
-        cell_factors(clearance, *cost, factor)
+        cell_factors(clearance, *(np.float32(v) for v in cost), factor)
         free = np.isfinite(factor)
         if not free.flat[last]:
             return None
         escape = np.zeros((0, 2))
         if not free.flat[first]:
-            way = search(np.where(clearance > 0, np.float32(1.0), np.float32(np.inf)), first, -1, free, guided=False)
+            way = search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), first, -1, free, guided=False)
             if way is None:
                 return None
             first = int(way[-1])
@@ -87,7 +90,7 @@ class AStar:
         begin = _centres(numbers[:1], columns) if len(escape) else ends[:1]
         points = np.vstack((begin, middle, ends[1:]))
         if self.smooth:
-            points = pull(clearance, points, radius, share, self.inflation_radius, self.cost_scaling)
+            points = pull(clearance, points, *cost)
         return np.vstack((escape, points))
 
 
@@ -98,8 +101,9 @@ def _centres(numbers: np.ndarray, columns: int) -> Doubles:
 def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> float:
     """Return the length of a shortest collision-free path of a disc between two points, m; infinite where there is none.
 
-    The shortest 8-connected path over cells with clearance above the radius, pulled taut again and again until it gets no shorter.
-    So it is a shortest one among the paths that pass obstacles on the same sides.
+    The shortest 8-connected paths there and back over cells with clearance above the radius are pulled taut between ever finer
+    points; the shorter is taken. It is as short as any path that passes obstacles on the same sides; where two ways around an
+    obstacle differ by a few percent, it may be the longer one.
 
     Args:
         map: the surroundings.
@@ -109,16 +113,26 @@ def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) 
     """
     corner = np.asarray(map.origin) + 0.5 * map.resolution
     ends = (np.array([start, goal], np.float64)[:, :2] - corner) / map.resolution
-    points = AStar(factor=0.0).cells(map.clearance, ends, radius)
-    if points is None:
+    there = AStar(factor=0.0).cells(map.clearance, map.resolution, ends, radius)
+    if there is None:
         return math.inf
-    best, spacing = _length(points), 4.0
-    while spacing >= 0.25:
-        points = pull(map.clearance, resample(points, spacing), radius)
-        length = _length(points)
-        spacing = spacing if length < best * (1 - 1e-4) else 0.5 * spacing
-        best = min(best, length)
-    return best * map.resolution
+    back = AStar(factor=0.0).cells(map.clearance, map.resolution, ends[::-1], radius)
+    least = max(radius, 0.5 * map.resolution)
+    return min(_taut_length(map.clearance, p, least) for p in (there, back) if p is not None) * map.resolution
+
+
+def _taut_length(clearance: Floats, points: Doubles, least: float) -> float:
+    """The length of a path in cells when it is pulled taut."""
+    ends = points[[0, -1]]
+    best = _length(points)
+    for spacing in (4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0):
+        fine = resample(points, spacing).astype(np.float32)
+        tighten(clearance, fine, np.float32(least), 20)
+        points = fine.astype(np.float64)
+        points[[0, -1]] = ends
+        points = pull(clearance, points, least)
+        best = min(best, _length(points))
+    return best
 
 
 def _length(points: Doubles) -> float:

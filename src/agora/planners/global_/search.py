@@ -17,6 +17,7 @@ AFTER, BEFORE, SLOT, PARENT = 0, 1, 2, 3
 _BEYOND = np.float32(math.sqrt(2.0) - 1.0)
 _INFINITE = np.float32(np.inf)
 _PER_CELL = np.float32(16.0)
+_SAMPLES, _TWO, _SLACK = np.float32(4.0), np.float32(2.0), np.float32(1.0001)
 _ROWS, _COLUMNS = (0, 0, -1, 1, -1, -1, 1, 1), (-1, 1, 0, 0, -1, 1, -1, 1)
 _EDGE = np.float32(1.001)
 
@@ -51,6 +52,13 @@ def _queue(cell, key, now, links, heads):
     return more
 
 
+@device
+def _octile(rows, columns):
+    """Length in cells of a shortest 8-connected path in the open."""
+    rows, columns = abs(rows), abs(columns)
+    return np.float32(max(rows, columns)) + _BEYOND * np.float32(min(rows, columns))
+
+
 @kernel
 def _search(nodes, links, heads, columns, start, goal, exits, guided):
     """Search from a cell; return the cell where the search ended, -1 where there is no way.
@@ -72,9 +80,10 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
     goal_row, goal_column = goal // columns, goal % columns
     targeted = goal >= 0
-    now = np.int32(0)
+    key = _octile(goal_row - start // columns, goal_column - start % columns) if guided else _ZERO
+    now = np.int32(key * _PER_CELL)
     nodes[start, LENGTH], links[start, PARENT] = _ZERO, start
-    queued = _queue(start, _ZERO, now, links, heads)
+    queued = _queue(start, key, now, links, heads)
     end = np.int32(-1)
     while queued > 0:
         while heads[now & (heads.size - 1)] < 0:
@@ -107,9 +116,7 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
             if reached < nodes[other, LENGTH]:
                 key = reached
                 if guided:
-                    up = abs(goal_row - np.int32(row) - _ROWS[k])
-                    right = abs(goal_column - np.int32(column) - _COLUMNS[k])
-                    key += np.float32(max(up, right)) + _BEYOND * np.float32(min(up, right))
+                    key += _octile(goal_row - np.int32(row) - _ROWS[k], goal_column - np.int32(column) - _COLUMNS[k])
                 nodes[other, LENGTH], links[other, PARENT] = reached, cell
                 queued += _queue(other, key, now, links, heads)
     return goal if end >= 0 else -1
@@ -147,22 +154,22 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
 
 
 @kernel
-def cell_factors(clearance, radius, share, inflation_radius, scaling, out):
-    """Write the factor of each cell: infinite where the clearance is not above the radius, else 1 + share * inflated cost."""
+def cell_factors(clearance, least, radius, share, inflation_radius, scaling, out):
+    """Write the factor of each cell: infinite where the clearance is not above ``least``, else 1 + share * inflated cost."""
     for row in range(clearance.shape[0]):
         for column in range(clearance.shape[1]):
             d = clearance[row, column]
             cost = _ONE + share * cost_at(d, _ZERO, radius, inflation_radius, scaling)
-            out[row, column] = cost if d > radius else _INFINITE
+            out[row, column] = cost if d > least else _INFINITE
 
 
 @device
-def _line_cost(clearance, x0, y0, x1, y1, radius, share, inflation_radius, scaling):
-    """Cost of a straight line in cells, infinite where the interpolated clearance is not above the radius."""
+def _line_cost(clearance, x0, y0, x1, y1, least, radius, share, inflation_radius, scaling):
+    """Cost of a straight line in cells, infinite where the interpolated clearance is not above ``least``."""
     rows, columns = clearance.shape
     dx, dy = x1 - x0, y1 - y0
     long = math.sqrt(dx * dx + dy * dy)
-    count = int(np.ceil(long * np.float32(4.0))) + 1
+    count = int(np.ceil(long * _SAMPLES)) + 1
     total = _ZERO
     for i in range(count):
         t = (np.float32(i) + _HALF) / np.float32(count)
@@ -173,30 +180,30 @@ def _line_cost(clearance, x0, y0, x1, y1, radius, share, inflation_radius, scali
         lower = clearance[r, c] * (_ONE - a) + clearance[r, c + 1] * a
         upper = clearance[r + 1, c] * (_ONE - a) + clearance[r + 1, c + 1] * a
         d = lower * (_ONE - b) + upper * b
-        if not d > radius:
+        if not d > least:
             return _INFINITE
         total += _ONE + share * cost_at(d, _ZERO, radius, inflation_radius, scaling)
     return total * long / np.float32(count)
 
 
 @kernel
-def _pull(clearance, points, radius, share, inflation_radius, scaling, behind, keep):
+def _pull(clearance, points, least, radius, share, inflation_radius, scaling, behind, keep):
     """Mark in ``keep`` the points of a path that remain when straight lines replace what they are not dearer than."""
     count = len(points)
     behind[0] = _ZERO
     for i in range(1, count):
         p, q = points[i - 1], points[i]
-        cost = _line_cost(clearance, p[0], p[1], q[0], q[1], radius, share, inflation_radius, scaling)
+        cost = _line_cost(clearance, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
         dx, dy = q[0] - p[0], q[1] - p[1]
-        behind[i] = behind[i - 1] + (cost if cost < _INFINITE else np.float32(2.0) * math.sqrt(dx * dx + dy * dy))
+        behind[i] = behind[i - 1] + (cost if cost < _INFINITE else _TWO * math.sqrt(dx * dx + dy * dy))
     anchor = 0
     keep[0] = True
     while anchor < count - 1:
         reached, misses, j = anchor + 1, 0, anchor + 2
         while j < count and misses < 16:
             p, q = points[anchor], points[j]
-            cost = _line_cost(clearance, p[0], p[1], q[0], q[1], radius, share, inflation_radius, scaling)
-            if cost <= (behind[j] - behind[anchor]) * np.float32(1.0001):
+            cost = _line_cost(clearance, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
+            if cost <= (behind[j] - behind[anchor]) * _SLACK:
                 reached, misses = j, 0
             else:
                 misses += 1
@@ -206,22 +213,46 @@ def _pull(clearance, points, radius, share, inflation_radius, scaling, behind, k
 
 
 def pull(
-    clearance: Floats, points: Doubles, radius: float, share: float = 0.0, inflation_radius: float = 0.0, scaling: float = 1.0
+    clearance: Floats,
+    points: Doubles,
+    least: float,
+    radius: float = 0.0,
+    share: float = 0.0,
+    inflation_radius: float = 0.0,
+    scaling: float = 1.0,
 ) -> Doubles:
     """Return a path (K, 2) without the points that a straight line, no dearer and with the clearance kept, makes superfluous.
 
     Args:
         clearance: (rows, columns) m.
         points: (K, 2) in cells from the centre of cell [0, 0], x before y.
-        radius: that the clearance must exceed, m.
+        least: that the clearance must exceed, m.
+        radius: inscribed, of the cost, m.
         share: weight of the inflated cost against length; 0 for length alone.
         inflation_radius: of the cost, m.
         scaling: of the cost, 1/m.
     """
     behind, keep = np.empty(len(points), np.float32), np.zeros(len(points), np.bool_)
-    numbers = (np.float32(v) for v in (radius, share, inflation_radius, scaling))
+    numbers = (np.float32(v) for v in (least, radius, share, inflation_radius, scaling))
     _pull(clearance, points.astype(np.float32), *numbers, behind, keep)
     return points[keep]
+
+
+@kernel
+def tighten(clearance, points, least, sweeps):
+    """Move the inner points of a path (K, 2), in place, towards the middle of their neighbours as far as the clearance allows."""
+    for _ in range(sweeps):
+        for i in range(1, len(points) - 1):
+            ax, ay, bx, by = points[i - 1, 0], points[i - 1, 1], points[i + 1, 0], points[i + 1, 1]
+            share = _ONE
+            for _ in range(6):
+                x = points[i, 0] + share * (_HALF * (ax + bx) - points[i, 0])
+                y = points[i, 1] + share * (_HALF * (ay + by) - points[i, 1])
+                there = _line_cost(clearance, ax, ay, x, y, least, _ZERO, _ZERO, _ZERO, _ZERO)
+                if there + _line_cost(clearance, x, y, bx, by, least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE:
+                    points[i, 0], points[i, 1] = x, y
+                    break
+                share *= _HALF
 
 
 def resample(points: Doubles, spacing: float) -> Doubles:
