@@ -83,12 +83,10 @@ class Episodes:
         self.starts, self.planner, self.conditions = list(starts), planner, conditions
         periods = conditions.periods
         worlds = min(worlds or len(starts), len(starts))
-        self._maps = list({id(s.map): s.map for s in starts}.values())
-        self._map_index = {id(m): k for k, m in enumerate(self._maps)}
         layout = Layout.of(starts, worlds, periods.physics)
         self.engine = Engine(
             layout,
-            self._maps,
+            [s.map for s in starts],
             dt=periods.physics,
             crowd=conditions.crowd,
             crowd_every=periods.steps("crowd"),
@@ -146,7 +144,7 @@ class Episodes:
 
     def _begin(self, w: int, index: int) -> None:
         start = self.starts[index]
-        self.engine.reset(w, start, self._map_index[id(start.map)])
+        self.engine.reset(w, start)
         self._recorder.start(w)
         self._running[w] = index
         self._planning[w], self._failure[w], self._shortest[w] = [], {}, []

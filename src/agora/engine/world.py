@@ -108,7 +108,10 @@ class Engine:
         self.layout, self.dt, self.crowd_every, self.tick = layout, dt, crowd_every, 0
         self.slots = max(slots, state.padded(layout.pedestrians))
         worlds, count = layout.worlds, layout.robots
-        self.maps = build_store(maps, [0] * worlds)
+        different = list({id(m): m for m in maps}.values())
+        self._map_index = {id(m): k for k, m in enumerate(different)}
+        self._kept_maps = different
+        self.maps = build_store(different, [0] * worlds)
         self.traits = state.traits(worlds, self.slots)
         self.waypoints = state.waypoints(worlds, self.slots, layout.waypoints)
         self.robot_traits = state.robot_traits(worlds, count, layout.corners)
@@ -207,16 +210,15 @@ class Engine:
             list(self._pool.map(lambda r: scanner(*r), self._ranges))
         return out
 
-    def reset(self, world: int, start: Start, map_index: int) -> None:
+    def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world; the others go on.
 
         Args:
             world: number of the world.
-            start: the episode.
-            map_index: which of the engine's maps it uses.
+            start: the episode; its map is one of the engine's.
         """
         now, status, w = self.pedestrians, self.status, world
-        self.maps.index[w] = map_index
+        self.maps.index[w] = self._map_index[id(start.map)]
         status.key[w] = key_of(start.entry, start.seed, "waypoints")
         status.step[w], status.time_limit[w] = 0, round(start.timeout / self.dt)
         status.done[w], status.outcome[w], status.end_step[w] = False, records.RUNNING, 0
