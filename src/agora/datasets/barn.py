@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +22,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import Bools, Doubles
 from agora.datasets.catalogue import data_folder
+from agora.datasets.tables import once_per_file
 from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
@@ -75,7 +75,7 @@ def world_numbers(folder: Path | None = None) -> list[int]:
     Raises:
         InputError: the data set is not there, or a file is wrong.
     """
-    return sorted(_grids(_root(folder)))
+    return sorted(_grids(_root(folder) / "grids.txt"))
 
 
 def read_world(
@@ -100,7 +100,7 @@ def read_world(
         InputError: the data set is not there, or a file is wrong.
     """
     root = _root(folder)
-    grids, paths = _grids(root), _paths(root)
+    grids, paths = _grids(root / "grids.txt"), _paths(root / "paths.json")
     if number not in grids or str(number) not in paths:
         raise UnknownNameError("BARN world", str(number), map(str, grids))
     cells = np.array(paths[str(number)], np.float64)
@@ -144,10 +144,9 @@ def free_space(grid: Bools) -> Bools:
     return ~blocked[2:-2, 2:-2]
 
 
-@lru_cache(maxsize=2)
-def _grids(root: Path) -> dict[int, Bools]:
+@once_per_file
+def _grids(path: Path) -> dict[int, Bools]:
     """``grids.txt``: per world a line ``world N`` and 30 lines of 30 digits 0 or 1."""
-    path = root / "grids.txt"
     lines = [(i, line) for i, line in enumerate(read_text(path).splitlines(), 1) if line.strip() and not line.startswith("#")]
     grids: dict[int, Bools] = {}
     for at in range(0, len(lines), _CELLS + 1):
@@ -167,10 +166,9 @@ def _grids(root: Path) -> dict[int, Bools]:
     return grids
 
 
-@lru_cache(maxsize=2)
-def _paths(root: Path) -> dict[str, tuple[tuple[int, int], ...]]:
+@once_per_file
+def _paths(path: Path) -> dict[str, tuple[tuple[int, int], ...]]:
     """``paths.json``: by world a list of [row, column]."""
-    path = root / "paths.json"
     paths = load(path, dict[str, tuple[tuple[int, int], ...]])
     for world, cells in paths.items():
         if not cells or any(not 0 <= value < _CELLS for cell in cells for value in cell):
@@ -188,8 +186,8 @@ def check(folder: Path) -> None:
     Raises:
         InputError: a file is wrong.
     """
-    paths = _paths(folder)
-    for number, grid in _grids(folder).items():
+    paths = _paths(folder / "paths.json")
+    for number, grid in _grids(folder / "grids.txt").items():
         if str(number) not in paths:
             raise InputError(f"{folder / 'paths.json'}: world {number} of grids.txt has no path")
         rows, columns = np.array(paths[str(number)]).T

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike
 from agora.config import load
 from agora.core.state import Doubles
 from agora.datasets.catalogue import data_folder
+from agora.datasets.tables import once_per_file
 from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
@@ -91,7 +91,7 @@ def world_names(folder: Path | None = None) -> list[str]:
     Raises:
         InputError: the data set is not there, or ``worlds.json`` is wrong.
     """
-    return sorted(_file(_root(folder)).worlds)
+    return sorted(_file(_root(folder) / "worlds.json").worlds)
 
 
 def read_world(
@@ -116,7 +116,7 @@ def read_world(
         InputError: the data set is not there, a file is wrong, or the phases do not fit.
     """
     root = _root(folder)
-    file = _file(root)
+    file = _file(root / "worlds.json")
     if name not in file.worlds:
         raise UnknownNameError("DynaBARN world", name, file.worlds)
     world = file.worlds[name]
@@ -172,9 +172,9 @@ def _map(name: str, arena: tuple[float, float, float, float]) -> Map:
     return Map.from_shapes(polygons=polygons, bounds=bounds, name=name)
 
 
-@lru_cache(maxsize=2)
-def _file(root: Path) -> _File:
-    return load(root / "worlds.json", _File)
+@once_per_file
+def _file(path: Path) -> _File:
+    return load(path, _File)
 
 
 def _root(folder: Path | None) -> Path:
@@ -187,5 +187,5 @@ def check(folder: Path) -> None:
     Raises:
         InputError: the file is wrong.
     """
-    for name in _file(folder).worlds:
+    for name in _file(folder / "worlds.json").worlds:
         read_world(name, folder)

@@ -30,7 +30,7 @@ from agora.datasets.tables import numbers, read_table
 from agora.datasets.trajectories import Trajectories
 from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
-from agora.maps.grid import Map
+from agora.maps.grid import LARGEST, Map
 
 Source = Literal["obsmat", "annotation", "table"]
 
@@ -195,8 +195,14 @@ def read_groups(path: Path) -> list[tuple[int, ...]]:
 
 
 def project(homography: Doubles, points: Doubles) -> Doubles:
-    """Return points (N, 2) taken through a homography (3, 3)."""
+    """Return points (N, 2) taken through a homography (3, 3).
+
+    Raises:
+        InputError: it takes a point to infinity.
+    """
     taken = np.column_stack((points, np.ones(len(points)))) @ homography.T
+    if not np.isfinite(taken).all() or (np.abs(taken[:, 2]) <= 1e-12 * np.abs(taken).max(1)).any():
+        raise InputError("the homography takes a point of the picture to infinity")
     return np.asarray(taken[:, :2] / taken[:, 2:])
 
 
@@ -212,7 +218,7 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
         resolution: m per cell.
 
     Raises:
-        InputError: the image cannot be read.
+        InputError: the image cannot be read, or its homography makes no map of it.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -225,10 +231,12 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
     ends = [[0.0, 0.0], [0.0, width - 1.0], [height - 1.0, 0.0], [height - 1.0, width - 1.0]]
     corners = project(homography, np.array(ends))
     lower, upper = np.floor(corners.min(0) / resolution), np.ceil(corners.max(0) / resolution)
+    if (upper - lower).max() > LARGEST:
+        raise InputError(f"{path}: its homography makes a map of more than {LARGEST} cells a side")
     columns, rows = (upper - lower).astype(int)
     grid = np.stack(np.meshgrid(np.arange(columns), np.arange(rows)), -1).reshape(-1, 2)
-    centres: Doubles = (grid + lower + 0.5) * resolution
-    pixel = np.rint(project(np.linalg.inv(homography), centres)).astype(np.int64)
+    centres = np.asarray((grid + lower + 0.5) * resolution, np.float64)
+    pixel = np.rint(project(np.asarray(np.linalg.inv(homography), np.float64), centres)).astype(np.int64)
     shown = ((pixel >= 0) & (pixel < (height, width))).all(1)
     white = np.zeros(len(grid), np.bool_)
     white[shown] = pixels[pixel[shown, 0], pixel[shown, 1]] > 127

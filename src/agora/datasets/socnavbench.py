@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import Doubles
 from agora.datasets.catalogue import data_folder
-from agora.datasets.tables import read_table
+from agora.datasets.tables import once_per_file, read_table
 from agora.datasets.trajectories import Trajectories, joined
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
@@ -136,7 +135,7 @@ def episode_names(folder: Path | None = None) -> list[str]:
     Raises:
         InputError: the data set is not there, or ``episodes.json`` is wrong.
     """
-    return [episode.name for episode in _file(_root(folder)).episodes]
+    return [episode.name for episode in _file(_root(folder) / "episodes.json").episodes]
 
 
 def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = False) -> Episode:
@@ -153,7 +152,7 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
         InputError: the data set is not there, or a file is wrong.
     """
     root = _root(folder)
-    file = _file(root)
+    file = _file(root / "episodes.json")
     known = {episode.name: episode for episode in file.episodes}
     if name not in known:
         raise UnknownNameError("episode of SocNavBench", name, known)
@@ -171,11 +170,17 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
     return Episode(
         name=name,
         map=read_map((root / file.maps[episode.map].file).with_suffix(".yaml")),
-        start=episode.robot_start,
-        goal=episode.robot_goal,
+        start=_pose(episode.robot_start),
+        goal=_pose(episode.robot_goal),
         budget=episode.max_time_s,
         trajectories=joined(parts),
     )
+
+
+def _pose(given: tuple[float, float, float]) -> tuple[float, float, float]:
+    """The pose with its heading in (-pi, pi]."""
+    x, y, heading = given
+    return (x, y, heading if -math.pi < heading <= math.pi else math.pi - (math.pi - heading) % math.tau)
 
 
 def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate: float, budget: float) -> Trajectories:
@@ -199,7 +204,7 @@ def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate:
     return seconds.moved(*recording.affine())
 
 
-@lru_cache(maxsize=8)
+@once_per_file
 def _knots(path: Path) -> Trajectories:
     """The knots of a recording, times in frames, places in the recording's metres."""
     rows = read_table(path, 4, separator=",", header="frame,ped,x,y")
@@ -209,9 +214,9 @@ def _knots(path: Path) -> Trajectories:
         raise InputError(f"{path}: {error}") from error
 
 
-@lru_cache(maxsize=2)
-def _file(root: Path) -> _File:
-    return load(root / "episodes.json", _File)
+@once_per_file
+def _file(path: Path) -> _File:
+    return load(path, _File)
 
 
 def _root(folder: Path | None) -> Path:
@@ -224,7 +229,7 @@ def check(folder: Path) -> None:
     Raises:
         InputError: a file is wrong.
     """
-    for episode in _file(folder).episodes:
+    for episode in _file(folder / "episodes.json").episodes:
         loaded = read_episode(episode.name, folder).trajectories.count
         expected = sum(segment.n_loaded for segment in episode.pedestrians)
         if loaded != expected:

@@ -1,14 +1,37 @@
-"""Tables of numbers in text files, with errors that name the line."""
+"""Tables of numbers in text files, with errors that name the line; and reading a file once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from agora.core.state import Doubles
 from agora.documents import read_text
 from agora.errors import InputError
+
+T = TypeVar("T")
+
+
+def once_per_file(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """Decorate a function that reads a file: it keeps its last results, and reads a file again when that has changed."""
+
+    @lru_cache(maxsize=8)
+    def keep(path: Path, stamp: tuple[int, int, int]) -> T:
+        return read(path)
+
+    @wraps(read)
+    def reader(path: Path) -> T:
+        try:
+            stat = path.stat()
+        except OSError:
+            return read(path)
+        return keep(path, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+
+    return reader
 
 
 def read_table(path: Path, columns: int, *, separator: str | None = None, header: str | None = None) -> Doubles:

@@ -95,9 +95,12 @@ class Trajectories:
         """Return the trajectories of rows (time, id, x, y) in any order; ids ascend.
 
         Raises:
-            InputError: the same pedestrian twice at one time, or numbers that are not finite.
+            InputError: the same pedestrian twice at one time, ids that are not whole numbers, or numbers that are not finite.
         """
-        times, ids = np.asarray(time, np.float64), np.asarray(id, np.int32)
+        times, numbers = np.asarray(time, np.float64), np.asarray(id, np.float64)
+        if not ((numbers == np.rint(numbers)) & (np.abs(numbers) < 2**31)).all():
+            raise InputError("trajectories: the id of a pedestrian must be a whole number below 2^31")
+        ids = numbers.astype(np.int32)
         order = np.lexsort((times, ids))
         known, first = np.unique(ids[order], return_index=True)
         places = [np.asarray(column, np.float64)[order] for column in (x, y)]

@@ -1,0 +1,230 @@
+"""Scenario files: the JSON of arena-rosnav, one start situation with goals, accepted unchanged.
+
+The keys are the fields of the dataclasses below; `Pedestrian` has those of the message ``pedsim_msgs/Ped``. Lengths are metres,
+angles radians. Poses and points may leave out the angle, which then is 0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from agora.config import load, plain
+from agora.errors import InputError
+
+Pose = tuple[float, ...]
+"""x, y and heading; two numbers are taken as heading 0, and headings are put into (-pi, pi]."""
+
+_OLDER = {"format", "pedsim_agents", "static_obstacles", "robot_position", "robot_goal", "map_path"}
+_OLDEST = {"scenarios"}
+
+
+def _pose(key: str, values: Pose) -> Pose:
+    if len(values) not in (2, 3):
+        raise ValueError(f"{key} must be [x, y] or [x, y, heading], not {len(values)} numbers")
+    heading = values[2] if len(values) == 3 else 0.0
+    return (values[0], values[1], heading if -math.pi < heading <= math.pi else math.pi - (math.pi - heading) % math.tau)
+
+
+@dataclass(frozen=True)
+class Robot:
+    """Where a robot begins and where it shall go.
+
+    Attributes:
+        start, goal: poses.
+    """
+
+    start: Pose
+    goal: Pose
+
+    def __post_init__(self) -> None:
+        for key in ("start", "goal"):
+            object.__setattr__(self, key, _pose(key, getattr(self, key)))
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A thing that stands, or that pedestrians use (interactive).
+
+    Attributes:
+        name: of its own.
+        model: its shape, e.g. "shelf".
+        pos: its pose.
+        type: what it is for pedestrians.
+        interaction_radius: within which pedestrians use it, m.
+    """
+
+    name: str
+    model: str
+    pos: Pose
+    type: str | None = None
+    interaction_radius: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pos", _pose("pos", self.pos))
+        if self.interaction_radius is not None and self.interaction_radius < 0:
+            raise ValueError(f"interaction_radius must be at least 0, not {self.interaction_radius}")
+
+
+@dataclass(frozen=True)
+class Pedestrian:
+    """A pedestrian; what is None is up to the crowd model.
+
+    Attributes:
+        name: of its own.
+        pos: its pose at the start.
+        waypoints: points to walk to, each x, y and a third number, which is documented as a radius but holds headings in many
+            files: it is kept and means nothing.
+        type: "adult", "child", "elder" ..., also as "human/adult".
+        model: its looks.
+        waypoint_mode: 0 in a loop, 1 in random order, 2 once and stay at the last.
+        id, yaml_file, number_of_peds, configuration: as in the message.
+        vmax: largest speed, m/s.
+        start_up_mode: what it waits for at first: nothing, ``wait_time`` s, or a robot within ``trigger_zone_radius`` m.
+        *_probability: of entering a social state, each time it is asked.
+        max_talking_distance, max_servicing_radius: m.
+        *_base_time: typical duration of a social state, s.
+        force_factor_desired, force_factor_obstacle, force_factor_social, force_factor_robot: factors of the forces.
+    """
+
+    name: str
+    pos: Pose
+    waypoints: tuple[Pose, ...] = ()
+    type: str = "adult"
+    model: str = "actor1"
+    waypoint_mode: Literal[0, 1, 2] = 1
+    id: int | str | None = None
+    yaml_file: str | None = None
+    number_of_peds: int | None = None
+    vmax: float | None = None
+    start_up_mode: Literal["default", "wait_timer", "trigger_zone"] | None = None
+    wait_time: float | None = None
+    trigger_zone_radius: float | None = None
+    max_talking_distance: float | None = None
+    max_servicing_radius: float | None = None
+    chatting_probability: float | None = None
+    tell_story_probability: float | None = None
+    group_talking_probability: float | None = None
+    talking_and_walking_probability: float | None = None
+    requesting_service_probability: float | None = None
+    requesting_guide_probability: float | None = None
+    requesting_follower_probability: float | None = None
+    talking_base_time: float | None = None
+    tell_story_base_time: float | None = None
+    group_talking_base_time: float | None = None
+    talking_and_walking_base_time: float | None = None
+    receiving_service_base_time: float | None = None
+    requesting_service_base_time: float | None = None
+    force_factor_desired: float | None = None
+    force_factor_obstacle: float | None = None
+    force_factor_social: float | None = None
+    force_factor_robot: float | None = None
+    configuration: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pos", _pose("pos", self.pos))
+        for number, point in enumerate(self.waypoints):
+            if len(point) not in (2, 3):
+                raise ValueError(f"waypoints must be [x, y] or [x, y, radius]; number {number} has {len(point)} numbers")
+        points = tuple((point[0], point[1], point[2] if len(point) == 3 else 0.0) for point in self.waypoints)
+        object.__setattr__(self, "waypoints", points)
+        for key, value in vars(self).items():
+            measured = key.endswith(("_probability", "_time", "_radius", "_distance")) or key in ("vmax", "number_of_peds")
+            if measured and value is not None and value < 0:
+                raise ValueError(f"{key} must be at least 0, not {value}")
+            if key.endswith("_probability") and value is not None and value > 1:
+                raise ValueError(f"{key} must be at most 1, not {value}")
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """What stands and walks about.
+
+    Attributes:
+        static, interactive: things.
+        dynamic: pedestrians.
+    """
+
+    static: tuple[Obstacle, ...] = ()
+    interactive: tuple[Obstacle, ...] = ()
+    dynamic: tuple[Pedestrian, ...] = ()
+
+    def __post_init__(self) -> None:
+        names: set[str] = set()
+        for name in [thing.name for thing in self.static + self.interactive] + [person.name for person in self.dynamic]:
+            if name in names:
+                raise ValueError(f"two obstacles are called {name!r}")
+            names.add(name)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One start situation with goals.
+
+    Attributes:
+        robots: one entry a robot.
+        obstacles: things and pedestrians.
+        map: name of the world it is for.
+        resets: how often Arena once played it; not used.
+    """
+
+    robots: tuple[Robot, ...]
+    obstacles: Obstacles
+    map: str | None = None
+    resets: int | None = None
+
+
+def read_scenario(path: str | Path) -> Scenario:
+    """Read a scenario file.
+
+    Raises:
+        InputError: the file cannot be read, is of an older format, or holds something else; names file, line and key.
+    """
+    try:
+        return load(path, Scenario)
+    except InputError as error:
+        found = _older_format(path)
+        if found:
+            raise InputError(
+                f"{path}: this is a scenario of {found}; expected the keys robots and obstacles {{static, dynamic}}"
+            ) from error
+        raise
+
+
+def _older_format(path: str | Path) -> str:
+    """What a file that is no scenario was once; empty where it is just wrong."""
+    try:
+        keys = load(path, dict[str, Any]).keys()
+    except InputError:
+        return ""
+    if "obstacles" in keys:
+        return ""
+    if len(keys & _OLDER) >= 2:
+        return "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
+    return "a file of the format before arena-tools (a list of scenarios with scenes and watchers)" if keys & _OLDEST else ""
+
+
+def write_scenario(scenario: Scenario, path: str | Path) -> None:
+    """Write a scenario file that `read_scenario` and arena-rosnav read; what is None is left out.
+
+    Raises:
+        InputError: the file cannot be written, or a number is not finite.
+    """
+    path = Path(path)
+    text = json.dumps(_without_none(plain(scenario)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error}") from error
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list) else value
