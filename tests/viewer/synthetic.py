@@ -21,6 +21,7 @@ class Plan:
     segments: np.ndarray
     discs: np.ndarray
     polygons: tuple[np.ndarray, ...]
+    name: str = "hall"
 
 
 def hall() -> Plan:

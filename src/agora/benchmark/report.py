@@ -1,0 +1,293 @@
+"""The report of a run: one page of tables with intervals, distributions and replays that needs no network."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.benchmark import charts, tables
+from agora.benchmark.statistics import RATE, Estimate, Row
+from agora.core.recording import Recording
+from agora.core.state import Array
+from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.metrics.metric import Metric
+from agora.viewer.replay import replay_html, source, templates
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
+
+_LOG = logging.getLogger(__name__)
+
+ARROWS = {"higher": "↑", "lower": "↓", "neutral": ""}
+
+MOST_FAILURES = 500
+"""More failures than this are counted and not listed."""
+
+
+def render(
+    run: Mapping[str, Any],
+    rows: Sequence[Row],
+    metrics: Sequence[Metric],
+    recordings: Mapping[str, Recording],
+    *,
+    baseline: str | None = None,
+    timing: Mapping[str, Array] | None = None,
+) -> str:
+    """Return the page of a run.
+
+    Args:
+        run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``interrupted`` are shown
+            where given.
+        rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
+        metrics: to show, as far as rows have them.
+        recordings: episodes to replay, by key.
+        baseline: planner that others are compared with; None for the first.
+        timing: wall time of control calls of each planner, s; None to take it from the recordings.
+
+    Raises:
+        UnknownNameError: no such baseline.
+    """
+    rows = _labelled(rows)
+    planners = _planners(run, rows)
+    if baseline is not None and baseline not in planners:
+        raise UnknownNameError("planner", baseline, planners)
+    first = baseline or (planners[0] if planners else "")
+    shown, undefined = tables.shown_metrics(rows, metrics)
+    others = [planner for planner in planners if planner != first]
+    title = _words(run.get("suite", "")) or "Benchmark"
+    page = {
+        "title": f"{title}: results",
+        "lead": _lead(rows, planners),
+        "facts": _facts(run, rows, planners),
+        "version": _words(run.get("version", "")),
+        "hardware": _words(run.get("hardware", "")),
+        "stages": _stages(rows, shown, planners),
+        "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
+        "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
+        "interrupted": [_words(episode) for episode in run.get("interrupted") or ()],
+        "undefined": undefined,
+        "baseline": first,
+        "others": others,
+        "differences": tables.difference_lines(rows, shown, others, first) if others else [],
+        "cards": _cards(rows, shown, planners),
+        "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
+        "planning": tables.planning_lines(_calls(rows, recordings) if timing is None else timing),
+        **_failures(rows, recordings),
+        "replay": replay_html(recordings) if recordings else "",
+        "arrows": ARROWS,
+        "css": source("page.css") + source("report.css"),
+        "script": source("report.js"),
+    }
+    return templates().get_template("report.html").render(page)
+
+
+def write_report(
+    folder: Path,
+    *,
+    metrics: Sequence[Metric] | None = None,
+    maps: Mapping[str, Map] | None = None,
+    baseline: str | None = None,
+    replays: int = 24,
+    timing: Mapping[str, Array] | None = None,
+) -> Path:
+    """Write ``report.html`` into a run's folder from its ``run.yaml``, rows and trajectories.
+
+    Args:
+        folder: of the run.
+        metrics: to show; None for all registered ones.
+        maps: by name, for the replays; None draws none.
+        baseline: planner that others are compared with; None for the first.
+        replays: how many episodes to embed at most.
+        timing: as of `render`.
+
+    Raises:
+        ResultsError: the folder holds no run, or the page cannot be written.
+        UnknownNameError: no such baseline.
+    """
+    from ruamel.yaml import YAML
+
+    from agora import registry
+    from agora.benchmark.store import read_rows
+
+    described = folder / "run.yaml"
+    if not described.is_file():
+        raise ResultsError(f"{folder}: no run.yaml; expected the folder of a run")
+    run = YAML(typ="safe").load(described) or {}
+    rows = read_rows(folder / "episodes")
+    if metrics is None:
+        metrics = [registry.load("metrics", name) for name in registry.available("metrics")]
+    recordings = _recordings(folder / "trajectories", choose(rows, replays), maps)
+    page = render(run, rows, metrics, recordings, baseline=baseline, timing=timing)
+    path = folder / "report.html"
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error}") from error
+    return path
+
+
+def choose(rows: Sequence[Row], most: int) -> list[str]:
+    """Return keys of episodes worth a replay: of each planner one of every outcome, then more failures, planners in turn."""
+    if most < 0:
+        raise InputError(f"replays is {most}, expected 0 or more")
+    queues: dict[str, list[str]] = {}
+    for planner in dict.fromkeys(row["planner"] for row in rows):
+        members = [row for row in rows if row["planner"] == planner]
+        first = {row["outcome"]: row["key"] for row in reversed(members)}
+        failed = [row["key"] for row in members if row["outcome"] != "reached"]
+        ends = sorted(first, key=lambda outcome: (outcome == "reached", outcome))
+        queues[planner] = list(dict.fromkeys([*(first[end] for end in ends), *failed]))
+    longest = max((len(queue) for queue in queues.values()), default=0)
+    turns = [queue[turn] for turn in range(longest) for queue in queues.values() if turn < len(queue)]
+    return turns[:most]
+
+
+def _recordings(folder: Path, chosen: Sequence[str], maps: Mapping[str, Map] | None) -> dict[str, Recording]:
+    """The chosen recordings, as far as they were kept; shards that cannot be read are named in the log."""
+    from agora.benchmark.store import read_recordings
+
+    found: dict[str, Recording] = {}
+    for shard in sorted(folder.glob("*.parquet")) if chosen else []:
+        try:
+            found.update({key: recording for key, recording in read_recordings(shard, maps).items() if key in chosen})
+        except ResultsError as error:
+            _LOG.warning("%s; its episodes are not replayed", error)
+    return {key: found[key] for key in chosen if key in found}
+
+
+def _labelled(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows whose planner names the robot too if there are several robots."""
+    several = len({row.get("robot") for row in rows}) > 1
+    return [{**row, "planner": f"{row['planner']} · {row.get('robot')}" if several else str(row["planner"])} for row in rows]
+
+
+def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
+    """Planners of the rows, and those of the run that have no row, in the run's order."""
+    asked = [_words(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
+    present = dict.fromkeys(row["planner"] for row in rows)
+    ordered = []
+    for name in asked:
+        mine = [label for label in present if label == name or label.startswith(f"{name} · ")]
+        ordered += mine or [name]
+    return list(dict.fromkeys([*ordered, *present]))
+
+
+def _lead(rows: Sequence[Row], planners: Sequence[str]) -> str:
+    """The run in two sentences."""
+    if not rows:
+        return "No episode was finished."
+    stages = len({row["stage"] for row in rows})
+    counts = ((len(planners), "planner"), (stages, "stage"), (len(rows), "episode"))
+    size = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for n, word in counts)
+    shares = {planner: tables.share(members) for planner, members in tables.by_planner(rows, planners).items() if members}
+    most = max(estimate.value or 0.0 for estimate in shares.values())
+    best = [planner for planner, estimate in shares.items() if estimate.value == most]
+    names = " and ".join(best) if len(best) < 3 else f"{len(best)} planners"
+    who = f"{names}{' each' if len(best) > 1 else ''} reached"
+    top, most_of = tables.cell(shares[best[0]], rate=True), ", the largest share" if len(shares) > len(best) else ""
+    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes{most_of}."
+
+
+def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
+    """What was run, for the head of the page."""
+    seeds = sorted({row["seed"] for row in rows if row.get("seed") is not None})
+    drawn = f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else ", ".join(map(str, seeds))
+    facts = {
+        "Suite": run.get("suite"),
+        "Planners": list(planners),
+        "Stages": list(dict.fromkeys(row["stage"] for row in rows)),
+        "Episodes": len(rows),
+        "Seeds": run.get("seeds", drawn),
+        "Agora": run.get("version"),
+        "Commit": run.get("commit"),
+        "Hardware": run.get("hardware"),
+        "Interrupted": len(run.get("interrupted") or ()) or None,
+    }
+    return [(fact, _words(value)) for fact, value in facts.items() if value not in (None, "", [])]
+
+
+def _words(value: Any) -> str:
+    """A value of the run's file in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_words(inner)}" for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_words(inner) for inner in value)
+    return "" if value is None else str(value)
+
+
+def _stages(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[dict[str, Any]]:
+    """Tables of all stages together, then of each if there are several."""
+    names = list(dict.fromkeys(row["stage"] for row in rows))
+    parts = {"All stages" if len(names) != 1 else str(names[0]): rows}
+    if len(names) > 1:
+        parts |= {str(name): [row for row in rows if row["stage"] == name] for name in names}
+    return [_stage(name, part, rows, metrics, planners) for name, part in parts.items()]
+
+
+def _stage(
+    name: str, part: Sequence[Row], rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]
+) -> dict[str, Any]:
+    """The tables of one stage's rows, with the columns that all rows need."""
+    ends, groups, counts, lines = tables.outcome_names(rows), tables.by_planner(part, planners), {}, []
+    for planner, members in groups.items():
+        counts[planner] = {end: sum(row["outcome"] == end for row in members) for end in ends}
+        cells = [tables.cell(tables.share(members, end), rate=True) for end in ends]
+        lines.append({"planner": planner, "n": len(members), "cells": cells})
+    reached = {planner: tables.share(members) for planner, members in groups.items()}
+    return {
+        "name": name,
+        "chart": charts.outcomes(counts, reached, _colours(rows)),
+        "outcomes": lines,
+        "planners": [(planner, len(members)) for planner, members in groups.items()],
+        "reached": [tables.cell(estimate, rate=True) for estimate in reached.values()],
+        "metrics": tables.metric_lines(part, metrics, planners),
+    }
+
+
+def _colours(rows: Sequence[Row]) -> dict[str, str]:
+    return tables.outcome_colours(tables.outcome_names(rows))
+
+
+def _cards(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[dict[str, Any]]:
+    """A chart for each metric."""
+    groups, found = tables.by_planner(rows, planners), tables.summaries(rows, metrics)
+    reached = {planner: tables.percent(tables.share(members).value) for planner, members in groups.items()}
+    cards = []
+    for metric in metrics:
+        means = {planner: found.get((metric.name, planner), Estimate(0, None, None, None)) for planner in planners}
+        notes = {planner: f"{means[planner].n} of {len(members)}, {reached[planner]}" for planner, members in groups.items()}
+        if metric.unit == RATE:
+            chart = charts.rates(metric.name, means, notes)
+        else:
+            values = {planner: tables.values(members, metric) for planner, members in groups.items()}
+            chart = charts.distributions(metric.name, metric.unit, values, means, notes)
+        cards.append({"metric": tables.described(metric), "chart": chart})
+    return cards
+
+
+def _calls(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[str, Array]:
+    """Planning times of the recorded episodes by planner, s."""
+    planner = {row["key"]: row["planner"] for row in rows}
+    calls: dict[str, list[Array]] = {}
+    for key, recording in recordings.items():
+        if key in planner:
+            calls.setdefault(planner[key], []).append(recording.planning_time)
+    return {name: np.concatenate(parts) for name, parts in calls.items()}
+
+
+def _failures(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[str, Any]:
+    """The episodes that did not reach the goal, and how many are left out."""
+    failed, colours = [row for row in rows if row["outcome"] != "reached"], _colours(rows)
+    lines = []
+    for row in failed[:MOST_FAILURES]:
+        key = row["key"]
+        line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
+        line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
+        line["reason"] = row.get("failure") or (recordings[key].failure if key in recordings else "")
+        lines.append(line)
+    left = f"; {len(failed) - len(lines)} more are in the rows" if len(failed) > len(lines) else ""
+    return {"failures": lines, "failures_left": left}

@@ -1,0 +1,189 @@
+"""The tables of the report: numbers with their intervals as words, ready for the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.benchmark.statistics import RATE, Estimate, Row, Summary, paired_difference, summarise, wilson
+from agora.core.state import Array
+from agora.metrics.metric import Metric
+from agora.viewer.scene import OUTCOME_COLOURS
+
+OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collision", "timeout", "planner_failed")
+"""Outcomes that have a column even if no episode ended so."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        value: the number in words; None where there is none.
+        sort: the number itself.
+        interval: in words.
+        note: what must stand beside the number.
+        best: whether it is the best of its row.
+    """
+
+    value: str | None = None
+    sort: float = 0.0
+    interval: str = ""
+    note: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table of metrics: what the metric is, and a cell for each planner."""
+
+    metric: Mapping[str, Any]
+    cells: Sequence[Cell]
+
+
+def by_planner(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, list[Row]]:
+    """Rows of each planner; a planner may have none."""
+    groups: dict[str, list[Row]] = {planner: [] for planner in planners}
+    for row in rows:
+        groups[row["planner"]].append(row)
+    return groups
+
+
+def values(rows: Sequence[Row], metric: Metric) -> list[float]:
+    """The values of a metric, as far as it is defined."""
+    return [float(row[metric.name]) for row in rows if row.get(metric.name) is not None]
+
+
+def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
+    """The share of rows with an outcome, with Wilson's interval."""
+    count = sum(row["outcome"] == outcome for row in rows)
+    return Estimate(len(rows), count / len(rows), *wilson(count, len(rows))) if rows else Estimate(0, None, None, None)
+
+
+def outcome_names(rows: Sequence[Row]) -> list[str]:
+    """Outcomes that need a column: the usual ones, and whatever else there is."""
+    found = sorted({row["outcome"] for row in rows} - set(OUTCOMES))
+    return [*OUTCOMES, *found]
+
+
+def outcome_colours(names: Sequence[str]) -> dict[str, str]:
+    """The colour of each outcome."""
+    return {name: OUTCOME_COLOURS.get(name, OUTCOME_COLOURS["planner_failed"]) for name in names}
+
+
+def shown_metrics(rows: Sequence[Row], metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
+    """Metrics that some row has a value of, and the names of those that rows have without any value."""
+    columns = {column for row in rows for column in row}
+    known = [metric for metric in metrics if metric.name in columns]
+    defined = [metric for metric in known if any(row.get(metric.name) is not None for row in rows)]
+    return defined, [metric.name for metric in known if metric not in defined]
+
+
+def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str, str], Summary]:
+    """Estimates by metric and planner."""
+    present, _ = shown_metrics(rows, metrics)
+    return {(summary.metric, summary.group[0]): summary for summary in summarise(rows, present)}
+
+
+def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[Line]:
+    """A line for each metric: means with intervals, and what must stand beside them."""
+    groups, found = by_planner(rows, planners), summaries(rows, metrics)
+    lines = []
+    for metric in metrics:
+        estimates = {planner: found.get((metric.name, planner), Estimate(0, None, None, None)) for planner in planners}
+        best, places = _best(metric, estimates, groups), decimals(list(estimates.values()))
+        cells = []
+        for planner, estimate in estimates.items():
+            members = groups[planner]
+            note = "" if estimate.n == len(members) else f"{estimate.n} of {len(members)}, {percent(share(members).value)} reached"
+            cells.append(cell(estimate, rate=metric.unit == RATE, note=note, best=planner in best, places=places))
+        lines.append(Line(described(metric), cells))
+    return lines
+
+
+def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[Line]:
+    """A line for each metric: each planner's paired difference from the baseline."""
+    groups = by_planner(rows, [*others, baseline])
+    lines = []
+    for metric in metrics:
+        estimates = {planner: _difference(metric.name, groups, planner, baseline) for planner in others}
+        places, cells = decimals(list(estimates.values())), []
+        for planner, estimate in estimates.items():
+            pairs = f"{estimate.n} pairs" if 0 < estimate.n < len(groups[planner]) else ""
+            note = ", ".join(words for words in (_verdict(metric, estimate), pairs) if words)
+            cells.append(cell(estimate, rate=metric.unit == RATE, note=note, signed=True, places=places))
+        lines.append(Line({**described(metric), "unit": "points" if metric.unit == RATE else metric.unit}, cells))
+    return lines
+
+
+def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
+    """Calls, mean, percentiles and longest of each planner's calls, ms."""
+    lines = []
+    for planner, times in seconds.items():
+        if not len(times):
+            continue
+        ms = 1000.0 * np.asarray(times, float)
+        numbers = [float(ms.mean()), *(float(v) for v in np.percentile(ms, (50, 95, 99))), float(ms.max())]
+        lines.append({"planner": planner, "cells": [(len(ms), f"{len(ms):,}"), *((v, f"{v:.3g}") for v in numbers)]})
+    return lines
+
+
+def described(metric: Metric) -> dict[str, Any]:
+    """What a metric is, with its rate as a percentage."""
+    fields = ("name", "unit", "direction", "formula", "source", "version")
+    return {name: getattr(metric, name) for name in fields} | ({"unit": "%"} if metric.unit == RATE else {})
+
+
+def cell(
+    estimate: Estimate, *, rate: bool = False, note: str = "", best: bool = False, signed: bool = False, places: int | None = None
+) -> Cell:
+    """An estimate in words, with so many decimal places; rates in percent with one."""
+    if estimate.value is None:
+        return Cell(note=note)
+    factor, plus, places = (100.0, "+" if signed else "", 1) if rate else (1.0, "+" if signed else "", places)
+
+    def words(number: float) -> str:
+        return f"{factor * number:{plus}.3g}" if places is None else f"{factor * number:{plus}.{places}f}"
+
+    interval = "" if estimate.low is None or estimate.high is None else f"[{words(estimate.low)}, {words(estimate.high)}]"
+    return Cell(words(estimate.value), estimate.value, interval, note, best)
+
+
+def decimals(estimates: Sequence[Estimate]) -> int | None:
+    """Decimal places that show two digits of the narrowest interval's half-width, at most 6; None without intervals."""
+    widths = [e.high - e.low for e in estimates if e.low is not None and e.high is not None and e.high > e.low]
+    return min(6, max(0, 1 - math.floor(math.log10(min(widths) / 2)))) if widths else None
+
+
+def percent(value: float | None) -> str:
+    """A share in words."""
+    return "none" if value is None else f"{100 * value:.0f} %"
+
+
+def _difference(metric: str, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str) -> Estimate:
+    """The paired difference; none where one of the two has no row or no such column."""
+    both = [*groups[planner], *groups[baseline]]
+    if not groups[planner] or not groups[baseline] or not any(metric in row for row in both):
+        return Estimate(0, None, None, None)
+    return paired_difference(both, metric, planner, baseline)
+
+
+def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
+    """The planners with the best mean, if every planner has a value for every episode and they are not all equal."""
+    means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None}
+    whole = all(estimate.n == len(groups[planner]) > 0 for planner, estimate in estimates.items())
+    if metric.direction == "neutral" or not whole or len(set(means.values())) < 2:
+        return set()
+    best = max(means.values()) if metric.direction == "higher" else min(means.values())
+    return {planner for planner, value in means.items() if value == best}
+
+
+def _verdict(metric: Metric, difference: Estimate) -> str:
+    """Better or worse where the interval leaves out 0."""
+    if metric.direction == "neutral" or difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
+        return ""
+    return "better" if (difference.low > 0) == (metric.direction == "higher") else "worse"

@@ -1,0 +1,33 @@
+(() => {
+  "use strict";
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.value ?? cell.textContent.trim();
+  };
+  function sort(head) {
+    const table = head.closest("table"), column = head.cellIndex, up = head.getAttribute("aria-sort") !== "ascending";
+    const numbers = [...table.tBodies[0].rows].every((row) => !Number.isNaN(Number(value(row, column))));
+    const order = (a, b) => {
+      const [x, y] = [value(a, column), value(b, column)];
+      if (x === "" || y === "") return (x === "") - (y === "");
+      return (numbers ? Number(x) - Number(y) : x.localeCompare(y, undefined, { numeric: true })) * (up ? 1 : -1);
+    };
+    const fixed = [...table.tBodies[0].rows].filter((row) => row.classList.contains("first"));
+    const rest = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("first"));
+    table.tBodies[0].append(...fixed, ...rest.sort(order));
+    for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+  }
+  for (const button of document.querySelectorAll("table.sortable thead button")) button.addEventListener("click", () => sort(button.closest("th")));
+
+  const chooser = document.getElementById("stage");
+  function show() {
+    for (const block of document.querySelectorAll(".stage")) block.hidden = chooser !== null && block.dataset.stage !== chooser.value;
+  }
+  if (chooser) chooser.addEventListener("change", show);
+  show();
+
+  for (const button of document.querySelectorAll("[data-play]")) {
+    button.addEventListener("click", () => dispatchEvent(new CustomEvent("agora-play", { detail: button.dataset.play })));
+  }
+})();

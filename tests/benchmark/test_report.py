@@ -1,0 +1,288 @@
+"""The report: complete, honest, safe, and in need of nothing from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from agora.benchmark.report import choose, render, write_report
+from agora.benchmark.statistics import bootstrap, paired_difference, wilson
+from agora.benchmark.store import episode_key, write_recordings, write_rows
+from agora.core.recording import Outcome
+from agora.errors import ResultsError, UnknownNameError
+from agora.metrics.metric import Metric
+from viewer.synthetic import METRICS, crash, episode, hall, rows
+
+RUN = {
+    "suite": "demo",
+    "planners": ["social_force", "orca", "dwa"],
+    "version": "0.1.0",
+    "commit": "abc1234",
+    "hardware": {"cpu": "EPYC"},
+}
+SUCCESS = Metric("success", "0/1", "higher", "goal reached", "Francis et al. 2023", 1, lambda _: None)
+
+
+class Page(HTMLParser):
+    """Tables of a page as lists of rows of cell texts, by section; all tags; all text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.tables, self.text, self._section, self._cell = [], {}, [], "", None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
+        if tag == "section":
+            self._section = attributes["id"]
+        elif tag == "table":
+            self.tables.setdefault(self._section, []).append([])
+        elif tag == "tr":
+            self.tables[self._section][-1].append([])
+        elif tag in ("td", "th"):
+            self._cell = []
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.tables[self._section][-1][-1].append(" ".join(self._cell))
+            self._cell = None
+
+    def handle_data(self, data):
+        if data.strip():
+            self.text.append(data.strip())
+            if self._cell is not None:
+                self._cell.append(data.strip())
+
+
+def parse(table=None, metrics=METRICS, recordings=None, run=RUN, **options):
+    return Page(render(run, rows(episodes=8) if table is None else table, metrics, recordings or {}, **options))
+
+
+def line(table, name):
+    (found,) = [cells for cells in table if cells[0].split()[0] == name]
+    return found
+
+
+def test_shares_of_outcomes_carry_wilsons_interval():
+    table = rows(episodes=8)
+    reached = sum(row["outcome"] == "reached" and row["planner"] == "orca" for row in table)
+    low, high = (100 * v for v in wilson(reached, 16))
+    cells = line(parse(table).tables["outcomes"][0], "orca")
+    assert cells[1] == "16"
+    assert cells[2] == f"{100 * reached / 16:.1f} [{low:.1f}, {high:.1f}]"
+
+
+def test_means_carry_their_bootstrap_interval_and_the_number_of_values():
+    table = rows(episodes=8)
+    mean = bootstrap([row["clearance.min"] for row in table if row["planner"] == "dwa"])
+    page = parse(table).tables["metrics"][0]
+    assert page[0][1:] == ["social_ force n = 16", "orca n = 16", "dwa n = 16"]
+    value, low, high = map(float, re.match(r"([-.\d]+) \[([-.\d]+), ([-.\d]+)\]$", line(page, "clearance.min")[3]).groups())
+    assert (value, low, high) == pytest.approx((mean.value, mean.low, mean.high), abs=6e-4)
+
+
+def test_a_mean_over_successes_never_stands_without_the_share_of_successes():
+    table = rows(episodes=8)
+    reached = sum(row["outcome"] == "reached" and row["planner"] == "orca" for row in table)
+    for page in (parse(table).tables["metrics"], parse(table).tables["metrics"][:1]):
+        assert f"{reached} of 16, {100 * reached / 16:.0f} % reached" in line(page[0], "time_to_goal")[2]
+        assert page[0][1][0].startswith("reached")
+
+
+def test_the_best_mean_is_marked_only_where_all_planners_have_all_values():
+    table = rows(episodes=8)
+    text = render(RUN, table, METRICS, {}).split('id="metrics"')[1].split("</table>")[0]
+    blocks = dict(re.findall(r'<th scope="row" data-value="([\w.]+)">(.*?)</tr>', text, re.S))
+    assert 'class="best"' in blocks["clearance.min"]
+    assert 'class="best"' not in blocks["time_to_goal"] and 'class="best"' not in blocks["path_irregularity"]
+
+
+def test_differences_are_paired_by_episode_and_say_what_is_better():
+    table = rows(("a", "b"), episodes=8)
+    for row in table:
+        row["jerk.mean"] = row["episode"] * 1.0 + (2.0 + 0.01 * row["episode"] if row["planner"] == "b" else 0.0)
+    (differences,) = parse(table, run={}, baseline="a").tables["differences"]
+    difference = paired_difference(table, "jerk.mean", "b", "a")
+    assert differences[0] == ["metric", "b"]
+    assert line(differences, "jerk.mean")[1] == f"+{difference.value:.3f} [+{difference.low:.3f}, +{difference.high:.3f}] worse"
+    assert "pairs" in line(differences, "time_to_goal")[1]
+
+
+def test_every_metric_says_its_formula_source_and_direction():
+    text = render(RUN, rows(episodes=3), METRICS, {})
+    assert "S L* / max(L, L*) — Anderson et al. 2018 (version 1)" in text
+    assert "own &#34;definition&#34; &lt;i&gt;" in text
+    assert line(parse(rows(episodes=3)).tables["metrics"][0], "spl")[0] == "spl ↑"
+    assert line(parse(rows(episodes=3)).tables["metrics"][0], "jerk.mean")[0] == "jerk.mean m/s3 ↓"
+
+
+def test_rates_are_in_percent_with_wilsons_interval():
+    table = [{**row, "success": row["outcome"] == "reached"} for row in rows(("a",), episodes=8, stages=("s",))]
+    good = sum(row["success"] for row in table)
+    low, high = (100 * v for v in wilson(good, 8))
+    cells = line(parse(table, [SUCCESS], run={}).tables["metrics"][0], "success")
+    assert cells == ["success % ↑", f"{100 * good / 8:.1f} [{low:.1f}, {high:.1f}]"]
+
+
+def test_each_stage_has_its_tables_and_one_stage_needs_no_choice():
+    several, single = parse(rows(episodes=4, stages=("x", "y", "z"))), parse(rows(episodes=4, stages=("x",)))
+    assert len(several.tables["outcomes"]) == len(several.tables["metrics"]) == 4
+    assert [a["value"] for tag, a in several.tags if tag == "option"] == ["0", "1", "2", "3"]
+    assert len(single.tables["metrics"]) == 1 and "option" not in [tag for tag, _ in single.tags]
+
+
+def test_what_was_run_stands_at_the_head_and_no_time_of_day_anywhere():
+    text = " ".join(parse(run={**RUN, "seeds": [3, 4], "interrupted": [{"key": "demo/x/1/orca", "reason": "30 s"}]}).text)
+    for words in ("demo", "0.1.0", "abc1234", "cpu: EPYC", "3, 4", "key: demo/x/1/orca, reason: 30 s", "48 episodes"):
+        assert words in text
+    assert render(RUN, rows(episodes=4), METRICS, {"a": crash()}) == render(RUN, rows(episodes=4), METRICS, {"a": crash()})
+
+
+def test_failures_are_listed_with_reason_and_key_and_can_be_played():
+    table = rows(episodes=8)
+    failed = [row for row in table if row["outcome"] != "reached"]
+    failed[1]["outcome"], failed[1]["failure"] = "planner_failed", "ValueError: no <path>"
+    page = parse(table, recordings={failed[0]["key"]: crash()})
+    (listed,) = page.tables["failures"]
+    assert len(listed) == 1 + len(failed)
+    assert listed[2][4:] == ["planner failed", "ValueError: no <path>", failed[1]["key"]]
+    assert [a["data-play"] for tag, a in page.tags if "data-play" in a] == [failed[0]["key"]]
+
+
+def test_the_reason_of_a_failure_comes_from_the_recording_where_the_row_has_none():
+    table = rows(("a",), episodes=2, stages=("s",))
+    table[0] |= {"outcome": "planner_failed", "key": "k"}
+    page = parse(table, run={}, recordings={"k": episode(outcome=Outcome.PLANNER_FAILED)})
+    assert page.tables["failures"][0][1][5] == "ValueError: the <b>path</b> is empty"
+
+
+def test_planning_times_have_their_percentiles_in_ms():
+    page = parse(timing={"orca": [0.001] * 94 + [0.01] * 6, "dwa": []})
+    assert page.tables["planning"][0][1:] == [["orca", "100", "1.54", "1", "10", "10", "10"]]
+    table = rows(episodes=2)
+    recorded = parse(table, recordings={table[0]["key"]: crash()})
+    assert recorded.tables["planning"][0][1][:2] == ["social_force", "151"]
+    assert "planning" not in parse(table, timing={}).tables
+
+
+def test_the_page_needs_nothing_from_elsewhere():
+    table = rows(episodes=4)
+    text = render(RUN, table, METRICS, {table[0]["key"]: episode(surroundings=hall()), table[1]["key"]: crash()})
+    page = Page(text)
+    assert "http://" not in text and "https://" not in text and "@import" not in text and "url(" not in text
+    assert "default-src 'none'" in text
+    assert not [a for tag, a in page.tags if "src" in a or tag == "link"]
+    assert all(a["href"].startswith("#") for _, a in page.tags if "href" in a)
+    ids = {a["id"] for _, a in page.tags if "id" in a}
+    assert {a["href"][1:] for _, a in page.tags if "href" in a} <= ids
+
+
+def test_hostile_names_stay_text():
+    hostile = "<script>alert('x')</script>"
+    table = rows((hostile, "b"), episodes=3, stages=(hostile,))
+    for row in table:
+        row["failure"] = hostile
+    metric = replace(METRICS[2], formula=hostile, source='"><img src=x onerror=alert(1)>')
+    calm = parse(rows(("a", "b"), episodes=3, stages=("s",)), recordings={"k": crash()}, run={})
+    page = parse(table, [metric], {hostile: crash()}, {"suite": hostile, "planners": [hostile], "interrupted": [hostile]})
+    assert [tag for tag, _ in page.tags].count("script") == [tag for tag, _ in calm.tags].count("script")
+    assert "img" not in [tag for tag, _ in page.tags]
+    assert line(page.tables["outcomes"][0], hostile.split()[0])[0] == hostile
+
+
+def test_a_planner_without_episodes_is_shown_as_such():
+    page = parse(rows(("orca",), episodes=5), run={**RUN, "planners": ["orca", {"name": "teb"}]})
+    assert line(page.tables["outcomes"][0], "teb") == ["teb", "0", *"——————"]
+    assert line(page.tables["metrics"][0], "spl")[2] == "—"
+    assert line(page.tables["differences"][0], "spl")[1] == "—"
+
+
+def test_a_metric_that_is_never_defined_is_named_and_one_that_no_row_has_is_not():
+    table = [{**row, "spl": None} for row in rows(episodes=3)]
+    page = parse(table, [*METRICS, SUCCESS])
+    assert "Undefined in every episode: spl." in page.text
+    assert not any("success" in cells[0] for cells in page.tables["metrics"][0])
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_one_planner_and_twelve_planners_make_a_page(count):
+    names = tuple(f"planner_{i}" for i in range(count))
+    page = parse(rows(names, episodes=3), run={})
+    assert len(page.tables["outcomes"][0]) == 1 + count
+    assert ("differences" in page.tables) == (count > 1)
+    assert all(len(cells) == len(page.tables["metrics"][0][0]) for cells in page.tables["metrics"][0])
+
+
+def test_no_rows_at_all_make_a_page_that_says_so():
+    page = parse([], run={"suite": "demo", "planners": ["a"]})
+    assert "No episode was finished." in page.text
+
+
+def test_robots_are_told_apart_and_compared_with_their_like():
+    table = [
+        {**row, "robot": robot, "key": f"{row['key']}/{robot}"}
+        for row in rows(("a", "b"), episodes=4)
+        for robot in ("burger", "jackal")
+    ]
+    page = parse(table, run={"planners": ["b", "a"]})
+    assert [cells[0] for cells in page.tables["outcomes"][0][1:]] == ["b · burger", "b · jackal", "a · burger", "a · jackal"]
+    assert line(page.tables["differences"][0], "spl")[1] != ""
+
+
+def test_an_unknown_baseline_is_an_error_that_names_the_nearest():
+    with pytest.raises(UnknownNameError, match="orca"):
+        parse(baseline="orka")
+
+
+def test_an_episode_without_pedestrians_or_map_is_replayed():
+    text = render(RUN, rows(episodes=2), METRICS, {"empty": episode(pedestrians=0)})
+    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', text, re.S)[1])
+    assert data["episodes"][0]["radii"] == [] and data["maps"] == []
+
+
+def test_replays_show_every_outcome_of_every_planner_first_then_more_failures():
+    table = rows(("a", "b"), episodes=20)
+    outcome = {row["key"]: (row["planner"], row["outcome"]) for row in table}
+    chosen = choose(table, 10)
+    assert len(chosen) == len(set(chosen)) == 10
+    assert [outcome[key][0] for key in chosen[:6]] == ["a", "b"] * 3
+    assert {outcome[key] for key in chosen[:6]} == set(outcome.values())
+    assert all(outcome[key][1] != "reached" for key in chosen[6:])
+    assert choose(table, 0) == choose([], 5) == []
+
+
+def results(folder, recordings):
+    """A run's folder with 12 episodes."""
+    (folder / "run.yaml").write_text("suite: demo\nplanners: [social_force, orca, dwa]\nversion: 0.1.0\n")
+    table = rows(episodes=2)
+    write_rows(folder / "episodes" / "0.parquet", table)
+    write_recordings(folder / "trajectories" / "0.parquet", {episode_key(table[i]): r for i, r in recordings.items()})
+    return table
+
+
+def test_the_report_of_a_folder_shows_its_rows_and_replays(tmp_path):
+    table = results(tmp_path, {0: episode(), 3: crash(4), 5: episode(pedestrians=2)})
+    path = write_report(tmp_path, metrics=METRICS, maps={"hall": hall()})
+    assert path == tmp_path / "report.html"
+    page = Page(path.read_text())
+    assert len(page.tables["outcomes"][0]) == 4
+    wanted = set(choose([{**row, "key": episode_key(row)} for row in table], 24)) & {episode_key(table[i]) for i in (0, 3, 5)}
+    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', path.read_text(), re.S)[1])
+    assert {e["name"] for e in data["episodes"]} == wanted
+
+
+def test_a_rotten_shard_of_trajectories_does_not_cost_the_report(tmp_path, caplog):
+    results(tmp_path, {0: episode()})
+    (tmp_path / "trajectories" / "1.parquet").write_bytes(b"PAR1 nothing of the kind")
+    assert write_report(tmp_path, metrics=METRICS).exists()
+    assert "1.parquet" in caplog.text
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(ResultsError, match=r"no run\.yaml"):
+        write_report(tmp_path)
