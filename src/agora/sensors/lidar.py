@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agora.core.jit import bind
+from agora.core.jit import bind, kernel
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, F, sincos
 from agora.core.state import Doubles, Floats, Ints, Maps, Pedestrians, Robots, RobotTraits, Traits
 from agora.errors import InputError
@@ -235,7 +235,7 @@ def _fixtures(room, count, angle, beams, maps, m, x, y):
     return inside
 
 
-@raycast.lean
+@kernel
 def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, last):
     """Write the ranges of every robot's scan, m: ``out`` (W, R, B); robots that are not active read ``range_max``.
 
@@ -279,7 +279,7 @@ def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, las
                 raycast.read(room, beams.range_min, out[w, r])
 
 
-@raycast.lean
+@kernel
 def perturb(keys, steps, noise, dropout, range_min, range_max, out, first, last):
     """Add noise to scans and lose beams, in place.
 
