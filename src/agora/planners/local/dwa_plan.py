@@ -118,10 +118,20 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 
 @device
+def _fastest(samples, count):
+    """The largest magnitude of an axis' samples."""
+    return max(abs(samples[0]), abs(samples[count - 1]))
+
+
+@device
 def _choose(p, scene, n, oscillation, scratch, counts, limits, acceleration, align):
     """The sample of least cost, and that cost; -1 where all are discarded."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
+    top, turn = _fastest(scratch.samples[0], counts[0]), _fastest(scratch.samples[2], counts[2])
+    top += _fastest(scratch.samples[1], counts[1])
+    if top + _EPSILON < min_trans and turn + _EPSILON < min_theta:
+        min_trans, min_theta = top, turn
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
     cost, inverse, radius = scene.cost[n], scene.inverse, scene.turning_radius[n]
@@ -194,7 +204,7 @@ def plan(p, scene, recall, scratch, twists, first, last):
             fill_samples(now[1], acceleration[1] * horizon, -high_y, high_y, p.vy_samples, y),
             fill_samples(now[2], acceleration[2] * horizon, -max_theta, max_theta, p.vth_samples, theta),
         )
-        fastest = max(abs(x[0]), abs(x[counts[0] - 1])) + max(abs(y[0]), abs(y[counts[1] - 1]))
+        fastest = _fastest(x, counts[0]) + _fastest(y, counts[1])
         fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
         reach = np.int32(np.ceil((fastest * p.sim_time + p.forward) * scene.inverse)) + 1
         found, align = _prepare(p, scene, n, recall.progress[n], scratch, reach)
