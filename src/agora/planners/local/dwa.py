@@ -202,11 +202,12 @@ class Dwa:
         speed = min(self.max_vel_trans, float(np.hypot(np.max(o.limits.max_vx), np.max(o.limits.max_vy))))
         turn = min(self.max_vel_theta, float(np.max(o.limits.max_omega)))
         poses = 8 + math.ceil(self.sim_time * max(speed / self.sim_granularity, turn / self.angular_sim_granularity))
-        samples = 1 + max(self.vx_samples, self.vy_samples, self.vth_samples, 2)
-        key = (cells, samples, poses)
+        counts = [1 + max(count, 2) for count in (self.vx_samples, self.vy_samples, self.vth_samples)]
+        key = (cells, *counts, poses)
         if getattr(_LOCAL, "key", None) != key:
             path, goal, nose, queue = (np.empty(cells, np.int32) for _ in range(4))
-            _LOCAL.scratch = Scratch(path, goal, nose, queue, np.empty((3, samples), np.float32), np.empty((poses, 4), np.float32))
+            samples, scores = np.empty((3, max(counts)), np.float32), np.empty(math.prod(counts), np.float32)
+            _LOCAL.scratch = Scratch(path, goal, nose, queue, samples, scores, np.empty((poses, 4), np.float32))
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
