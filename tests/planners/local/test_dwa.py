@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from agora.costmap.window import Window
 from tests.planners.local.driving import drive, limits, look
 from tests.planners.local.dwa_twin import scores
 
+from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.planners.local.dwa import Dwa
 from agora.testing import observation
