@@ -13,6 +13,7 @@ from agora.testing import check_planner
 
 BUILT_IN = {
     "dwa": (Dwa(window=Window(size=6.0)), True),
+    "dwa kinetic": (Dwa.kinetic(), True),
     "dwa arena_jackal": (Dwa.arena_jackal(), True),
     "go_to_goal": (GoToGoal(), False),
     "pure_pursuit": (PurePursuit(), False),

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from driving import drive, limits, look
-from dwa_twin import scores
+from tests.planners.local.driving import drive, limits, look
+from tests.planners.local.dwa_twin import scores
 
 from agora.costmap.window import Window
 from agora.errors import InputError
@@ -105,7 +105,7 @@ def test_it_follows_a_path_round_a_pillar_without_touching_it_and_arrives():
     pillar = (*ahead(1.7, 0.05)[:2], 0.3)
     along = np.linspace(0.0, 3.6, 90)
     path = np.array([ahead(x, -0.85 * math.sin(math.pi * x / 3.6) ** 2)[:2] for x in along])
-    planner = Dwa(window=WINDOW, path_distance_bias=32.0, goal_distance_bias=24.0)
+    planner = dataclasses.replace(Dwa.kinetic(), window=WINDOW)
     poses, _ = drive(planner, START, ahead(3.6), 10.0, path=path, discs=[pillar])
     gap = np.hypot(*(poses[:, :2] - pillar[:2]).T) - 0.3 - 0.3
     assert gap.min() > 0.0

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from driving import drive, limits, look
+from tests.planners.local.driving import drive, limits, look
 
 from agora.planners.lift import one, rows
 from agora.planners.local.pure_pursuit import PurePursuit

@@ -113,6 +113,14 @@ class Dwa:
                 raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
 
     @classmethod
+    def kinetic(cls) -> Dwa:
+        """Return the planner with the weights of dwa_local_planner up to ROS Kinetic: they keep to the path and heed costs little.
+
+        Upstream they read 32, 24 and 0.01; there, grid distances count half and obstacles are scaled by the resolution of 0.05 m.
+        """
+        return cls(path_distance_bias=16.0, goal_distance_bias=12.0, occdist_scale=0.0005)
+
+    @classmethod
     def arena_jackal(cls) -> Dwa:
         """Return the planner as Arena 3.0 configures it for the Jackal (arena-simulation-setup, dwa_local_planner_params.yaml).
 
