@@ -182,7 +182,11 @@ def test_velocities_on_the_allowed_side_keep_a_disc_off_a_wall_for_the_horizon(r
     _segment(lines, made, walls, velocity, F(radius), F(1 / horizon))
     lines = lines[:, 0]
     assert made.mean() > 0.95
-    tried = lines[:, :2] + rng.normal(0, 1.0, (len(walls), 1)) * lines[:, 2:] + np.abs(rng.normal(0, 0.3, (len(walls), 1))) * _left(lines)
+    tried = (
+        lines[:, :2]
+        + rng.normal(0, 1.0, (len(walls), 1)) * lines[:, 2:]
+        + np.abs(rng.normal(0, 0.3, (len(walls), 1))) * _left(lines)
+    )
     tried = np.where(made[:, None] > 0, tried, velocity)
     distance = np.array([_swept_to_wall(v, w, horizon) for v, w in zip(tried.astype(float), walls.astype(float), strict=True)])
     assert distance.min() > radius - 2e-3

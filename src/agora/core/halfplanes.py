@@ -263,4 +263,8 @@ def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
         if stuck == used:
             x, y = nx, ny
         worst = violation(lines, i, x, y)
+    squared = x * x + y * y
+    if squared > limit * limit:  # by rounding, on lines that are nearly parallel
+        scale = limit / math.sqrt(squared)
+        x, y = x * scale, y * scale
     return x, y

@@ -36,7 +36,7 @@ class Orca:
     """Everybody takes the velocity nearest to the preferred one that avoids all others, if they do their share, for a while.
 
     The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
-    says: nothing here breaks symmetry.
+    says, unless rounding breaks the symmetry: nothing else here does.
 
     Attributes:
         neighbour_distance: others farther away are not seen, m.
