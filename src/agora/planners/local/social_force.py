@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
 from agora.core.jit import device, inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos
-from agora.core.state import Array, Floats
+from agora.core.state import Array, Floats, Ints
 from agora.interfaces import Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
@@ -109,9 +109,9 @@ def _others(observation: Observation, name: str) -> Array:
 
 
 def _itself(observation: Observation) -> tuple[Array, ...]:
+    """What the kernels read of the robots themselves."""
     o = observation
-    assert o.path is not None and o.path_count is not None  # noqa: S101 - named in ``needs``; for the type checker
-    return o.pose, o.twist, o.goal, o.radius, o.path, o.path_count
+    return o.pose, o.twist, o.goal, o.radius, cast(Floats, o.path), cast(Ints, o.path_count)
 
 
 @dataclass(frozen=True)
