@@ -65,7 +65,9 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
 
     The result is called like the function; ``shell`` on it is the same with all arguments but those two in one box (`bind`).
     """
-    compiled = numba.njit(**options)(function)
+    # Inlined, because else the process that compiles would call this copy and later ones the copy in the cached shell, whose
+    # multiply-adds may be fused differently.
+    compiled = numba.njit(**options, forceinline=True)(function)
     name, file = function.__name__ + "_shell", function.__code__.co_filename
     code = _shell.__code__.replace(co_name=name, co_filename=file, co_firstlineno=function.__code__.co_firstlineno)
     shell = types.FunctionType(code, {"inner": compiled, "__name__": function.__module__, "__file__": file}, name)
