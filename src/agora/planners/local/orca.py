@@ -62,15 +62,15 @@ class OrcaPlanner:
     needs: ClassVar[frozenset[str]] = frozenset({"pedestrians", "robots", "path"})
 
     def __post_init__(self) -> None:
-        for name in ("neighbour_distance", "horizon", "lookahead", "turn_gain"):
-            if not getattr(self, name) > 0.0:
-                raise InputError(f"orca: {name} must be above 0, got {getattr(self, name)}")
-        if self.max_neighbours < 0 or self.padding < 0.0:
-            raise InputError(f"orca: max_neighbours and padding must not be negative, got {self.max_neighbours} and {self.padding}")
+        for name in ("neighbour_distance", "horizon", "lookahead", "preferred_speed", "turn_gain"):
+            value = getattr(self, name)
+            if not (value is None and name == "preferred_speed") and not 0.0 < value < math.inf:
+                raise InputError(f"orca: {name} must be above 0 and finite, got {value}")
+        for name in ("max_neighbours", "padding"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise InputError(f"orca: {name} must be 0 or more and finite, got {getattr(self, name)}")
         if not 0.0 < self.responsibility <= 1.0:
             raise InputError(f"orca: responsibility must be in (0, 1], got {self.responsibility}")
-        if self.preferred_speed is not None and not self.preferred_speed > 0.0:
-            raise InputError(f"orca: preferred_speed must be above 0, got {self.preferred_speed}")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return twists (N, 3) in the robots' frame; nothing is remembered."""
