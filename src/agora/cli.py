@@ -184,6 +184,22 @@ def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")
     typer.echo(write(folder))
 
 
+@app.command()
+def figures(
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="A metric to compare; repeat it.")] = None,
+    kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
+) -> None:
+    """Write figures for a paper: outcomes with intervals, and the distribution of metrics."""
+    from agora.benchmark.kept import figures as write
+    from agora.errors import InputError
+
+    if kind not in ("png", "pdf", "svg"):
+        raise InputError(f"--format: expected png, pdf or svg, got {kind!r}")
+    for path in write(folder, metric or ["time_to_goal", "path_length", "closest_pedestrian_distance_min"], kind):
+        typer.echo(path)
+
+
 @app.command("list")
 def list_(
     kind: Annotated[str | None, typer.Argument(help="suites, robots, planners, crowd_models, metrics, ...; all by default.")] = None,
