@@ -138,7 +138,9 @@ class Planner(Protocol):
 class GlobalPlanner(Protocol):
     """Map to path."""
 
-    def path(self, clearance: Floats, resolution: float, origin: Floats, start: Floats, goal: Floats, radius: float) -> Floats | None:
+    def path(
+        self, clearance: Floats, resolution: float, origin: Floats, start: Floats, goal: Floats, radius: float
+    ) -> Floats | None:
         """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none.
 
         ``clearance`` (rows, columns) is the distance to the nearest obstacle, m; ``origin`` (2,) the lower-left corner.

@@ -81,7 +81,9 @@ def metrics() -> list[Metric]:
     return [load("metrics", name) for name in available("metrics")]
 
 
-def row_of(plan: Plan, job: Job, episode: int, robot: int, model: str, recording: Recording, measures: list[Metric]) -> dict[str, Any]:
+def row_of(
+    plan: Plan, job: Job, episode: int, robot: int, model: str, recording: Recording, measures: list[Metric]
+) -> dict[str, Any]:
     """The row of one robot's episode."""
     row: dict[str, Any] = {
         "key": key_of(plan.suite, job.stage, episode, job.planner, robot),

@@ -126,9 +126,7 @@ class Observer:
         cost = np.zeros((self.rows, window.cells, window.cells), np.uint8)
         origin = np.zeros((self.rows, 2), np.float32)
         moving = (self._moving.position, self._moving.radius, self._moving.present)
-        self._fill = bind(
-            fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin
-        )
+        self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
         return Costmap(_read_only(cost), _read_only(origin), window.resolution)
 
     def _fill_window(self) -> None:

@@ -55,4 +55,6 @@ class Random:
             goal = place(task.stream, task.map, clearance, 1, connected_to=point)[0]
             if np.hypot(*(goal - point)) >= self.distance:
                 return goal
-        raise PlacementError(f"map {task.map.name!r}: no goal {self.distance} m from ({point[0]:.2f}, {point[1]:.2f}) in {_TRIES} tries")
+        raise PlacementError(
+            f"map {task.map.name!r}: no goal {self.distance} m from ({point[0]:.2f}, {point[1]:.2f}) in {_TRIES} tries"
+        )
