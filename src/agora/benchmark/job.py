@@ -46,7 +46,8 @@ class Plan:
 
     Attributes:
         suite: the episodes. planners: by label. folder: of the results.
-        worlds: most worlds side by side, 0 for all of a job. threads: over worlds. slots: pedestrian slots a world, 0 for the least.
+        worlds: most worlds side by side, 0 for all of a job. threads: over worlds.
+        slots: pedestrian slots a world, 0 for the least.
         trajectories: whose recordings are kept.
     """
 

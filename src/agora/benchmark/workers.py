@@ -69,7 +69,7 @@ class _Worker:
     done: int = 0
 
     def hangs(self, deadline: float) -> bool:
-        began = self.began.value
+        began: float = self.began.value
         return began > 0.0 and time.monotonic() - began > deadline
 
     def stop(self) -> None:

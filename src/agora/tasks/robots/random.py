@@ -52,7 +52,7 @@ class Random:
 
     def _far_from(self, task: Task, clearance: float, point: Doubles) -> Doubles:
         for _ in range(_TRIES):
-            goal = place(task.stream, task.map, clearance, 1, connected_to=point)[0]
+            goal: Doubles = place(task.stream, task.map, clearance, 1, connected_to=point)[0]
             if np.hypot(*(goal - point)) >= self.distance:
                 return goal
         raise PlacementError(
