@@ -13,8 +13,8 @@ import numpy as np
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Doubles, Floats
 from agora.engine.observe import Observer
-from agora.engine.records import RUNNING
 from agora.engine.recorder import Recorder
+from agora.engine.records import RUNNING
 from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
 from agora.planners.global_.astar import AStar, geodesic_length
@@ -196,11 +196,11 @@ class Episodes:
             self._planning[w].append(share)
         commands: Floats = np.where(active[:, None], twists, np.float32(0.0)).astype(np.float32)
         for row, reason in failures.items():
-            w, r = divmod(row, engine.layout.robots)
-            status.outcome[w, r], status.end_step[w, r] = int(Outcome.PLANNER_FAILED), status.step[w]
-            self._failure[w][r] = reason
+            world, r = divmod(row, engine.layout.robots)
+            status.outcome[world, r], status.end_step[world, r] = int(Outcome.PLANNER_FAILED), status.step[world]
+            self._failure[world][r] = reason
             commands[row] = 0.0
-            status.done[w] = bool((status.outcome[w] != RUNNING).all())
+            status.done[world] = bool((status.outcome[world] != RUNNING).all())
         engine.commands[...] = commands.reshape(engine.commands.shape)
 
     def _collect(self) -> Iterator[tuple[int, list[Recording]]]:

@@ -106,7 +106,7 @@ def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _borrowed(context: Any, arguments: Any) -> Any:
     """A tuple with its arrays borrowed; who uses it keeps them alive."""
 
@@ -132,7 +132,7 @@ def _compile_boxed(arguments: Any) -> Any:
     return make
 
 
-@numba.njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@numba.njit(**OPTIONS)
 def _pack(arguments: Any) -> Any:
     return _boxed(arguments)
 
