@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,14 +165,15 @@ class Observer:
         self._path[n, :k] = path
         self._path[n, k:] = path[-1] if k else 0
 
-    def scan(self) -> None:
-        """Take a scan now; it stays until the next."""
-        if self._lidar is not None and "scan" in self._needs:
-            lidar, engine = self._lidar, self._engine
-            ranges = engine.scan(lidar)
-            if lidar.noise > 0 or lidar.dropout > 0:
-                lidar.perturb(engine.status.key, engine.status.step, ranges)
-            self._ranges[...] = ranges.reshape(self.rows, -1)
+    def scan(self, worlds: Collection[int] | None = None) -> None:
+        """Take a scan now, everywhere or in some worlds; it stays until the next."""
+        if self._lidar is None or "scan" not in self._needs:
+            return
+        status, ranges = self._engine.status, self._engine.scan(self._lidar, worlds)
+        kept = self._ranges.reshape(ranges.shape)
+        for part in [slice(None)] if worlds is None else [slice(w, w + 1) for w in worlds]:
+            self._lidar.perturb(status.key[part], status.step[part], ranges[part])
+            kept[part] = ranges[part]
 
     def observe(self) -> Observation:
         """Return what every row knows now."""
