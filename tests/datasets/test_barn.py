@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 
 import numpy as np
 import pytest
@@ -13,21 +12,8 @@ from agora.datasets.barn import free_space, read_world, world_numbers
 from agora.errors import InputError, UnknownNameError
 
 
-def small(folder, *, digit="1", path=None):
-    """World 4 with walls, one cylinder at row 20, column 3, and a path along row 12."""
-    grid = np.zeros((30, 30), int)
-    grid[[0, 29]] = 1
-    grid[20, 3] = 1
-    lines = ["# about", "world 4", *("".join(map(str, row)) for row in grid)]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "grids.txt").write_text("\n".join(lines).replace("1", digit) + "\n")
-    cells = [[12, 0], *([12, c] for c in range(30))] if path is None else path
-    (folder / "paths.json").write_text(json.dumps({"4": cells}))
-    return folder
-
-
-def test_a_filled_cell_is_a_cylinder_and_a_corridor_of_96_leads_to_the_field(tmp_path):
-    world = read_world(4, small(tmp_path))
+def test_a_filled_cell_is_a_cylinder_and_a_corridor_of_96_leads_to_the_field(small_barn, tmp_path):
+    world = read_world(4, small_barn(tmp_path))
     centres = world.map.discs[:, :2]
     assert len(centres) == 61 + 96
     assert np.abs(centres - (-4.425 + 0.15 * 20, 5.175 + 0.15 * 3)).sum(1).min() < 1e-9
@@ -41,16 +27,16 @@ def test_a_filled_cell_is_a_cylinder_and_a_corridor_of_96_leads_to_the_field(tmp
     assert world.map.contains([world.start[:2], world.goal[:2]]).all()
 
 
-def test_cells_and_discs_are_the_same_obstacles(tmp_path):
-    cells, discs = read_world(4, small(tmp_path), obstacles="cells").map, read_world(4, tmp_path).map
+def test_cells_and_discs_are_the_same_obstacles(small_barn, tmp_path):
+    cells, discs = read_world(4, small_barn(tmp_path), obstacles="cells").map, read_world(4, tmp_path).map
     centres = cells.centre_of(*np.nonzero(cells.occupied))
     order = np.lexsort(discs.discs[:, :2].T)
     np.testing.assert_allclose(centres[np.lexsort(centres.T)], discs.discs[order, :2], atol=1e-9)
     assert (cells.resolution, cells.origin) == (0.15, discs.origin)
 
 
-def test_the_path_runs_from_start_to_goal_and_is_scored_elsewhere(tmp_path):
-    world = read_world(4, small(tmp_path), start_x=-2.0)
+def test_the_path_runs_from_start_to_goal_and_is_scored_elsewhere(small_barn, tmp_path):
+    world = read_world(4, small_barn(tmp_path), start_x=-2.0)
     assert world.path.shape == (32, 2), "the cell that is there twice counts once"
     np.testing.assert_allclose(world.path[[0, 1, -2, -1]], [[-2, 3], [-2.625, 5.175], [-2.625, 9.525], [-2, 13]])
     np.testing.assert_allclose(world.scored_path[1:-1] - world.path[1:-1], np.tile([-0.15, -0.10], (30, 1)))
@@ -77,26 +63,26 @@ def test_free_space_keeps_two_cells_from_every_cylinder():
         ({"path": [[19, 4]]}, "the path comes too near to a cylinder"),
     ],
 )
-def test_a_broken_file_is_an_error_that_names_it(tmp_path, options, message):
+def test_a_broken_file_is_an_error_that_names_it(small_barn, tmp_path, options, message):
     with pytest.raises(InputError, match=message):
-        barn.check(small(tmp_path, **options))
+        barn.check(small_barn(tmp_path, **options))
 
 
 @pytest.mark.parametrize(
     ("keep", "message"),
     [(20, r"grids\.txt:20: world 4 has 18 of 30 rows"), (None, r"grids\.txt:33: expected 'world' and a number that is here once")],
 )
-def test_a_file_that_ends_early_or_says_a_world_twice_is_refused(tmp_path, keep, message):
-    path = small(tmp_path) / "grids.txt"
+def test_a_file_that_ends_early_or_says_a_world_twice_is_refused(small_barn, tmp_path, keep, message):
+    path = small_barn(tmp_path) / "grids.txt"
     lines = path.read_text().splitlines()
     path.write_text("\n".join(lines[:keep] if keep else lines + lines[1:]))
     with pytest.raises(InputError, match=message):
         world_numbers(tmp_path)
 
 
-def test_an_unknown_world_is_refused(tmp_path):
+def test_an_unknown_world_is_refused(small_barn, tmp_path):
     with pytest.raises(UnknownNameError, match="no BARN world called '7'"):
-        read_world(7, small(tmp_path))
+        read_world(7, small_barn(tmp_path))
 
 
 def published(data):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import test_barn
-import test_dynabarn
 
 from agora.datasets import catalogue
 from agora.errors import InputError, UnknownNameError
@@ -17,11 +15,15 @@ def home(tmp_path, monkeypatch):
     return folder
 
 
-def barn_source(folder):
-    test_barn.small(folder)
-    (folder / "metrics.csv").write_text("world\n")
-    (folder / "dwa_reference_runs.csv").write_text("world\n")
-    return folder
+@pytest.fixture
+def barn_source(small_barn):
+    def make(folder):
+        small_barn(folder)
+        (folder / "metrics.csv").write_text("world\n")
+        (folder / "dwa_reference_runs.csv").write_text("world\n")
+        return folder
+
+    return make
 
 
 def test_the_folder_is_the_one_that_is_named_or_the_users_own(home, monkeypatch):
@@ -31,7 +33,7 @@ def test_the_folder_is_the_one_that_is_named_or_the_users_own(home, monkeypatch)
     assert str(catalogue.data_home()) == "/somewhere/.local/share/agora"
 
 
-def test_a_data_set_that_is_not_there_says_how_to_get_it(home):
+def test_a_data_set_that_is_not_there_says_how_to_get_it(barn_source, home):
     with pytest.raises(InputError, match="'barn' is not there in .*home/barn; get it from .*agora data import barn FOLDER"):
         catalogue.data_folder("barn")
     assert catalogue.status("barn").state == "absent"
@@ -44,7 +46,7 @@ def test_a_data_set_that_is_not_there_says_how_to_get_it(home):
         catalogue.data_folder("bran")
 
 
-def test_an_import_copies_what_belongs_to_the_data_set_and_nothing_else(home, tmp_path):
+def test_an_import_copies_what_belongs_to_the_data_set_and_nothing_else(barn_source, home, tmp_path):
     source = barn_source(tmp_path / "source")
     (source / "secret.txt").write_text("no")
     assert catalogue.import_folder("barn", source) == home / "barn"
@@ -54,8 +56,8 @@ def test_an_import_copies_what_belongs_to_the_data_set_and_nothing_else(home, tm
     assert catalogue.import_folder("barn", source) == home / "barn", "once more does no harm"
 
 
-def test_an_import_that_lacks_a_file_or_does_not_read_leaves_the_data_folder_as_it_was(home, tmp_path):
-    source = test_dynabarn.small(tmp_path / "source", loop=False)
+def test_an_import_that_lacks_a_file_or_does_not_read_leaves_the_data_folder_as_it_was(small_dynabarn, home, tmp_path):
+    source = small_dynabarn(tmp_path / "source", loop=False)
     with pytest.raises(InputError, match="loop: expected one of True"):
         catalogue.import_folder("dynabarn", source)
     assert not list(home.glob("*"))
@@ -66,7 +68,7 @@ def test_an_import_that_lacks_a_file_or_does_not_read_leaves_the_data_folder_as_
     assert not list(home.glob("*"))
 
 
-def test_an_import_that_was_interrupted_goes_on(home, tmp_path, monkeypatch):
+def test_an_import_that_was_interrupted_goes_on(barn_source, home, tmp_path, monkeypatch):
     source = barn_source(tmp_path / "source")
     real, copied = catalogue.shutil.copyfile, []
 
@@ -85,7 +87,7 @@ def test_an_import_that_was_interrupted_goes_on(home, tmp_path, monkeypatch):
     assert sorted(copied) == sorted(catalogue.CATALOGUE["barn"].files), "no file is copied twice"
 
 
-def test_a_data_folder_that_cannot_be_written_is_an_input_error(home, tmp_path):
+def test_a_data_folder_that_cannot_be_written_is_an_input_error(barn_source, home, tmp_path):
     home.write_text("a file in the way")
     with pytest.raises(InputError, match="cannot be written"):
         catalogue.import_folder("barn", barn_source(tmp_path / "source"))

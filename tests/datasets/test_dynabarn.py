@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -12,28 +10,8 @@ from agora.datasets.dynabarn import read_world, world_names
 from agora.errors import InputError, UnknownNameError
 
 
-def small(folder, **changes):
-    content = {
-        "obstacle_radius_m": 0.5,
-        "arena": [-10, 10, -8, 8],
-        "waypoint_format": "[time_s, x_m, y_m]",
-        "loop": True,
-        "worlds": {
-            "challenge_03": {"difficulty": "easy", "obstacles": ["a", "b", "a"]},
-            "demo_00": {"difficulty": "hard", "obstacles": []},
-        },
-        "trajectories": {
-            "a": {"length_s": 6.0, "waypoints": [[0, -1, 2], [2, 3, 2], [6, 3, -2]]},
-            "b": {"length_s": 4.5, "waypoints": [[0, 0, 0], [4.5, 9, 0]]},
-        },
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "worlds.json").write_text(json.dumps(content | changes, indent=1))
-    return folder
-
-
-def test_obstacles_go_in_straight_lines_and_start_again_for_ever(tmp_path):
-    obstacles = read_world("challenge_03", small(tmp_path)).obstacles
+def test_obstacles_go_in_straight_lines_and_start_again_for_ever(small_dynabarn, tmp_path):
+    obstacles = read_world("challenge_03", small_dynabarn(tmp_path)).obstacles
     for turn in (0, 1, 57):
         np.testing.assert_allclose(obstacles.at(1.0 + 18.0 * turn).position, [[1, 2], [2, 0], [1, 2]], atol=1e-9)
         np.testing.assert_allclose(obstacles.at(5.0 + 18.0 * turn).position, [[3, -1], [1, 0], [3, -1]], atol=1e-9)
@@ -41,8 +19,8 @@ def test_obstacles_go_in_straight_lines_and_start_again_for_ever(tmp_path):
     np.testing.assert_allclose(obstacles.at(5.0).velocity, [[0, -1], [2, 0], [0, -1]])
 
 
-def test_phases_put_obstacles_ahead_by_a_share_of_their_period(tmp_path):
-    ahead = read_world("challenge_03", small(tmp_path), phases=[0.5, 0.2, 0.0]).obstacles
+def test_phases_put_obstacles_ahead_by_a_share_of_their_period(small_dynabarn, tmp_path):
+    ahead = read_world("challenge_03", small_dynabarn(tmp_path), phases=[0.5, 0.2, 0.0]).obstacles
     plain = read_world("challenge_03", tmp_path).obstacles
     for time in (0.0, 1.3, 7.7, 100.1):
         np.testing.assert_allclose(ahead.at(time).position[0], plain.at(time + 3.0).position[0], atol=1e-9)
@@ -51,20 +29,22 @@ def test_phases_put_obstacles_ahead_by_a_share_of_their_period(tmp_path):
 
 
 @pytest.mark.parametrize("phases", [[0.1, 0.2], [0.0, 0.0, 1.0], [0.0, np.nan, 0.0]])
-def test_phases_that_do_not_fit_are_refused(tmp_path, phases):
+def test_phases_that_do_not_fit_are_refused(small_dynabarn, tmp_path, phases):
     with pytest.raises(InputError, match="expected 3 phases in"):
-        read_world("challenge_03", small(tmp_path), phases=phases)
+        read_world("challenge_03", small_dynabarn(tmp_path), phases=phases)
 
 
-def test_the_spline_goes_through_the_waypoints_and_starts_at_rest(tmp_path):
-    lines, spline = (read_world("challenge_03", small(tmp_path), motion=motion).obstacles for motion in ("lines", "spline"))
+def test_the_spline_goes_through_the_waypoints_and_starts_at_rest(small_dynabarn, tmp_path):
+    lines, spline = (
+        read_world("challenge_03", small_dynabarn(tmp_path), motion=motion).obstacles for motion in ("lines", "spline")
+    )
     for time in (0.0, 2.0, 6.0 - 1e-9):
         np.testing.assert_allclose(spline.at(time).position[0], lines.at(time).position[0], atol=1e-6)
     assert np.hypot(*spline.at(0.01).velocity[0]) < 0.2 * np.hypot(*lines.at(0.01).velocity[0])
 
 
-def test_walls_stand_on_three_sides_and_the_start_is_on_the_open_one(tmp_path):
-    world = read_world("challenge_03", small(tmp_path))
+def test_walls_stand_on_three_sides_and_the_start_is_on_the_open_one(small_dynabarn, tmp_path):
+    world = read_world("challenge_03", small_dynabarn(tmp_path))
     assert (world.start, world.goal) == ((11.0, 0.0, np.pi), (-9.0, 0.0, np.pi))
     assert read_world("demo_00", tmp_path).start[0] == 12.0
     assert world.map.contains([world.start[:2], world.goal[:2]]).all()
@@ -72,8 +52,8 @@ def test_walls_stand_on_three_sides_and_the_start_is_on_the_open_one(tmp_path):
     np.testing.assert_allclose(gaps, [0.75, 0.75, 0.75, 7.75, 0.0, 0.0], atol=1e-6)
 
 
-def test_a_world_without_obstacles_is_empty(tmp_path):
-    assert read_world("demo_00", small(tmp_path)).obstacles.count == 0
+def test_a_world_without_obstacles_is_empty(small_dynabarn, tmp_path):
+    assert read_world("demo_00", small_dynabarn(tmp_path)).obstacles.count == 0
 
 
 @pytest.mark.parametrize(
@@ -90,14 +70,14 @@ def test_a_world_without_obstacles_is_empty(tmp_path):
         ({"loop": False}, "loop: expected one of True, got false"),
     ],
 )
-def test_a_broken_file_is_an_error_that_names_the_key(tmp_path, changes, message):
+def test_a_broken_file_is_an_error_that_names_the_key(small_dynabarn, tmp_path, changes, message):
     with pytest.raises(InputError, match=message):
-        dynabarn.check(small(tmp_path, **changes))
+        dynabarn.check(small_dynabarn(tmp_path, **changes))
 
 
-def test_an_unknown_world_is_answered_with_the_nearest(tmp_path):
+def test_an_unknown_world_is_answered_with_the_nearest(small_dynabarn, tmp_path):
     with pytest.raises(UnknownNameError, match="did you mean 'challenge_03'"):
-        read_world("challenge_3", small(tmp_path))
+        read_world("challenge_3", small_dynabarn(tmp_path))
 
 
 @pytest.mark.data

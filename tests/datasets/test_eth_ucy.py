@@ -98,27 +98,8 @@ def test_an_image_lands_where_its_homography_says_also_when_turned_and_off_the_o
 TURN, MOVE = np.array([[0.0, -0.8], [1.2, 0.0]]), np.array([3.0, 5.0])
 
 
-def crooked_scene(folder):
-    """A scene "zara01" of the two pedestrians of `VSP`, its obsmat the annotation turned, scaled and moved."""
-    place = folder / "zara01"
-    place.mkdir(parents=True)
-    (place / "annotation.vsp").write_text(VSP)
-    np.savetxt(place / "H.txt", SCALE)
-    people = read_annotation(place / "annotation.vsp", SCALE, 25.0)
-    there = np.column_stack((people.knot_x, people.knot_y)) @ TURN.T + MOVE
-    rows = np.zeros((5, 8))
-    rows[:, 0], rows[:, 1], rows[:, [2, 4]] = 25.0 * people.knot_time, [1, 1, 1, 2, 2], there
-    np.savetxt(place / "obsmat.txt", rows)
-    (place / "groups.txt").write_text("1 2\n")
-    (place / "destinations.txt").write_text("-1.3 -15.66\n")
-    lines = "".join(f'<Line x1="{i}" y1="0" x2="{i}" y2="2" thickness="1" />' for i in range(5))
-    shapes = f'<Lines>{lines}</Lines><Circle x="1" y="2" radius="0.5"/>'
-    (place / "map.xml").write_text(f'<Trial xmlns="https://x">{shapes}</Trial>')
-    return folder
-
-
-def test_the_annotation_of_zara_takes_walls_and_goals_along_into_its_own_frame(tmp_path):
-    folder = crooked_scene(tmp_path)
+def test_the_annotation_of_zara_takes_walls_and_goals_along_into_its_own_frame(crooked_zara, tmp_path):
+    folder = crooked_zara(tmp_path)
     turned = read_scene("zara01", "annotation", folder=folder)
     straight = read_scene("zara01", "obsmat", folder=folder)
     assert turned.trajectories.group.tolist() == [0, 0]
@@ -140,8 +121,8 @@ def test_a_scene_or_source_that_is_not_there_is_answered_with_the_nearest(tmp_pa
 
 
 @pytest.mark.parametrize("text", ["<a>", "<a><Line x1='1' y1='2' x2='x' y2='3'/></a>", "<a><Line x1='1'/></a>"])
-def test_a_broken_map_of_lines_is_an_input_error(tmp_path, text):
-    folder = crooked_scene(tmp_path)
+def test_a_broken_map_of_lines_is_an_input_error(crooked_zara, tmp_path, text):
+    folder = crooked_zara(tmp_path)
     (folder / "zara01" / "map.xml").write_text(text)
     with pytest.raises(InputError, match=r"map\.xml"):
         read_scene("zara01", folder=folder)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import test_barn
-import test_dynabarn
-import test_eth_ucy
-import test_socnavbench
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -27,12 +23,12 @@ def make_picture(folder):
     (folder / "H.txt").write_text("0.1 0.01 -3\n0 0.2 1\n0.001 0.0 1\n")
 
 
-SETS = {
-    "barn": (test_barn.small, barn.check),
-    "dynabarn": (test_dynabarn.small, dynabarn.check),
-    "socnavbench": (test_socnavbench.small, socnavbench.check),
-    "zara01": (test_eth_ucy.crooked_scene, lambda folder: read_scene("zara01", "annotation", folder=folder)),
-    "picture": (make_picture, read_picture),
+READERS = {
+    "barn": barn.check,
+    "dynabarn": dynabarn.check,
+    "socnavbench": socnavbench.check,
+    "zara01": lambda folder: read_scene("zara01", "annotation", folder=folder),
+    "picture": read_picture,
 }
 NEW = [
     b"",
@@ -57,9 +53,10 @@ NEW = [
 
 
 @pytest.fixture(scope="module")
-def originals(tmp_path_factory):
+def originals(tmp_path_factory, small_barn, small_dynabarn, small_socnavbench, crooked_zara):
+    makers = [small_barn, small_dynabarn, small_socnavbench, crooked_zara, make_picture]
     made = {}
-    for name, (make, read) in SETS.items():
+    for (name, read), make in zip(READERS.items(), makers, strict=True):
         folder = tmp_path_factory.mktemp(name) / "set"
         make(folder)
         read(folder)
@@ -67,7 +64,7 @@ def originals(tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", READERS)
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(place=st.floats(0, 1), length=st.integers(0, 8), new=st.lists(st.sampled_from(NEW), max_size=3), which=st.integers(0, 9))
 def test_a_damaged_file_is_read_or_refused(originals, name, place, length, new, which):
@@ -77,7 +74,7 @@ def test_a_damaged_file_is_read_or_refused(originals, name, place, length, new, 
     at = int(place * len(content))
     path.write_bytes(content[:at] + b"".join(new) + content[at + length :])
     try:
-        SETS[name][1](folder)
+        READERS[name](folder)
     except InputError as error:
         assert str(error)
     finally:

@@ -14,53 +14,17 @@ from agora.errors import InputError, UnknownNameError
 EPISODES = 33
 
 
-def small(folder, **recording):
-    """A data set of one episode on a crooked map, and pedestrians 3, 5, 6, 9 whose ids have gaps."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "maps").mkdir(exist_ok=True)
-    (folder / "pedestrians").mkdir(exist_ok=True)
-    (folder / "maps" / "M.pgm").write_bytes(b"P5\n3 2\n255\n" + bytes([254] * 5 + [0]))
-    (folder / "maps" / "M.yaml").write_text(
-        "image: M.pgm\nresolution: 0.5\norigin: [-1, 2, 0]\noccupied_thresh: 0.65\nfree_thresh: 0.196\nnegate: 0\n"
-    )
-    rows = [
-        (90, 3, 0, 0),
-        (130, 3, 4, 0),
-        (100, 5, 1, 2),
-        (120, 5, 3, 2),
-        (40, 6, 0, 0),
-        (99, 6, 1, 0),
-        (201, 9, 0, 0),
-        (300, 9, 1, 1),
-    ]
-    rows += [(110, 12, 0, 0), (120, 12, 1, 1)]
-    (folder / "pedestrians" / "p.csv").write_text("frame,ped,x,y\n" + "".join(f"{f},{i},{x},{y}\n" for f, i, x, y in rows))
-    placed = {"knots_file": "pedestrians/p.csv", "fps": 10, "offset": [10, 20, 0], "swapxy": True, "flipxn": True, "flipyn": False}
-    segment = {"dataset": "p", "ped_range": [4, -1], "first_ped_id": 5, "last_ped_id_loaded": 6, "start_frame": 100}
-    episode = {"name": "t_one", "map": "M", "max_time_s": 10.0, "robot_start": [0, 2.2, 0.3], "robot_goal": [0, 2.4, -1]}
-    episode |= {"straight_line_m": 0.2, "n_pedestrians_active": 1, "peak_concurrent": 1, "mean_concurrent": 0.2}
-    size = {"file": "maps/M.pgm", "resolution_m": 0.5, "width_m": 1.5, "height_m": 1.0, "origin": [-1, 2], "provenance": "made up"}
-    content = {
-        "simulator": {"dt_s": 0.05},
-        "datasets": {"p": placed | recording},
-        "maps": {"M": size},
-        "episodes": [episode | {"pedestrians": [segment | {"start_t": 0.0, "n_loaded": 2}]}],
-    }
-    (folder / "episodes.json").write_text(json.dumps(content, indent=1))
-    return folder
-
-
-def test_ids_are_loaded_upwards_to_the_first_that_comes_after_the_budget(tmp_path):
-    people = read_episode("t_one", small(tmp_path / "a")).trajectories
+def test_ids_are_loaded_upwards_to_the_first_that_comes_after_the_budget(small_socnavbench, tmp_path):
+    people = read_episode("t_one", small_socnavbench(tmp_path / "a")).trajectories
     assert people.id.tolist() == [5, 6], "3 is before the range; 9 comes 10.1 s after the start, and 12 is behind it"
     np.testing.assert_allclose(people.start, [0.0, -6.0])
     np.testing.assert_allclose(people.end, [2.0, -0.1])
     assert people.overlapping(0.0, 10.0).tolist() == [True, False]
 
 
-def test_places_are_swapped_flipped_turned_and_moved(tmp_path):
+def test_places_are_swapped_flipped_turned_and_moved(small_socnavbench, tmp_path):
     def start(**recording):
-        return read_episode("t_one", small(tmp_path, **recording)).trajectories.at(0.0).position[0]
+        return read_episode("t_one", small_socnavbench(tmp_path, **recording)).trajectories.at(0.0).position[0]
 
     np.testing.assert_allclose(start(), [10 + 2, 20 - 1])
     np.testing.assert_allclose(start(swapxy=False), [10 - 1, 20 + 2])
@@ -69,8 +33,8 @@ def test_places_are_swapped_flipped_turned_and_moved(tmp_path):
     np.testing.assert_allclose(start(swapxy=False, flipxn=False, offset=[1, 2, 0.5]), turned + (1, 2))
 
 
-def test_an_episode_has_its_map_poses_and_budget(tmp_path):
-    episode = read_episode("t_one", small(tmp_path))
+def test_an_episode_has_its_map_poses_and_budget(small_socnavbench, tmp_path):
+    episode = read_episode("t_one", small_socnavbench(tmp_path))
     assert (episode.start, episode.goal, episode.budget) == ((0.0, 2.2, 0.3), (0.0, 2.4, -1.0), 10.0)
     assert episode.map.origin == (-1.0, 2.0)
     assert episode.map.occupied.tolist() == [[False, False, True], [False, False, False]]
@@ -88,24 +52,24 @@ def test_an_episode_has_its_map_poses_and_budget(tmp_path):
         ("pedestrians/p.csv", "pedestrians/q.csv", "no such file; did you mean 'p.csv'"),
     ],
 )
-def test_a_wrong_file_of_episodes_is_an_error(tmp_path, old, new, message):
-    path = small(tmp_path) / "episodes.json"
+def test_a_wrong_file_of_episodes_is_an_error(small_socnavbench, tmp_path, old, new, message):
+    path = small_socnavbench(tmp_path) / "episodes.json"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=message):
         read_episode("t_one", tmp_path)
 
 
-def test_a_heading_beyond_half_a_turn_is_put_into_one(tmp_path):
-    path = small(tmp_path) / "episodes.json"
+def test_a_heading_beyond_half_a_turn_is_put_into_one(small_socnavbench, tmp_path):
+    path = small_socnavbench(tmp_path) / "episodes.json"
     text = path.read_text()
     path.write_text(text.replace("0.3", "-3.5", 1))
     assert read_episode("t_one", tmp_path).start[2] == pytest.approx(2 * np.pi - 3.5)
 
 
-def test_an_unknown_episode_is_answered_with_the_nearest(tmp_path):
+def test_an_unknown_episode_is_answered_with_the_nearest(small_socnavbench, tmp_path):
     with pytest.raises(UnknownNameError, match="did you mean 't_one'"):
-        read_episode("t_ome", small(tmp_path))
+        read_episode("t_ome", small_socnavbench(tmp_path))
 
 
 @pytest.mark.data

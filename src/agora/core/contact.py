@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import lean
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 
 NEVER = np.float32(2.0)
@@ -19,7 +19,7 @@ _TINY = np.float32(1e-12)
 _DIAGONAL = np.float32(1.4143)
 
 
-@device
+@lean
 def swept_discs(x, y, dx, dy, reach):
     """Time at which a point that moves from (x, y) by (dx, dy) comes within ``reach`` of the origin; 0 where it starts inside."""
     c = x * x + y * y - reach * reach
@@ -34,7 +34,7 @@ def swept_discs(x, y, dx, dy, reach):
     return t if t <= ONE else NEVER
 
 
-@device
+@lean
 def box_distance(x, y, low_x, low_y, side):
     """Distance from a point to a square cell with lower-left corner (low_x, low_y)."""
     ex = max(max(low_x - x, x - low_x - side), ZERO)
@@ -42,7 +42,7 @@ def box_distance(x, y, low_x, low_y, side):
     return math.sqrt(ex * ex + ey * ey)
 
 
-@device
+@lean
 def segment_distance(x, y, x0, y0, x1, y1):
     """Distance from a point to a segment."""
     ex, ey = x1 - x0, y1 - y0
@@ -52,7 +52,7 @@ def segment_distance(x, y, x0, y0, x1, y1):
     return math.sqrt(px * px + py * py)
 
 
-@device
+@lean
 def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
     """Time at which a point that moves by (dx, dy) enters a rectangle from outside (slab test)."""
     enter, leave = ZERO, ONE
@@ -68,7 +68,7 @@ def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
     return enter if enter <= leave else NEVER
 
 
-@device
+@lean
 def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
     """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is let go.
 
@@ -86,7 +86,7 @@ def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
     return min(t, swept_discs(x - high_x, y - high_y, dx, dy, radius))
 
 
-@device
+@lean
 def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
     """The same for a segment, in its own frame: a rectangle and a disc at each end."""
     gap = segment_distance(x, y, x0, y0, x1, y1) - radius
@@ -102,7 +102,7 @@ def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
     return min(t, _enter(along, across, dx * ex + dy * ey, dy * ex - dx * ey, ZERO, -radius, length, radius))
 
 
-@device
+@lean
 def inside(maps, m, x, y):
     """Whether a point lies on map m."""
     u = (x - maps.origin_x[m]) / maps.resolution[m]
@@ -110,7 +110,7 @@ def inside(maps, m, x, y):
     return u >= ZERO and v >= ZERO and u < np.float32(maps.columns[m]) and v < np.float32(maps.rows[m])
 
 
-@device
+@lean
 def _cell_range(low, high, origin, resolution, count):
     """First and one past the last cell that the interval [low, high] meets."""
     first = np.int64(np.floor((low - origin) / resolution))
@@ -118,7 +118,7 @@ def _cell_range(low, high, origin, resolution, count):
     return max(first, 0), min(last, np.int64(count))
 
 
-@device
+@lean
 def _far_from_cells(maps, m, x, y, reach):
     """Whether the distance field says that no occupied cell is within ``reach`` of a point on the map."""
     if not inside(maps, m, x, y):
@@ -130,7 +130,7 @@ def _far_from_cells(maps, m, x, y, reach):
     return maps.distance[k] - _DIAGONAL * resolution > reach
 
 
-@device
+@lean
 def swept_disc_walls(maps, m, x, y, dx, dy, radius):
     """Time at which a disc that moves from (x, y) by (dx, dy) touches a cell, a segment or a static disc of map m."""
     length = math.sqrt(dx * dx + dy * dy)
@@ -157,14 +157,14 @@ def swept_disc_walls(maps, m, x, y, dx, dy, radius):
     return first
 
 
-@device
+@lean
 def _corner(traits, w, r, k, x, y, s, c):
     """Corner k of a footprint at pose (x, y, heading), given the heading's sine and cosine."""
     fx, fy = traits.footprint_x[w, r, k], traits.footprint_y[w, r, k]
     return x + c * fx - s * fy, y + s * fx + c * fy
 
 
-@device
+@lean
 def _edges_cross(ax, ay, bx, by, cx, cy, dx, dy):
     """Whether segments ab and cd cross."""
     p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
@@ -174,7 +174,7 @@ def _edges_cross(ax, ay, bx, by, cx, cy, dx, dy):
     return p * q <= ZERO and u * v <= ZERO and (abs(p) + abs(q) + abs(u) + abs(v)) > ZERO
 
 
-@device
+@lean
 def point_to_polygon(traits, w, r, x, y, heading, px, py):
     """Distance from a point to the polygon footprint of robot r at a pose; 0 inside."""
     s, c = sincos(heading)
@@ -190,7 +190,7 @@ def point_to_polygon(traits, w, r, x, y, heading, px, py):
     return ZERO if odd else nearest
 
 
-@device
+@lean
 def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
     """Whether the polygon footprint of robot r at a pose meets a cell, a segment or a static disc of map m."""
     radius = traits.radius[w, r]
@@ -233,7 +233,7 @@ def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
     return False
 
 
-@device
+@lean
 def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
     """Whether the footprints of robots a and b of world w meet; a robot without corners is its disc."""
     if traits.vertices[w, a] == 0:
@@ -260,7 +260,7 @@ def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
     return False
 
 
-@device
+@lean
 def substeps(length, turn, radius, spacing):
     """Into how many parts a motion is cut so that no point of the footprint moves further than ``spacing``."""
     return min(max(1, np.int64(np.ceil((length + abs(turn) * radius) / spacing))), 400)

@@ -42,8 +42,14 @@ numba.config.CACHE_DIR = str(_cache_root() / _source_stamp())
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
+LEAN: dict[str, Any] = OPTIONS | {"_nrt": False}
+"""Without Numba's reference counts, which cost as much as a quarter of a scan."""
+
 device: Callable[..., Any] = numba.njit(**OPTIONS)
 """Compiles a function that kernels call: scalars, or the arrays of one world."""
+
+lean: Callable[..., Any] = numba.njit(**LEAN)
+"""`device` for what allocates nothing and returns no array."""
 
 inlined: Callable[..., Any] = numba.njit(**OPTIONS, forceinline=True)
 """`device` for the long body of an inner loop: LLVM would leave it as a call, and a loop with a call in it is not vectorised."""
@@ -54,18 +60,25 @@ def _shell(box: Any, first: int, last: int) -> Any:
     return inner(*box.arguments, first, last)  # type: ignore[name-defined]  # noqa: F821
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> Any:
     """Compile a function that loops over worlds ``first <= w < last``, its last two arguments.
 
     The result is called like the function; ``shell`` on it is the same with all arguments but those two in one box (`bind`).
     """
-    compiled = numba.njit(**OPTIONS)(function)
+    # Inlined, because else the process that compiles would call this copy and later ones the copy in the cached shell, whose
+    # multiply-adds may be fused differently.
+    compiled = numba.njit(**options, forceinline=True)(function)
     name, file = function.__name__ + "_shell", function.__code__.co_filename
     code = _shell.__code__.replace(co_name=name, co_filename=file, co_firstlineno=function.__code__.co_firstlineno)
     shell = types.FunctionType(code, {"inner": compiled, "__name__": function.__module__, "__file__": file}, name)
     shell.__module__, shell.__qualname__ = function.__module__, function.__qualname__ + "_shell"
     compiled.shell = numba.njit(**OPTIONS)(shell)
     return compiled
+
+
+def lean_kernel(function: Callable[..., Any]) -> Any:
+    """`kernel` for a function that allocates nothing."""
+    return kernel(function, LEAN)
 
 
 @structref.register

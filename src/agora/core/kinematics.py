@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import lean
 from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos, wrap
 from agora.core.state import ACKERMANN, DIFFERENTIAL, LEGGED
 
@@ -19,13 +19,13 @@ _TINY = np.float32(1e-6)
 _SLACK = np.float32(1e-4)
 
 
-@device
+@lean
 def clamp(value, low, high):
     """The value, or the end of [low, high] that it exceeds."""
     return min(max(value, low), high)
 
 
-@device
+@lean
 def approach(current, target, acceleration, deceleration, dt):
     """The value nearest to the target that is within reach after dt: speeding up and braking have limits of their own."""
     if current * target < ZERO:  # brake first, then speed up the other way, within one dt
@@ -37,7 +37,7 @@ def approach(current, target, acceleration, deceleration, dt):
     return clamp(target, current - limit, current + limit)
 
 
-@device
+@lean
 def exceeds(traits, w, r, vx, vy, omega):
     """Whether a command is beyond the limits of robot r of world w."""
     sideways = ZERO if traits.kinematics[w, r] == DIFFERENTIAL or traits.kinematics[w, r] == ACKERMANN else traits.max_vy[w, r]
@@ -49,7 +49,7 @@ def exceeds(traits, w, r, vx, vy, omega):
     )
 
 
-@device
+@lean
 def next_twist(traits, w, r, twist, command, steering, dt):
     """Twist and steering angle over the next dt when the robot has ``twist`` and is commanded ``command`` (vx, vy, omega)."""
     kind = traits.kinematics[w, r]
@@ -81,7 +81,7 @@ def next_twist(traits, w, r, twist, command, steering, dt):
     return (new_vx, approach(twist[1], vy, ay, ay, dt), approach(twist[2], omega, alpha, alpha, dt)), ZERO
 
 
-@device
+@lean
 def move(x, y, heading, twist, dt):
     """Pose after the twist (vx, vy, omega) has been held for dt: an exact circular arc."""
     turn = twist[2] * dt

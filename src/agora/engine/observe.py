@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.jit import bind, kernel
+from agora.core.jit import bind, lean_kernel
 from agora.core.state import Doubles, Floats
 from agora.costmap.window import Window, fill
 from agora.interfaces import Costmap, Limits, Observation, Tracks
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agora.sensors.lidar import Lidar
 
 
-@kernel
+@lean_kernel
 def _gather(robots, status, pose, twist, goal, first, last):
     count = robots.x.shape[1]
     for w in range(first, last):
@@ -29,7 +29,7 @@ def _gather(robots, status, pose, twist, goal, first, last):
             goal[n, 0], goal[n, 1], goal[n, 2] = status.goal_x[w, r], status.goal_y[w, r], status.goal_heading[w, r]
 
 
-@kernel
+@lean_kernel
 def _gather_pedestrians(count, people, traits, position, velocity, radius, present, identity, group, first, last):
     for w in range(first, last):
         for r in range(count):
@@ -41,7 +41,7 @@ def _gather_pedestrians(count, people, traits, position, velocity, radius, prese
                 identity[n, i], group[n, i] = traits.id[w, i], traits.group[w, i]
 
 
-@kernel
+@lean_kernel
 def _gather_robots(robots, traits, position, velocity, radius, present, identity, first, last):
     count = robots.x.shape[1]
     for w in range(first, last):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import lean, lean_kernel
 from agora.core.scalar import ONE, ZERO, atan2
 from agora.seeds import uniform_at
 
@@ -15,12 +15,14 @@ _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its hea
 LOOP, RANDOM, STAY = 0, 1, 2
 
 
-@device
+@lean
 def _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt):
     """Semi-implicit Euler with the speed clipped at ``factor`` times the preferred speed."""
     x, y, vx, vy = now.x[w], now.y[w], now.vx[w], now.vy[w]
     next_x, next_y, next_vx, next_vy = after.x[w], after.y[w], after.vx[w], after.vy[w]
     ox, oy, speed = out_x[w], out_y[w], traits.speed[w]
+    for i in range(x.size):
+        after.active[w, i] = now.active[w, i]
     for i in range(x.size):
         a = vx[i] + ox[i] * dt if acceleration else ox[i]
         b = vy[i] + oy[i] * dt if acceleration else oy[i]
@@ -35,7 +37,16 @@ def _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt):
         next_y[i] = y[i] + b * dt
 
 
-@device
+@lean
+def _keep(now, after, w):
+    """A world that is done stays as it is."""
+    for i in range(now.x.shape[1]):
+        after.x[w, i], after.y[w, i] = now.x[w, i], now.y[w, i]
+        after.vx[w, i], after.vy[w, i] = now.vx[w, i], now.vy[w, i]
+        after.heading[w, i], after.active[w, i] = now.heading[w, i], now.active[w, i]
+
+
+@lean
 def _turn(now, after, w):
     """Heading of those who move."""
     heading, next_heading, vx, vy = now.heading[w], after.heading[w], after.vx[w], after.vy[w]
@@ -45,7 +56,7 @@ def _turn(now, after, w):
         next_heading[i] = angle if moving else heading[i]
 
 
-@device
+@lean
 def _next_waypoint(after, traits, waypoints, status, w):
     """Make the next waypoint current where one is reached."""
     for i in range(traits.count[w]):
@@ -67,7 +78,7 @@ def _next_waypoint(after, traits, waypoints, status, w):
         waypoints.y[w, i] = waypoints.list_y[w, i, k]
 
 
-@device
+@lean
 def _replay_slot(replay, after, w, i, time, dt):
     """Position on the recorded trajectory; absent before its first and after its last knot, and for the step of a repeat."""
     first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
@@ -100,7 +111,7 @@ def _replay_slot(replay, after, w, i, time, dt):
     after.active[w, i] = True
 
 
-@device
+@lean
 def place_replayed(replay, after, traits, w, time, dt):
     """Put every replayed slot of world w where its recording says."""
     for i in range(traits.count[w]):
@@ -108,7 +119,7 @@ def place_replayed(replay, after, traits, w, time, dt):
             _replay_slot(replay, after, w, i, time, dt)
 
 
-@kernel
+@lean_kernel
 def start_replayed(dt, now, traits, replay, w):
     """Generation 0 of the replayed pedestrians of world w."""
     place_replayed(replay, now, traits, w, 0.0, dt)
@@ -117,17 +128,12 @@ def start_replayed(dt, now, traits, replay, w):
             now.heading[w, i] = atan2(now.vy[w, i], now.vx[w, i])
 
 
-@kernel
+@lean_kernel
 def advance_pedestrians(dt, acceleration, factor, now, after, traits, waypoints, replay, status, out_x, out_y, first, last):
     """Write generation t + dt of the pedestrians of worlds ``first <= w < last``; worlds that are done stay as they are."""
     for w in range(first, last):
-        after.active[w, :] = now.active[w, :]
         if status.done[w]:
-            after.x[w, :] = now.x[w, :]
-            after.y[w, :] = now.y[w, :]
-            after.vx[w, :] = now.vx[w, :]
-            after.vy[w, :] = now.vy[w, :]
-            after.heading[w, :] = now.heading[w, :]
+            _keep(now, after, w)
             continue
         _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt)
         if replay.time.size > 1:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.jit import bind, kernel
+from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Contact, ContactKind
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
 
 
-@kernel
+@lean_kernel
 def _sample(robots, people, status, cursor, steps, robot_samples, pedestrian_samples, present, first, last):
     for w in range(first, last):
         k = cursor[w]
@@ -26,9 +26,9 @@ def _sample(robots, people, status, cursor, steps, robot_samples, pedestrian_sam
             s[0], s[1], s[2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
             s[3], s[4], s[5] = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
         s = pedestrian_samples[w, k]
-        s[0, :], s[1, :], s[2, :], s[3, :] = people.x[w, :], people.y[w, :], people.vx[w, :], people.vy[w, :]
-        s[4, :] = people.heading[w, :]
-        present[w, k, :] = people.active[w, :]
+        for i in range(people.x.shape[1]):
+            s[0, i], s[1, i], s[2, i], s[3, i] = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
+            s[4, i], present[w, k, i] = people.heading[w, i], people.active[w, i]
 
 
 class Recorder:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from agora.core.contact import NEVER, inside, point_to_polygon, polygon_in_walls, polygons_meet, substeps, swept_disc_walls, swept_discs
-from agora.core.jit import device, kernel
+from agora.core.jit import lean, lean_kernel
 from agora.core.kinematics import exceeds, move, next_twist
 from agora.core.recording import ContactKind, Outcome
 from agora.core.scalar import HALF, ONE, PI, ZERO, sincos, wrap
@@ -20,7 +20,7 @@ _ROBOT_COLLISION = int(Outcome.ROBOT_COLLISION)
 _PART = np.float32(1 / 40)
 
 
-@device
+@lean
 def _event(status, w, r, kind, party, fraction, x, y):
     """Note a contact event; when the list is full the last place is overwritten and the count goes on."""
     k = min(status.events[w], status.event_step.shape[1] - 1)
@@ -34,7 +34,7 @@ def _event(status, w, r, kind, party, fraction, x, y):
     status.event_y[w, k] = y
 
 
-@device
+@lean
 def _drive(dt, now, after, traits, status, commands, w, r):
     """Motion of robot r without surroundings."""
     slot = status.step[w] % (status.delay[w, r] + 1)
@@ -58,7 +58,7 @@ def _drive(dt, now, after, traits, status, commands, w, r):
     after.active[w, r] = now.active[w, r]
 
 
-@device
+@lean
 def _block(now, after, traits, maps, w, r):
     """Stop robot r where it touches a wall; returns the time of touching."""
     m = maps.index[w]
@@ -91,7 +91,7 @@ def _block(now, after, traits, maps, w, r):
     return t
 
 
-@device
+@lean
 def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
     """Time at which robot r touches pedestrian i, and whether they overlap at the end."""
     new = not pedestrians.active[w, i]
@@ -117,7 +117,7 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
     return t, point_to_polygon(traits, w, r, ex, ey, after.heading[w, r], ZERO, ZERO) <= body
 
 
-@device
+@lean
 def _touch_robot(now, after, traits, w, a, b):
     """Time at which robots a and b touch, and whether they overlap at the end."""
     ox, oy = now.x[w, a] - now.x[w, b], now.y[w, a] - now.y[w, b]
@@ -141,13 +141,13 @@ def _touch_robot(now, after, traits, w, a, b):
     return t, polygons_meet(traits, w, a, ex, ey, after.heading[w, a], b, ZERO, ZERO, after.heading[w, b])
 
 
-@device
+@lean
 def _place(now, after, w, r, t):
     """Where robot r is at time t of the step."""
     return now.x[w, r] + t * (after.x[w, r] - now.x[w, r]), now.y[w, r] + t * (after.y[w, r] - now.y[w, r])
 
 
-@device
+@lean
 def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
     """Events of robot r in this step; returns the END bits of what it touched first, at equal times pedestrians first."""
     bits, earliest = 0, NEVER
@@ -180,7 +180,7 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
     return bits
 
 
-@device
+@lean
 def _judge(after, maps, status, rules, w, r, bits):
     """Outcome of robot r at t + dt: contact before arrival before time-out."""
     ends = bits & rules.ends[0]
@@ -213,7 +213,7 @@ def _judge(after, maps, status, rules, w, r, bits):
     return outcome
 
 
-@device
+@lean
 def _keep(now, after, w):
     """A world that is done stays as it is."""
     for r in range(now.x.shape[1]):
@@ -223,7 +223,7 @@ def _keep(now, after, w):
         after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
 
 
-@kernel
+@lean_kernel
 def advance_robots(dt, now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, commands, walls, first, last):
     """Write generation t + dt of the robots of worlds ``first <= w < last``, note contacts and decide outcomes.
 

@@ -7,25 +7,27 @@ import math
 import numpy as np
 
 from agora.core.jit import device
-from agora.core.scalar import HALF_PI, ONE, TWO, ZERO, atan2
+from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2
 
-_FOUR, _EIGHT = np.float32(4.0), np.float32(8.0)
+_EIGHT = np.float32(8.0)
 _TINY = np.float32(1e-9)
 
 
 @device
 def stopping_speed(distance, deceleration, dt):
-    """The largest speed from which braking in steps of ``dt`` ends in time: v^2 / 2a + v dt / 2 = distance, and v dt <= distance.
+    """The speed from which braking by ``deceleration * dt`` a step ends exactly after ``distance``, in the least number of steps.
+
+    With n steps left: distance = n v dt - deceleration dt^2 n (n - 1) / 2, and no step brakes harder than it may.
 
     Args:
-        distance: what is left, m (or rad).
+        distance: what is left, m (or rad); below 0 as 0.
         deceleration: m/s2 (or rad/s2).
         dt: control period, s.
     """
     left = max(distance, ZERO)
     step = deceleration * dt
-    speed = _FOUR * deceleration * left / (step + math.sqrt(step * step + _EIGHT * deceleration * left) + _TINY)
-    return min(speed, left / dt)
+    n = max(np.ceil(HALF * (math.sqrt(ONE + _EIGHT * left / (step * dt)) - ONE)), ONE)
+    return left / (n * dt) + HALF * step * (n - ONE)
 
 
 @device

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agora.core.jit import bind
+from agora.core.jit import bind, kernel, lean
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, F, sincos
 from agora.core.state import Doubles, Floats, Ints, Maps, Pedestrians, Robots, RobotTraits, Traits
 from agora.errors import InputError
@@ -167,7 +167,7 @@ class Lidar:
         )
 
 
-@raycast.lean
+@lean
 def _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
     """Shorten the beams that meet a pedestrian of world ``w``; say whether the sensor is inside one."""
     inside = False
@@ -193,7 +193,7 @@ def _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
     return inside
 
 
-@raycast.lean
+@lean
 def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
     """Shorten the beams that meet another robot of world ``w``; say whether the sensor is inside one."""
     inside = False
@@ -221,7 +221,7 @@ def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
     return inside
 
 
-@raycast.lean
+@lean
 def _fixtures(room, count, angle, beams, maps, m, x, y):
     """Shorten the beams that meet a static disc or segment of map ``m``; say whether the sensor is inside a disc."""
     inside = False
@@ -235,7 +235,7 @@ def _fixtures(room, count, angle, beams, maps, m, x, y):
     return inside
 
 
-@raycast.lean
+@kernel
 def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, last):
     """Write the ranges of every robot's scan, m: ``out`` (W, R, B); robots that are not active read ``range_max``.
 
@@ -279,7 +279,7 @@ def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, las
                 raycast.read(room, beams.range_min, out[w, r])
 
 
-@raycast.lean
+@kernel
 def perturb(keys, steps, noise, dropout, range_min, range_max, out, first, last):
     """Add noise to scans and lose beams, in place.
 

@@ -17,19 +17,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from agora.core.jit import OPTIONS
+from agora.core.jit import lean
 from agora.core.scalar import HALF, ONE, TWO, TWO_PI, ZERO, F, atan2
-
-lean: Callable[..., Any] = numba.njit(**(OPTIONS | {"_nrt": False}))
-"""Like `agora.core.jit.kernel`, for functions that allocate nothing: without reference counts a call costs a quarter, and threads
-do not write to the same counters."""
 
 LANES = 16
 """Beams of a block: the float32 lanes of the widest vectors."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -173,7 +173,7 @@ class Scenario:
     """
 
     robots: tuple[Robot, ...]
-    obstacles: Obstacles
+    obstacles: Obstacles = field(default_factory=Obstacles)
     map: str | None = None
     resets: int | None = None
 

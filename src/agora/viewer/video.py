@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -17,6 +18,9 @@ from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.viewer.brush import Brush, Pixels
 from agora.viewer.scene import COLOURS, FLASH, LEGEND, OUTCOME_COLOURS, Extent, Frame, Scene, raster
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
@@ -118,7 +122,7 @@ class Painter:
         scene, colours = self.scene, self.colours
         big = Image.new("RGB", (self.size[0] * SMOOTH, self.size[1] * SMOOTH), colours["ground"])
         if scene.recording.map is not None:
-            self._walls(big)
+            self._walls(big, scene.recording.map)
         image = big.reduce(SMOOTH)
         width, height = self.size
         draw, font = ImageDraw.Draw(image), ImageFont.load_default(14)
@@ -137,10 +141,9 @@ class Painter:
         self._legend(pixels, font)
         return pixels
 
-    def _walls(self, big: Image.Image) -> None:
+    def _walls(self, big: Image.Image, map_: Map) -> None:
         """The map, drawn ``SMOOTH`` times larger."""
-        map_, wall, draw = self.scene.recording.map, self.colours["wall"], ImageDraw.Draw(big)
-        assert map_ is not None
+        wall, draw = self.colours["wall"], ImageDraw.Draw(big)
         cut = raster(map_, self._visible)
         if cut is not None:
             cells, extent = cut

@@ -122,7 +122,13 @@ def scores(planner, pose, twist, corners, limits, dt, path, costmap):
         return {}
     stretch, goal, nose_goal, align = targets
     to_path, to_goal, to_nose = (wavefront(cost, cells) for cells in (list(dict.fromkeys(stretch)), [goal], [nose_goal]))
-    low = np.array([max(planner.min_vel_x, limits["min_vx"]), -min(planner.max_vel_y, limits["max_vy"]), -min(planner.max_vel_theta, limits["max_omega"])])
+    low = np.array(
+        [
+            max(planner.min_vel_x, limits["min_vx"]),
+            -min(planner.max_vel_y, limits["max_vy"]),
+            -min(planner.max_vel_theta, limits["max_omega"]),
+        ]
+    )
     high = np.array([min(planner.max_vel_x, limits["max_vx"]), -low[1], -low[2]])
     acceleration = np.minimum((planner.acc_lim_x, planner.acc_lim_y, planner.acc_lim_theta), limits["acceleration"])
     max_trans = min(planner.max_vel_trans, math.hypot(max(high[0], -low[0]), high[1]))
@@ -147,7 +153,9 @@ def scores(planner, pose, twist, corners, limits, dt, path, costmap):
                 drive, poses = roll(planner, pose, twist, (vx, vy, omega), acceleration)
                 if not poses:
                     continue
-                score = score_of(planner, drive, poses, corners, max_trans, (cost, origin, cell), (to_path, to_goal, to_nose), align)
+                score = score_of(
+                    planner, drive, poses, corners, max_trans, (cost, origin, cell), (to_path, to_goal, to_nose), align
+                )
                 if score is not None:
                     found[drive] = min(score, found.get(drive, math.inf))
     return found

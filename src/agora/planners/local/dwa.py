@@ -113,6 +113,14 @@ class Dwa:
                 raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
 
     @classmethod
+    def kinetic(cls) -> Dwa:
+        """Return the planner with the weights of dwa_local_planner up to ROS Kinetic: they keep to the path and heed costs little.
+
+        Upstream they read 32, 24 and 0.01; there, grid distances count half and obstacles are scaled by the resolution of 0.05 m.
+        """
+        return cls(path_distance_bias=16.0, goal_distance_bias=12.0, occdist_scale=0.0005)
+
+    @classmethod
     def arena_jackal(cls) -> Dwa:
         """Return the planner as Arena 3.0 configures it for the Jackal (arena-simulation-setup, dwa_local_planner_params.yaml).
 
@@ -202,11 +210,12 @@ class Dwa:
         speed = min(self.max_vel_trans, float(np.hypot(np.max(o.limits.max_vx), np.max(o.limits.max_vy))))
         turn = min(self.max_vel_theta, float(np.max(o.limits.max_omega)))
         poses = 8 + math.ceil(self.sim_time * max(speed / self.sim_granularity, turn / self.angular_sim_granularity))
-        samples = 1 + max(self.vx_samples, self.vy_samples, self.vth_samples, 2)
-        key = (cells, samples, poses)
+        counts = [1 + max(count, 2) for count in (self.vx_samples, self.vy_samples, self.vth_samples)]
+        key = (cells, *counts, poses)
         if getattr(_LOCAL, "key", None) != key:
             path, goal, nose, queue = (np.empty(cells, np.int32) for _ in range(4))
-            _LOCAL.scratch = Scratch(path, goal, nose, queue, np.empty((3, samples), np.float32), np.empty((poses, 4), np.float32))
+            samples, scores = np.empty((3, max(counts)), np.float32), np.empty(math.prod(counts), np.float32)
+            _LOCAL.scratch = Scratch(path, goal, nose, queue, samples, scores, np.empty((poses, 4), np.float32))
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch

@@ -118,36 +118,69 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 
 @device
-def _choose(p, scene, n, oscillation, scratch, counts, limits, acceleration, align):
-    """The sample of least cost, and that cost; -1 where all are discarded."""
+def _fastest(samples, count):
+    """The largest magnitude of an axis' samples."""
+    return max(abs(samples[0]), abs(samples[count - 1]))
+
+
+@device
+def _sample(samples, counts, i):
+    """The sample of number ``i``: x is the slowest axis, rotation the fastest."""
+    return samples[0, i // (counts[1] * counts[2])], samples[1, (i // counts[2]) % counts[1]], samples[2, i % counts[2]]
+
+
+@device
+def _score_on_grids(p, scene, n, oscillation, scratch, counts, limits, acceleration, align):
+    """Write the scores of all samples, as yet without obstacles; -1 for those that are discarded."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
+    top, turn = _fastest(scratch.samples[0], counts[0]), _fastest(scratch.samples[2], counts[2])
+    top += _fastest(scratch.samples[1], counts[1])
+    if top + _EPSILON < min_trans and turn + _EPSILON < min_theta:
+        min_trans, min_theta = top, turn
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
-    cost, inverse, radius = scene.cost[n], scene.inverse, scene.turning_radius[n]
-    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-    best, chosen = DISCARDED, (ZERO, ZERO, ZERO)
     for i in range(counts[0] * counts[1] * counts[2]):
-        a, b, c = i // (counts[1] * counts[2]), (i // counts[2]) % counts[1], i % counts[2]
-        sample = (scratch.samples[0, a], scratch.samples[1, b], scratch.samples[2, c])
+        scratch.scores[i] = DISCARDED
+        sample = _sample(scratch.samples, counts, i)
         speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
         if speed + _EPSILON < min_trans and abs(sample[2]) + _EPSILON < min_theta:
             continue
-        if speed - _EPSILON > max_trans or abs(sample[2]) * radius > abs(sample[0]) + _EPSILON:
+        if speed - _EPSILON > max_trans or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON:
             continue
         count, command = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
-        if count == 0 or forbids(oscillation, command):
-            continue
-        total = grid_cost(p, scratch.points, count, cost, inverse, scratch, align, p.twirling_scale * abs(command[2]))
-        if total < ZERO or (best >= ZERO and total >= best):
-            continue
+        if count > 0 and not forbids(oscillation, command):
+            twirl = p.twirling_scale * abs(command[2])
+            scratch.scores[i] = grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch, align, twirl)
+
+
+@device
+def _choose(p, scene, n, scratch, counts, max_trans, acceleration):
+    """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
+
+    Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
+    """
+    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
+    best, chosen, number = DISCARDED, (ZERO, ZERO, ZERO), -1
+    while True:
+        least = -1
+        for i in range(counts[0] * counts[1] * counts[2]):
+            if scratch.scores[i] >= ZERO and (least < 0 or scratch.scores[i] < scratch.scores[least]):
+                least = i
+        if least < 0 or (best >= ZERO and scratch.scores[least] > best):
+            return chosen, best
+        score = scratch.scores[least]
+        scratch.scores[least] = DISCARDED
+        sample = _sample(scratch.samples, counts, least)
+        count, command = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
         driven = math.sqrt(command[0] * command[0] + command[1] * command[1])
         scale = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
-        worst = obstacle_cost(scratch.points, count, cost, inverse, corners_x, corners_y, scale)
-        total += p.obstacle_scale * worst
-        if worst >= ZERO and (best < ZERO or total < best):
-            best, chosen = total, command
-    return chosen, best
+        corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+        worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale)
+        score += p.obstacle_scale * worst
+        if worst >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
+            best, chosen, number = score, command, least
 
 
 @kernel
@@ -194,13 +227,14 @@ def plan(p, scene, recall, scratch, twists, first, last):
             fill_samples(now[1], acceleration[1] * horizon, -high_y, high_y, p.vy_samples, y),
             fill_samples(now[2], acceleration[2] * horizon, -max_theta, max_theta, p.vth_samples, theta),
         )
-        fastest = max(abs(x[0]), abs(x[counts[0] - 1])) + max(abs(y[0]), abs(y[counts[1] - 1]))
+        fastest = _fastest(x, counts[0]) + _fastest(y, counts[1])
         fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
         reach = np.int32(np.ceil((fastest * p.sim_time + p.forward) * scene.inverse)) + 1
         found, align = _prepare(p, scene, n, recall.progress[n], scratch, reach)
         if not found:
             continue
-        command, best = _choose(p, scene, n, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
+        _score_on_grids(p, scene, n, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
+        command, best = _choose(p, scene, n, scratch, counts, max_trans, acceleration)
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
             remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)

@@ -95,13 +95,14 @@ class Recall(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread: three grids, the queue, samples of three axes, one roll-out (x, y, sine, cosine)."""
+    """Working memory of one thread: three grids, the queue, samples of the axes, their scores, a roll-out (x, y, sine, cosine)."""
 
     path: Ints
     goal: Ints
     nose: Ints
     queue: Ints
     samples: Floats
+    scores: Floats
     points: Floats
 
 

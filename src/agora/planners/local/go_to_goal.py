@@ -14,8 +14,7 @@ from agora.core.state import Floats
 from agora.interfaces import Memory, Observation
 from agora.planners.steering import steer, stopping_speed
 
-_ARRIVED = np.float32(0.6)
-_TINY = np.float32(1e-9)
+_ARRIVED = np.float32(0.52)
 
 
 @dataclass(frozen=True)

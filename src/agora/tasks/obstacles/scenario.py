@@ -32,13 +32,13 @@ class Scenario:
         if scenario is None:
             raise InputError(f"obstacles mode 'scenario': world {task.map.name!r} has no scenario")
         discs = []
-        for thing in (*scenario.static, *scenario.interactive):
+        for thing in (*scenario.obstacles.static, *scenario.obstacles.interactive):
             if thing.model not in STATIC_RADIUS:
                 raise UnknownNameError("static obstacle model", thing.model, STATIC_RADIUS)
             discs.append((*thing.pos[:2], STATIC_RADIUS[thing.model]))
         if discs:
             task.map = replace(task.map, discs=np.vstack([task.map.discs, np.array(discs, float)]))
-        for pedestrian in scenario.dynamic:
+        for pedestrian in scenario.obstacles.dynamic:
             start = np.asarray(pedestrian.pos[:2], float)
             route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
             speed = pedestrian.vmax if pedestrian.vmax is not None else task.crowd.draw_speed(task.stream)

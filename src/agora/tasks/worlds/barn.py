@@ -7,7 +7,7 @@ from typing import Literal
 
 from agora.datasets.barn import CHALLENGE_WORLDS, read_world, world_numbers
 from agora.seeds import Stream
-from agora.tasks.scenario import RobotTask, Scenario
+from agora.tasks.scenario import Robot, Scenario
 from agora.tasks.world import World
 
 
@@ -35,4 +35,4 @@ class Barn:
             InputError: the data set is not there, or has no such world.
         """
         read = read_world(int(name), obstacles=self.obstacles)
-        return World(read.map, Scenario(robots=(RobotTask(read.start, read.goal),)))
+        return World(read.map, Scenario(robots=(Robot(read.start, read.goal),)))

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agora.datasets.dynabarn import read_world, world_names
 from agora.seeds import Stream
-from agora.tasks.scenario import RobotTask, Scenario
+from agora.tasks.scenario import Robot, Scenario
 from agora.tasks.world import World
 
 
@@ -38,5 +38,5 @@ class DynaBarn:
             InputError: the data set is not there, or has no such world.
         """
         read = read_world(name)
-        task = Scenario(robots=(RobotTask(read.start, read.goal),))
+        task = Scenario(robots=(Robot(read.start, read.goal),))
         return World(read.map, task, read.obstacles, replay_radius=read.radius)

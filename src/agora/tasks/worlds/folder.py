@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from agora.errors import InputError, UnknownNameError
@@ -33,6 +34,7 @@ def world_folder(name: str) -> Path:
     return place
 
 
+@lru_cache(maxsize=64)
 def _read(place: Path) -> Map:
     for file, read in (("map.yaml", read_map), ("shapes.yaml", read_shapes)):
         if (place / "map" / file).is_file():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agora.datasets.socnavbench import episode_names, read_episode
 from agora.seeds import Stream
-from agora.tasks.scenario import RobotTask, Scenario
+from agora.tasks.scenario import Robot, Scenario
 from agora.tasks.world import World
 
 RADIUS = 0.2
@@ -36,5 +36,5 @@ class SocNavBench:
             InputError: the data set is not there, or has no such episode.
         """
         read = read_episode(name, real_speed=self.real_speed)
-        task = Scenario(robots=(RobotTask(read.start, read.goal),))
+        task = Scenario(robots=(Robot(read.start, read.goal),))
         return World(read.map, task, read.trajectories, replay_radius=RADIUS, timeout=read.budget)

@@ -1,0 +1,151 @@
+"""Neighbours in a plane by a uniform grid: the pedestrians of one world sorted into cells, in scratch that the caller provides.
+
+Slots are listed cell by cell, row by row, in rising order inside a cell. The cells of a row that lie side by side are therefore one
+run of the list: the 3 x 3 neighbourhood of a cell is three runs, a ring of any width is made of runs. Nothing depends on slots that
+are not active. Positions may lie anywhere: the grid is their bounding box, and its cells grow where there would be too many.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import ONE, ZERO
+
+_GROWTH = np.float32(1.25)
+_FAR = np.float32(3e38)
+_SHIFT, _INDEX, _LAST = np.int64(32), np.int64(0xFFFFFFFF), np.int64(2**63 - 1)
+_LANES = 16
+
+
+class Cells(NamedTuple):
+    """A grid of cells over one world.
+
+    Attributes:
+        x, y: lower-left corner, m.
+        size: edge of a cell, m.
+        columns, rows: number of cells.
+    """
+
+    x: np.float32
+    y: np.float32
+    size: np.float32
+    columns: np.int64
+    rows: np.int64
+
+
+@device
+def extent(x, y, active, count):
+    """Bounding box (x, y, width, height), m, of the active slots below ``count``, and how many they are; all 0 for none."""
+    x0, y0, x1, y1 = _FAR, _FAR, -_FAR, -_FAR
+    found = 0
+    for j in range(count):
+        if active[j]:
+            x0, x1 = min(x0, x[j]), max(x1, x[j])
+            y0, y1 = min(y0, y[j]), max(y1, y[j])
+            found += 1
+    if found == 0:
+        x0, y0, x1, y1 = ZERO, ZERO, ZERO, ZERO
+    return x0, y0, x1 - x0, y1 - y0, found
+
+
+@device
+def cell_at(cells, x, y):
+    """Column and row of the cell that holds the point, the nearest one for points outside."""
+    column = min(max((x - cells.x) / cells.size, ZERO), np.float32(cells.columns - 1))
+    row = min(max((y - cells.y) / cells.size, ZERO), np.float32(cells.rows - 1))
+    return np.int64(column), np.int64(row)
+
+
+@device
+def sort_into_cells(box, x, y, active, count, size, starts, order):
+    """Sort the active slots below ``count`` of one world into cells.
+
+    Args:
+        box: their `extent`.
+        x: (P,) positions, m.
+        y: (P,) positions, m.
+        active: (P,) which slots are in use.
+        count: slots from here on are not looked at.
+        size: smallest edge of a cell, m, above 0.
+        starts: (C + 1,) int32, C at least 1, written: the slots of cell c = row * columns + column are
+            ``order[starts[c]:starts[c + 1]]``; there are never more than C cells, whatever ``size`` is.
+        order: (P,) int32, written: slots by cell.
+
+    Returns:
+        The `Cells`.
+    """
+    x0, y0, width, height, found = box
+    most = np.float32(starts.size - 1)
+    while np.floor(width / size + ONE) * np.floor(height / size + ONE) > most:
+        size *= _GROWTH
+    cells = Cells(x0, y0, size, np.int64(width / size) + np.int64(1), np.int64(height / size) + np.int64(1))
+    total = cells.columns * cells.rows
+    starts[: total + 1] = 0
+    for j in range(count):
+        if active[j]:
+            column, row = cell_at(cells, x[j], y[j])
+            starts[row * cells.columns + column] += 1
+    ends = 0
+    for c in range(total):
+        ends += starts[c]
+        starts[c] = ends
+    starts[total] = found
+    for back in range(count):
+        j = count - 1 - back
+        if active[j]:
+            column, row = cell_at(cells, x[j], y[j])
+            c = row * cells.columns + column
+            starts[c] -= 1
+            order[starts[c]] = j
+    return cells
+
+
+@device
+def run(cells, starts, row, first, last):
+    """Bounds (begin, end) in ``order`` of the slots in columns first..last of a row; the parts outside the grid are empty."""
+    first, last = max(first, 0), min(last, cells.columns - 1)
+    if row < 0 or row >= cells.rows or first > last:
+        return 0, 0
+    base = row * cells.columns
+    return starts[base + first], starts[base + last + 1]
+
+
+@device
+def key_of(squared, index):
+    """A squared distance, m2, and an index below 2**32 in one integer: keys sort by distance, then by index; no two are equal."""
+    return (np.int64(np.float32(squared).view(np.int32)) << _SHIFT) | np.int64(index)
+
+
+@device
+def index_in(key):
+    """The index in a key."""
+    return key & _INDEX
+
+
+@device
+def select_nearest(keys, found, nearest):
+    """Write the smallest keys, sorted; the result does not depend on their order.
+
+    Args:
+        keys: (N,) int64, the first ``found`` in use; the rest of the last 16 is overwritten, so N has room for 15 more.
+        found: how many.
+        nearest: (K,) int64, written.
+
+    Returns:
+        How many were written, the smaller of ``found`` and K.
+    """
+    end = (found + _LANES - 1) // _LANES * _LANES
+    for k in range(found, end):
+        keys[k] = _LAST
+    kept = min(found, nearest.size)
+    before = np.int64(-1)
+    for n in range(kept):
+        best = _LAST
+        for k in range(end):
+            best = min(best, keys[k] if keys[k] > before else _LAST)
+        nearest[n] = best
+        before = best
+    return kept

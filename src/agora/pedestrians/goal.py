@@ -1,0 +1,29 @@
+"""Where a pedestrian wants to go, and how fast: what the force models have in common."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+
+_STAY = 2
+_TINY = np.float32(1e-12)
+
+
+@device
+def direction(x, y, goal_x, goal_y):
+    """Unit vector from (x, y) to the goal and the distance, m; within micrometres of the goal the vector shrinks to 0."""
+    dx, dy = goal_x - x, goal_y - y
+    distance = math.sqrt(dx * dx + dy * dy + _TINY)
+    return dx / distance, dy / distance, distance
+
+
+@device
+def arriving(speed, distance, rate, mode, index, count):
+    """The preferred speed, m/s, but at most ``rate`` times the distance on the way to the last waypoint of one who will stay there.
+
+    With ``rate`` = 1 / (2 tau) one that relaxes in tau comes to rest there (damping ratio 0.7); else it would circle for ever.
+    """
+    return min(speed, distance * rate) if mode == _STAY and index >= count - 1 else speed

@@ -1,0 +1,49 @@
+"""Where the members of walking groups are: the sums that the group forces of Moussaid et al. 2010 are made of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import ONE, ZERO
+
+ROWS = 5
+"""Rows that `group_sums` writes."""
+
+_TINY = np.float32(1e-12)
+
+
+@device
+def group_sums(group, active, x, y, slots, count, near, unit, sums):
+    """For each of the first ``count`` pedestrians of a world, sum over its group.
+
+    Args:
+        group: (P,) number of the walking group, below 0 for none.
+        active: (P,) whether a slot is in use.
+        x: (P,) m.
+        y: (P,) m.
+        slots: members are looked for below this one.
+        count: pedestrians to sum for.
+        near: distance within which members push each other, m.
+        unit: whether the push has size 1; else it is the distance, m.
+        sums: (ROWS, P) float32, written: the number of members, itself included (0 without a group); x and y of the sum of the
+            ways to them, m; x and y of the sum of their pushes.
+    """
+    number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
+    number[:count], way_x[:count], way_y[:count], push_x[:count], push_y[:count] = ZERO, ZERO, ZERO, ZERO, ZERO
+    for j in range(slots):
+        if active[j] and group[j] >= 0:
+            xj, yj, its = x[j], y[j], group[j]
+            for i in range(count):
+                dx, dy = xj - x[i], yj - y[i]
+                d = math.sqrt(dx * dx + dy * dy + _TINY)
+                same = ONE if group[i] == its else ZERO
+                push = same if d <= near else ZERO
+                push = push / d if unit else push
+                number[i] += same
+                way_x[i] += same * dx
+                way_y[i] += same * dy
+                push_x[i] -= push * dx
+                push_y[i] -= push * dy

@@ -1,0 +1,92 @@
+"""The social force of CrowdNav's family (code of DS-RNN and AG-RL): relaxation and isotropic repulsion, nothing else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, exp
+from agora.core.state import Floats
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.pedestrians.goal import arriving, direction
+from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, X, Y, append, lanes
+
+_TINY = np.float32(1e-12)
+
+
+@inlined
+def push(dx, dy, reach, strength, inverse_length):
+    """A exp((reach - d) / B) along the unit vector of (dx, dy), the way from the other disc; 0 at distance 0."""
+    d = math.sqrt(dx * dx + dy * dy + _TINY)
+    g = strength * exp((reach - d) * inverse_length) * (ONE / d)
+    return g * dx, g * dy
+
+
+@kernel
+def _helbing_simple(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+    relaxation, strength, inverse_length = parameters[0], parameters[1], parameters[2]
+    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    discs = np.empty((5, slots + others), np.float32)
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
+        for i in range(top):
+            ex, ey, distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
+            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
+            speed = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
+            ax[i], ay[i] = relaxation * (speed * ex - vx[i]), relaxation * (speed * ey - vy[i])
+        n = 0
+        if sees & SEES_PEDESTRIANS:
+            n = append(active, count, x, y, vx, vy, radius, discs, n)
+        if sees & SEES_ROBOTS:
+            r = robots
+            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        for j in range(n):
+            xj, yj, rj = discs[X, j], discs[Y, j], discs[RADIUS, j]
+            for i in range(top):
+                gx, gy = push(x[i] - xj, y[i] - yj, radius[i] + rj, strength, inverse_length)
+                ax[i] += gx
+                ay[i] += gy
+        for i in range(top):
+            ax[i], ay[i] = (ax[i] if active[i] else ZERO), (ay[i] if active[i] else ZERO)
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class HelbingSimple:
+    """Pedestrians that relax towards their way and push each other, blind to walls.
+
+    The original caps the speed at the preferred speed. A robot that is seen acts like a pedestrian of its radius.
+
+    Attributes:
+        relaxation: K_i, inverse of the relaxation time, 1/s.
+        repulsion: A, m/s2.
+        length: B, m.
+        max_speed_factor: cap of the speed, in preferred speeds.
+    """
+
+    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
+
+    relaxation: float = 1.0
+    repulsion: float = 2.0
+    length: float = 1.0
+    max_speed_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "relaxation", "length", "max_speed_factor")
+        at_least_zero(self, "repulsion")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _helbing_simple
+
+    def parameters(self) -> Floats:
+        """Return (K_i, A, 1 / B)."""
+        return np.array([self.relaxation, self.repulsion, 1.0 / self.length], np.float32)

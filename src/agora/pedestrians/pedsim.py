@@ -1,0 +1,142 @@
+"""Pedsim: the forces of libpedsim (C. Gloor) with the group terms of pedsim_ros.
+
+Social force: `agora.pedestrians.moussaid`. Group terms: Moussaid, Perozo, Garnier, Helbing and Theraulaz, "The walking behaviour of
+pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the code.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp
+from agora.core.state import Floats
+from agora.pedestrians import group_forces, walls
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.pedestrians.goal import arriving, direction
+from agora.pedestrians.group_forces import group_sums
+from agora.pedestrians.moussaid import add_interactions
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, append, lanes
+from agora.pedestrians.walls import clearances
+
+_TINY = np.float32(1e-12)
+
+
+@inlined
+def _together(number, way_x, way_y, push_x, push_y, ex, ey, terms):
+    """Gaze, coherence and repulsion of one member of a group from its `group_sums`; 0 for a group of one."""
+    gaze, vision, coherence, repulsion = terms
+    turn = max(atan2(abs(ex * way_y - ey * way_x), ex * way_x + ey * way_y) - vision, ZERO)
+    length = math.sqrt(way_x * way_x + way_y * way_y + _TINY)
+    far = coherence if length / max(number, ONE) >= HALF * (number - ONE) else ZERO
+    pull = far / length
+    fx = pull * way_x - gaze * turn * ex + repulsion * push_x
+    fy = pull * way_y - gaze * turn * ey + repulsion * push_y
+    return (fx if number > ONE else ZERO), (fy if number > ONE else ZERO)
+
+
+@kernel
+def _pedsim(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+    relaxation, desired, social, wall, inverse_wall = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
+    law = (parameters[5], parameters[6], parameters[7], parameters[8], parameters[9])
+    terms = (parameters[10], parameters[11], parameters[12], parameters[13])
+    near = parameters[14]
+    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    scratch = np.empty((5 + group_forces.ROWS + walls.ROWS, slots), np.float32)
+    discs = np.empty((5, slots + others), np.float32)
+    cell = np.empty(slots, np.int32)
+    ex, ey, fx, fy, speed, sums = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5:]
+    number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
+        for i in range(top):
+            ex[i], ey[i], distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
+            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
+            speed[i] = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
+            fx[i], fy[i] = ZERO, ZERO
+        n = 0
+        if sees & SEES_PEDESTRIANS:
+            n = append(active, count, x, y, vx, vy, radius, discs, n)
+        if sees & SEES_ROBOTS:
+            r = robots
+            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
+        group_sums(traits.group[w], active, x, y, count, top, near, True, sums)
+        clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
+        for i in range(top):
+            gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], terms)
+            away = wall * exp((radius[i] - clearance[i]) * inverse_wall)
+            along = desired * relaxation
+            ax[i] = (speed[i] * ex[i] - vx[i]) * along + social * fx[i] + away * nx[i] + gx if active[i] else ZERO
+            ay[i] = (speed[i] * ey[i] - vy[i]) * along + social * fy[i] + away * ny[i] + gy if active[i] else ZERO
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class Pedsim:
+    """Pedestrians of libpedsim and pedsim_ros.
+
+    The wall force takes the nearest obstacle of the clearance field. A robot that is seen is a neighbour without a group.
+    Left out: pedsim_ros' random force and its along-wall force (a walker that is stuck at a wall). The original applies the group
+    terms to pedestrians that do not see each other too, and so does this.
+
+    Attributes:
+        relaxation_time: tau, s.
+        desired_factor, social_factor, obstacle_factor: weights of the three forces (pedsim_ros' file sets the second to 5.1).
+        obstacle_sigma: distance over which the obstacle force falls to 1/e, m (pedsim_ros' file: 0.2).
+        importance, gamma, n, n_prime: lambda, gamma, n and n' of the social force.
+        cutoff: distance of the centres beyond which neighbours are not felt, m.
+        gaze_factor, coherence_factor, repulsion_factor: weights of the group terms.
+        vision: angle between the way and the middle of the group from which on the head must be turned, rad.
+        repulsion_distance: distance of the centres within which members push each other, m.
+        max_speed_factor: cap of the speed, in preferred speeds.
+    """
+
+    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
+
+    relaxation_time: float = 0.5
+    desired_factor: float = 1.0
+    social_factor: float = 2.1
+    obstacle_factor: float = 10.0
+    obstacle_sigma: float = 0.8
+    importance: float = 2.0
+    gamma: float = 0.35
+    n: float = 2.0
+    n_prime: float = 3.0
+    cutoff: float = 10.0
+    gaze_factor: float = 3.0
+    coherence_factor: float = 2.0
+    repulsion_factor: float = 1.0
+    vision: float = math.pi / 2
+    repulsion_distance: float = 0.5
+    max_speed_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "relaxation_time", "obstacle_sigma", "gamma", "cutoff", "max_speed_factor")
+        at_least_zero(self, "desired_factor", "social_factor", "obstacle_factor", "importance", "n", "n_prime", "vision")
+        at_least_zero(self, "gaze_factor", "coherence_factor", "repulsion_factor", "repulsion_distance")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _pedsim
+
+    def parameters(self) -> Floats:
+        """Return the parameters in the order in which the kernel unpacks them."""
+        forces = (
+            1.0 / self.relaxation_time,
+            self.desired_factor,
+            self.social_factor,
+            self.obstacle_factor,
+            1.0 / self.obstacle_sigma,
+        )
+        law = (self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2)
+        terms = (self.gaze_factor, self.vision, self.coherence_factor, self.repulsion_factor, self.repulsion_distance)
+        return np.array([*forces, *law, *terms], np.float32)

@@ -1,0 +1,43 @@
+"""Pedestrians that walk straight at their preferred speed and see nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import Floats
+from agora.pedestrians.goal import direction
+
+
+@kernel
+def _waypoint(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+    rate = ONE / np.float32(dt)
+    for w in range(first, last):
+        for i in range(pedestrians.x.shape[1]):
+            ex, ey, distance = direction(pedestrians.x[w, i], pedestrians.y[w, i], waypoints.x[w, i], waypoints.y[w, i])
+            speed = min(traits.speed[w, i], distance * rate) if pedestrians.active[w, i] else ZERO
+            out_x[w, i], out_y[w, i] = speed * ex, speed * ey
+
+
+@dataclass(frozen=True)
+class Waypoint:
+    """Constant preferred speed straight to the current waypoint, through everything; stops on it until there is another one.
+
+    Attributes:
+        max_speed_factor: cap of the speed, in preferred speeds; never reached.
+    """
+
+    output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
+    max_speed_factor: ClassVar[float] = 1.0
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _waypoint
+
+    def parameters(self) -> Floats:
+        """Return no parameters."""
+        return np.zeros(0, np.float32)

@@ -1,0 +1,212 @@
+"""The social force as a robot planner, in two published versions.
+
+`SocialForce` is the baseline of SocNavBench (Biswas et al., THRI 2022): the forces of libpedsim with the factors of its code.
+`SocialForceSimple` is the one of CrowdNav's family (code of DS-RNN and AG-RL), which TAGA compares with too.
+Both go along the global path instead of straight to the goal, and leave walls to it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+
+from agora.core.jit import device, inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos
+from agora.core.state import Array, Floats, Ints
+from agora.interfaces import Memory, Observation
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.pedestrians.goal import direction
+from agora.pedestrians.helbing_simple import push
+from agora.pedestrians.moussaid import interaction
+from agora.planners.local.steering import velocity_to_twist
+
+_OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
+
+
+@device
+def _target(path, count, goal, x, y, ahead):
+    """The first path point at least ``ahead`` from (x, y), looked for from the nearest one on; the goal if there is none."""
+    nearest, least = 0, np.float32(3e38)
+    for k in range(count):
+        dx, dy = path[k, 0] - x, path[k, 1] - y
+        d2 = dx * dx + dy * dy
+        if d2 < least:
+            nearest, least = k, d2
+    for k in range(nearest, count):
+        dx, dy = path[k, 0] - x, path[k, 1] - y
+        if dx * dx + dy * dy >= ahead * ahead:
+            return path[k, 0], path[k, 1]
+    return goal[0], goal[1]
+
+
+@inlined
+def _start(i, pose, twist, goal, path, path_count, ahead):
+    """Position, velocity in the map frame, and direction to go, of robot ``i``."""
+    x, y = pose[i, 0], pose[i, 1]
+    sine, cosine = sincos(pose[i, 2])
+    vx, vy = cosine * twist[i, 0] - sine * twist[i, 1], sine * twist[i, 0] + cosine * twist[i, 1]
+    target_x, target_y = _target(path[i], path_count[i], goal[i], x, y, ahead)
+    ex, ey, _ = direction(x, y, target_x, target_y)
+    return x, y, vx, vy, ex, ey
+
+
+@inlined
+def _capped(vx, vy, speed):
+    """The velocity, not faster than ``speed``."""
+    size = math.sqrt(vx * vx + vy * vy)
+    scale = speed / size if size > speed else ONE
+    return scale * vx, scale * vy
+
+
+@kernel
+def _socnavbench(parameters, dt, pose, twist, goal, radius, path, path_count, position, velocity, present, out, first, last):
+    speed, desired, near_factor, near_radii, social, ahead_factor = parameters[:6]
+    law, ahead = (parameters[6], parameters[7], parameters[8], parameters[9], parameters[10]), parameters[11]
+    damping = parameters[12]
+    for i in range(first, last):
+        x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, ahead)
+        fx, fy, rights = ZERO, ZERO, 0
+        for j in range(present.shape[1]):
+            if present[i, j]:
+                dx, dy, ux, uy = position[i, j, 0] - x, position[i, j, 1] - y, velocity[i, j, 0], velocity[i, j, 1]
+                gx, gy = interaction(dx, dy, vx - ux, vy - uy, law)
+                fx += social * gx
+                fy += social * gy
+                facing = abs(atan2(ex * uy - ey * ux, ex * ux + ey * uy))
+                bearing = atan2(ex * dy - ey * dx, ex * dx + ey * dy)
+                if facing > _OPPOSITE and ZERO < abs(bearing) < _NARROW and dx * dx + dy * dy < _FAR2:
+                    rights += 1 if bearing < ZERO else -1
+        aside = ahead_factor * HALF * np.float32((rights > 0) - (rights < 0))
+        gx, gy = goal[i, 0] - x, goal[i, 1] - y
+        close = near_radii * radius[i]
+        pull = speed * (near_factor if gx * gx + gy * gy <= close * close else desired)
+        across = aside - damping * (ex * vy - ey * vx)
+        wx, wy = _capped(vx + dt * (pull * ex + fx - across * ey), vy + dt * (pull * ey + fy + across * ex), speed)
+        out[i, 0], out[i, 1] = HALF * (vx + wx), HALF * (vy + wy)
+
+
+@kernel
+def _crowdnav(parameters, dt, pose, twist, goal, radius, path, path_count, position, sizes, present, out, first, last):
+    speed, relaxation, strength, inverse_length, ahead = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
+    for i in range(first, last):
+        x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, ahead)
+        ax, ay = relaxation * (speed * ex - vx), relaxation * (speed * ey - vy)
+        for j in range(present.shape[1]):
+            if present[i, j]:
+                reach = radius[i] + sizes[i, j]
+                gx, gy = push(x - position[i, j, 0], y - position[i, j, 1], reach, strength, inverse_length)
+                ax += gx
+                ay += gy
+        out[i, 0], out[i, 1] = _capped(vx + dt * ax, vy + dt * ay, speed)
+
+
+def _others(observation: Observation, name: str) -> Array:
+    """One field of the pedestrians' and the robots' tracks side by side."""
+    return np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1)
+
+
+def _itself(observation: Observation) -> tuple[Array, ...]:
+    """What the kernels read of the robots themselves."""
+    o = observation
+    return o.pose, o.twist, o.goal, o.radius, cast(Floats, o.path), cast(Ints, o.path_count)
+
+
+@dataclass(frozen=True)
+class SocialForce:
+    """SocNavBench's social force: an acceleration along the path, Moussaid's interaction and libpedsim's "look ahead".
+
+    The new velocity is v' = v + a dt, capped; the commanded one is (v + v') / 2, because the original moves the robot by that. The
+    obstacle force of the original (factor 3) is left out: the observation holds no distance to walls, and the path keeps clear.
+    Nothing in the original slows a motion across the way, so that it swings wide in curves and circles a goal that it missed
+    (radius v_max); ``side_damping`` is the remedy, and changes nothing on a straight way. 0 gives the original.
+
+    Attributes:
+        max_speed: v_max, m/s.
+        desired_factor: the acceleration along the path is this times ``max_speed``.
+        near_factor, near_radii: the same, for the last ``near_radii`` radii of the robot before the goal.
+        social_factor: weight of the interaction.
+        look_ahead_factor: weight of the step to the emptier side of those who come the other way (0.5 m/s2).
+        importance, gamma, n, n_prime: lambda, gamma, n and n' of the interaction (`agora.pedestrians.moussaid`).
+        cutoff: distance beyond which others do not interact, m.
+        path_ahead: distance of the path point that is aimed at, m.
+        side_damping: rate at which the velocity across the way decays, 1/s.
+        heading_gain: of robots that cannot move sideways (`agora.planners.local.steering`), 1/s.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})
+
+    max_speed: float = 1.2
+    desired_factor: float = 1.0
+    near_factor: float = 1000.0
+    near_radii: float = 4.0
+    social_factor: float = 10.0
+    look_ahead_factor: float = 1.0
+    importance: float = 2.0
+    gamma: float = 0.35
+    n: float = 2.0
+    n_prime: float = 3.0
+    cutoff: float = 8.0
+    path_ahead: float = 1.0
+    side_damping: float = 1.0
+    heading_gain: float = 3.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "max_speed", "gamma", "cutoff", "heading_gain")
+        at_least_zero(self, "desired_factor", "near_factor", "near_radii", "social_factor", "look_ahead_factor")
+        at_least_zero(self, "importance", "n", "n_prime", "path_ahead", "side_damping")
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return twists (N, 3) in the robot's frame; nothing is remembered."""
+        factors = (
+            self.max_speed,
+            self.desired_factor,
+            self.near_factor,
+            self.near_radii,
+            self.social_factor,
+            self.look_ahead_factor,
+        )
+        law = (self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2)
+        parameters = tuple(np.float32(v) for v in (*factors, *law, self.path_ahead, self.side_damping))
+        others = [_others(observation, name) for name in ("position", "velocity", "present")]
+        wanted = np.zeros((len(observation.pose), 2), np.float32)
+        _socnavbench(parameters, np.float32(observation.dt), *_itself(observation), *others, wanted, 0, len(wanted))
+        return velocity_to_twist(wanted, observation, self.heading_gain), memory
+
+
+@dataclass(frozen=True)
+class SocialForceSimple:
+    """CrowdNav's social force: v' = v + dt (K_i (v_des - v) + sum A exp((r_i + r_j - d) / B) n), capped at the preferred speed.
+
+    Attributes:
+        speed: preferred speed, m/s.
+        relaxation: K_i, 1/s.
+        repulsion: A, m/s2.
+        length: B, m.
+        path_ahead: distance of the path point that is aimed at, m.
+        heading_gain: of robots that cannot move sideways (`agora.planners.local.steering`), 1/s.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})
+
+    speed: float = 1.0
+    relaxation: float = 1.0
+    repulsion: float = 2.0
+    length: float = 1.0
+    path_ahead: float = 1.0
+    heading_gain: float = 3.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "speed", "relaxation", "length", "heading_gain")
+        at_least_zero(self, "repulsion", "path_ahead")
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return twists (N, 3) in the robot's frame; nothing is remembered."""
+        values = (self.speed, self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead)
+        parameters = tuple(np.float32(v) for v in values)
+        others = [_others(observation, name) for name in ("position", "radius", "present")]
+        wanted = np.zeros((len(observation.pose), 2), np.float32)
+        _crowdnav(parameters, np.float32(observation.dt), *_itself(observation), *others, wanted, 0, len(wanted))
+        return velocity_to_twist(wanted, observation, self.heading_gain), memory

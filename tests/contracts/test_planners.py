@@ -1,0 +1,32 @@
+"""Every planner that can be had by name keeps the contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from agora.costmap.window import Window
+from agora.planners.local.dwa import Dwa
+from agora.planners.local.go_to_goal import GoToGoal
+from agora.planners.local.pure_pursuit import PurePursuit
+from agora.registry import available, make
+from agora.testing import check_planner
+
+BUILT_IN = {
+    "dwa": (Dwa(window=Window(size=6.0)), True),
+    "dwa kinetic": (Dwa.kinetic(), True),
+    "dwa arena_jackal": (Dwa.arena_jackal(), True),
+    "go_to_goal": (GoToGoal(), False),
+    "pure_pursuit": (PurePursuit(), False),
+}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_built_in_planner_keeps_the_contract(name):
+    planner, grid = BUILT_IN[name]
+    check_planner(planner, grid=grid)
+
+
+@pytest.mark.parametrize("name", sorted(available("planners")))
+def test_a_registered_planner_keeps_the_contract(name):
+    planner = make("planners", name)
+    check_planner(planner, grid="costmap" in planner.needs)

@@ -1,0 +1,173 @@
+"""The force models in plain float64 NumPy: one pedestrian at a time, as the papers have them.
+
+Each twin returns accelerations (W, P, 2), 0 for slots not in use, and the sum of the sizes of the terms they are made of, (W, P),
+which parity is measured against.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def direction(position, goal):
+    way = goal - position
+    distance = np.sqrt(way @ way + 1e-12)
+    return way / distance, distance
+
+
+def clearance(maps, m, x, y):
+    """Distance to the nearest obstacle and unit vector away from it, bilinear between cell centres."""
+    rows, columns = int(maps.rows[m]), int(maps.columns[m])
+    start = int(maps.clearance_start[m])
+    field = maps.clearance[start : start + rows * columns].reshape(rows, columns).astype(np.float64)
+    u = np.clip((x - maps.origin_x[m]) / maps.resolution[m] - 0.5, 0.0, np.float32(columns) - np.float32(1.001))
+    v = np.clip((y - maps.origin_y[m]) / maps.resolution[m] - 0.5, 0.0, np.float32(rows) - np.float32(1.001))
+    c, r = int(u), int(v)
+    a, b = u - c, v - r
+    corner = field[r : r + 2, c : c + 2]
+    value = np.array([1 - b, b]) @ corner @ np.array([1 - a, a])
+    gradient = np.array([np.array([1 - b, b]) @ (corner[:, 1] - corner[:, 0]), (corner[1] - corner[0]) @ np.array([1 - a, a])])
+    return value, gradient / np.sqrt(gradient @ gradient + 1e-9)
+
+
+def pedestrians_of(crowd, sees):
+    """Yield for each active pedestrian its index, its values, and the discs (position, velocity, radius) that it reacts to."""
+    people, traits, waypoints, robots = crowd.pedestrians, crowd.traits, crowd.waypoints, crowd.robots
+    position = np.stack([people.x, people.y], -1).astype(np.float64)
+    velocity = np.stack([people.vx, people.vy], -1).astype(np.float64)
+    goal = np.stack([waypoints.x, waypoints.y], -1).astype(np.float64)
+    for w, i in zip(*np.nonzero(people.active), strict=True):
+        others, machines = people.active[w] & bool(sees & 1), robots.active[w] & bool(sees & 2)
+        others[i] = False
+        discs = (
+            np.concatenate([position[w, others], np.stack([robots.x, robots.y], -1)[w, machines]]),
+            np.concatenate([velocity[w, others], np.stack([robots.world_vx, robots.world_vy], -1)[w, machines]]),
+            np.concatenate([traits.radius[w, others], crowd.robot_traits.radius[w, machines]]).astype(np.float64),
+        )
+        staying = waypoints.mode[w, i] == 2 and waypoints.index[w, i] >= waypoints.count[w, i] - 1
+        radius, speed = float(traits.radius[w, i]), float(traits.speed[w, i])
+        yield (w, i), position[w, i], velocity[w, i], goal[w, i], radius, speed, staying, discs
+
+
+def members_of(crowd, w, i):
+    """Positions of the other members of a pedestrian's group."""
+    people, group = crowd.pedestrians, crowd.traits.group
+    same = people.active[w] & (group[w] == group[w, i]) & (group[w] >= 0)
+    same[i] = False
+    return np.stack([people.x, people.y], -1)[w, same].astype(np.float64)
+
+
+def collect(crowd, sees, terms_of):
+    """Run ``terms_of`` for every active pedestrian and add up what it returns, terms (N, 2)."""
+    total = np.zeros((*crowd.pedestrians.x.shape, 2))
+    size = np.zeros(crowd.pedestrians.x.shape)
+    for at, *values in pedestrians_of(crowd, sees):
+        terms = np.array(terms_of(at, *values), np.float64).reshape(-1, 2)
+        total[at], size[at] = terms.sum(0), np.linalg.norm(terms, axis=1).sum()
+    return total, size
+
+
+def relaxation(velocity, e, distance, speed, staying, tau):
+    wanted = min(speed, distance / (2.0 * tau)) if staying else speed
+    return [wanted * e / tau, -velocity / tau]
+
+
+def helbing(model, crowd, sees=3):
+    def terms(at, p, v, goal, radius, speed, staying, discs):
+        e, distance = direction(p, goal)
+        out = relaxation(v, e, distance, speed, staying, model.relaxation_time)
+        for q, _, other in zip(*discs, strict=True):
+            d = np.sqrt((p - q) @ (p - q) + 1e-6)
+            n = (p - q) / d
+            weight = model.anisotropy + (1.0 - model.anisotropy) * (1.0 - n @ e) / 2.0
+            if model.cutoff == 0.0 or d < model.cutoff:
+                out.append(model.repulsion * np.exp((radius + other - d) / model.length) * weight * n)
+        gap, away = clearance(crowd.maps, crowd.maps.index[at[0]], *p)
+        return [*out, model.wall_repulsion * np.exp((radius - gap) / model.wall_length) * away]
+
+    return collect(crowd, sees, terms)
+
+
+def helbing_simple(model, crowd, sees=3):
+    def terms(at, p, v, goal, radius, speed, staying, discs):
+        e, distance = direction(p, goal)
+        out = relaxation(v, e, distance, speed, staying, 1.0 / model.relaxation)
+        for q, _, other in zip(*discs, strict=True):
+            d = np.linalg.norm(p - q)
+            out.append(model.repulsion * np.exp((radius + other - d) / model.length) * (p - q) / d)
+        return out
+
+    return collect(crowd, sees, terms)
+
+
+def interaction(model, way, relative, as_package=False):
+    """Moussaid's force of a neighbour at ``way``; ``as_package`` takes theta as the difference of two angles."""
+    d = np.linalg.norm(way)
+    e = way / d
+    interest = model.importance * relative + e
+    size = np.linalg.norm(interest)
+    t = interest / size
+    theta = np.arctan2(t[0] * e[1] - t[1] * e[0], t @ e)
+    if as_package:
+        theta = np.arctan2(-e[1], -e[0]) - np.arctan2(-t[1], -t[0])
+    b = model.gamma * size
+    along = np.exp(-d / b - (model.n_prime * b * theta) ** 2)
+    across = np.sign(theta) * np.exp(-d / b - (model.n * b * theta) ** 2)
+    return -along * t - across * np.array([-t[1], t[0]])
+
+
+def pedsim(model, crowd, sees=3):
+    def together(at, p, e):
+        others = members_of(crowd, *at)
+        if len(others) == 0:
+            return []
+        middle = others.mean(0) - p
+        turn = np.arccos(np.clip(middle @ e / np.linalg.norm(middle), -1, 1))
+        whole = middle * len(others) / (len(others) + 1)
+        out = [-model.gaze_factor * max(turn - model.vision, 0.0) * e]
+        if np.linalg.norm(whole) >= len(others) / 2:
+            out.append(model.coherence_factor * whole / np.linalg.norm(whole))
+        for q in others:
+            d = np.linalg.norm(p - q)
+            if d <= model.repulsion_distance:
+                out.append(model.repulsion_factor * (p - q) / d)
+        return out
+
+    def terms(at, p, v, goal, radius, speed, staying, discs):
+        e, distance = direction(p, goal)
+        out = [model.desired_factor * a for a in relaxation(v, e, distance, speed, staying, model.relaxation_time)]
+        for q, u, _ in zip(*discs, strict=True):
+            if np.linalg.norm(q - p) < model.cutoff:
+                out.append(model.social_factor * interaction(model, q - p, v - u))
+        gap, away = clearance(crowd.maps, crowd.maps.index[at[0]], *p)
+        out.append(model.obstacle_factor * np.exp((radius - gap) / model.obstacle_sigma) * away)
+        return out + together(at, p, e)
+
+    return collect(crowd, sees, terms)
+
+
+def pysocial(model, crowd, sees=3, as_package=False):
+    """PySocial; ``as_package`` with the angles and the coherence distance of PySocialForce 1.1.2."""
+
+    def together(at, p, e, distance):
+        others = members_of(crowd, *at)
+        if len(others) == 0:
+            return []
+        middle = others.mean(0) - p
+        whole = middle * len(others) / (len(others) + 1)
+        softly = (np.tanh((0.0 if as_package else np.linalg.norm(whole)) - len(others) / 2) + 1) / 2
+        near = [p - q for q in others if np.linalg.norm(p - q) <= model.repulsion_distance]
+        gaze = (middle @ e) / max(distance, model.goal_threshold) * e
+        return [model.coherence_factor * softly * whole, *(model.repulsion_factor * a for a in near), model.gaze_factor * gaze]
+
+    def terms(at, p, v, goal, radius, speed, staying, discs):
+        e, distance = direction(p, goal)
+        wanted = model.speed_factor * speed if distance > model.goal_threshold else 0.0
+        out = [model.desired_factor * wanted * e / model.relaxation_time, -model.desired_factor * v / model.relaxation_time]
+        out += [model.social_factor * interaction(model, q - p, v - u, as_package) for q, u, _ in zip(*discs, strict=True)]
+        gap, away = clearance(crowd.maps, crowd.maps.index[at[0]], *p)
+        if gap - radius < model.obstacle_threshold + radius:
+            out.append(model.obstacle_factor * np.exp((radius - gap) / model.obstacle_sigma) * away)
+        return out + together(at, p, e, distance)
+
+    return collect(crowd, sees, terms)

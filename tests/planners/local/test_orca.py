@@ -1,0 +1,217 @@
+"""The ORCA planner against CrowdNav's ORCA robot (pyrvo), and what it adds: paths, other kinematics."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pyrvo
+import pytest
+
+from agora.errors import InputError
+from agora.interfaces import Limits, Observation, Tracks
+from agora.planners.local.orca import OrcaPlanner
+
+F = np.float32
+
+
+def tracks(position, velocity, radius=0.3, present=None) -> Tracks:
+    """Tracks of (N, Q, 2) positions and velocities."""
+    position = np.asarray(position, F)
+    shape = position.shape[:2]
+    present = np.ones(shape, bool) if present is None else present
+    ids = np.arange(shape[1], dtype=np.int32) * np.ones((shape[0], 1), np.int32)
+    return Tracks(position, np.asarray(velocity, F), np.full(shape, radius, F) * np.ones(shape, F), present, ids, ids * 0 - 1)
+
+
+def observation(pose, goal, twist=None, holonomic=True, max_vx=1.0, path=None, path_count=None, dt=0.25, **seen) -> Observation:
+    """An observation of N robots of radius 0.3 m."""
+    pose = np.asarray(pose, F)
+    rows = len(pose)
+    full = np.ones(rows, F)
+    goal = np.column_stack([np.asarray(goal, F), np.zeros(rows, F)])
+    limits = Limits(np.full(rows, holonomic), -full, full * F(max_vx), full, full * F(1.5), full, full, full, 0 * full)
+    if path is not None:
+        path = np.asarray(path, F)
+        path_count = np.full(rows, path.shape[1], np.int32) if path_count is None else np.asarray(path_count, np.int32)
+    twist = np.zeros((rows, 3), F) if twist is None else np.asarray(twist, F)
+    return Observation(
+        pose, twist, goal, full * F(0.3), np.zeros((rows, 0, 2), F), limits, dt, path=path, path_count=path_count, **seen
+    )
+
+
+def to_world(vector, heading):
+    """Vectors (N, 2) of the robots' frames in the map's."""
+    c, s = np.cos(heading), np.sin(heading)
+    return np.stack([c * vector[:, 0] - s * vector[:, 1], s * vector[:, 0] + c * vector[:, 1]], -1)
+
+
+def crowdnav(robot, velocity, goal, position, velocities, radius):
+    """CrowdNav's ORCA robot in one scene: a fresh simulator with all radii 0.01 m larger, wish at most 1 m/s."""
+    sim = pyrvo.RVOSimulator(0.25, 10.0, 10, 5.0, 5.0, 0.3, 1.0)
+    sim.add_agent(tuple(map(float, robot)), 10.0, 10, 5.0, 5.0, 0.31, 1.0, tuple(map(float, velocity)))
+    for p, v, r in zip(position, velocities, radius, strict=True):
+        sim.add_agent(tuple(map(float, p)), 10.0, 10, 5.0, 5.0, float(r) + 0.01, 1.0, tuple(map(float, v)))
+    wish = goal - robot
+    sim.set_agent_pref_velocity(0, tuple(map(float, wish / max(1.0, np.hypot(*wish)))))
+    sim.do_step()
+    return np.array(sim.get_agent_velocity(0).to_tuple())
+
+
+def crowds(rng, rows=300, count=6):
+    """Robots and pedestrians that do not overlap."""
+    robot, goal = rng.uniform(-1, 1, (rows, 2)), rng.uniform(-4, 4, (rows, 2))
+    goal[: rows // 10] = robot[: rows // 10] + 0.4
+    angle = rng.uniform(-np.pi, np.pi, (rows, count))
+    offset = rng.uniform(0.8, 4.0, (rows, count))[..., None] * np.stack([np.cos(angle), np.sin(angle)], -1)
+    heading = rng.uniform(-np.pi, np.pi, rows)
+    return robot, rng.normal(0, 0.4, (rows, 2)), goal, robot[:, None] + offset, rng.normal(0, 0.6, (rows, count, 2)), heading
+
+
+def test_a_holonomic_robot_moves_like_crowdnavs(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng)
+    radius = rng.uniform(0.2, 0.45, position.shape[:2])
+    in_frame = to_world(velocity, -heading)
+    seen = tracks(position, velocities, radius)
+    rows = len(robot)
+    o = observation(np.column_stack([robot, heading]), goal, np.column_stack([in_frame, np.zeros(rows)]), pedestrians=seen)
+    twist, memory = OrcaPlanner(follow_path=False).act(o, {})
+    theirs = np.array([crowdnav(robot[k], velocity[k], goal[k], position[k], velocities[k], radius[k]) for k in range(rows)])
+    error = np.hypot(*(to_world(twist[:, :2].astype(float), heading) - theirs).T)
+    assert np.mean(error < 1e-4) > 0.99
+    assert np.median(error) < 2e-6
+    assert (twist[:, 2] == 0.0).all()
+    assert memory == {}
+
+
+def test_other_robots_count_like_pedestrians_and_absent_tracks_not_at_all(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng, rows=60)
+    pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(60)])
+    planner = OrcaPlanner()
+    everybody = planner.act(observation(pose, goal, twist, pedestrians=tracks(position, velocities)), {})[0]
+    split = {"pedestrians": tracks(position[:, :4], velocities[:, :4]), "robots": tracks(position[:, 4:], velocities[:, 4:])}
+    assert (planner.act(observation(pose, goal, twist, **split), {})[0] == everybody).all()
+    padded = np.concatenate([np.repeat(robot[:, None], 3, 1), position], 1), np.concatenate([velocities[:, :3], velocities], 1)
+    present = np.arange(9) >= 3 * np.ones((60, 1))
+    absent = tracks(*padded, present=present)
+    assert (planner.act(observation(pose, goal, twist, pedestrians=absent), {})[0] == everybody).all()
+
+
+def test_a_row_does_not_depend_on_the_others(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng, rows=7)
+    pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(7)])
+    path = rng.normal(0, 2.0, (7, 5, 2))
+    planner = OrcaPlanner()
+    together = planner.act(observation(pose, goal, twist, path=path, pedestrians=tracks(position, velocities)), {})[0]
+    for k in range(7):
+        row = slice(k, k + 1)
+        seen = tracks(position[row], velocities[row])
+        alone = planner.act(observation(pose[row], goal[row], twist[row], path=path[row], pedestrians=seen), {})[0]
+        assert (alone[0] == together[k]).all()
+
+
+def test_no_rows_and_nobody_about():
+    assert OrcaPlanner().act(observation(np.zeros((0, 3)), np.zeros((0, 2))), {})[0].shape == (0, 3)
+    nobody = tracks(np.zeros((1, 0, 2)), np.zeros((1, 0, 2)))
+    twist, _ = OrcaPlanner().act(observation([[1.0, 2.0, 0.7]], [[4.0, -2.0]], pedestrians=nobody, robots=nobody), {})
+    assert to_world(twist[:, :2], 0.7)[0] == pytest.approx([0.6, -0.8], abs=1e-6)
+
+
+BENT = [[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [9.0, 4.0]]]
+
+
+@pytest.mark.parametrize(
+    ("at", "towards"),
+    [
+        ((1.0, 0.4), (2.5, 0.0)),  # 1.5 m along the first leg
+        ((2.6, 0.2), (3.0, 1.1)),  # around the corner
+        ((3.3, 3.0), (3.5, 4.0)),
+        ((-2.0, -1.0), (1.5, 0.0)),  # before the start
+    ],
+)
+def test_it_heads_for_a_point_ahead_on_the_path_at_full_speed(at, towards):
+    o = observation([[*at, 0.4]], [[9.0, 4.0]], path=BENT, max_vx=1.7)
+    twist, _ = OrcaPlanner(lookahead=1.5).act(o, {})
+    wish = np.subtract(towards, at)
+    assert to_world(twist[:, :2], 0.4)[0] == pytest.approx(1.7 * wish / np.hypot(*wish), abs=1e-5)
+
+
+def test_it_heads_for_the_goal_at_the_end_of_the_path_and_slows_down():
+    o = observation([[8.0, 4.3, 0.0]], [[9.1, 4.0]], path=BENT, max_vx=1.7)
+    twist, _ = OrcaPlanner(lookahead=1.5).act(o, {})
+    assert twist[0] == pytest.approx([1.1, -0.3, 0.0], abs=1e-5)
+    slow = OrcaPlanner(lookahead=1.5, preferred_speed=0.5).act(o, {})[0]
+    assert np.hypot(*slow[0, :2]) == pytest.approx(0.5)
+
+
+def test_points_after_the_paths_count_are_not_of_the_path():
+    longer = [BENT[0][:2] + [[3.0, 0.0], [-50.0, 7.0]]]
+    o = observation([[1.0, 0.1, 0.3]], [[3.0, 0.0]], path=longer, path_count=[2])
+    expected = observation([[1.0, 0.1, 0.3]], [[3.0, 0.0]], path=[BENT[0][:2]])
+    planner = OrcaPlanner(lookahead=1.2)
+    assert (planner.act(o, {})[0] == planner.act(expected, {})[0]).all()
+
+
+def test_a_robot_that_cannot_move_sideways_turns_towards_the_velocity():
+    heading = np.array([0.4, 2.9, -2.0])
+    o = observation(np.column_stack([np.ones((3, 2)), heading]), np.tile([4.0, 5.0], (3, 1)), holonomic=False)
+    twist, _ = OrcaPlanner(follow_path=False, turn_gain=0.8).act(o, {})
+    error = np.arctan2(4.0, 3.0) - heading
+    error = np.mod(error + np.pi, 2 * np.pi) - np.pi
+    assert twist[:, 0] == pytest.approx(np.maximum(0.0, np.cos(error)), abs=1e-6)
+    assert (twist[:, 1] == 0.0).all()
+    assert twist[:, 2] == pytest.approx(np.clip(0.8 * error, -1.5, 1.5), abs=1e-6)
+
+
+def test_at_the_goal_it_stands_still():
+    for holonomic in (True, False):
+        twist, _ = OrcaPlanner().act(observation([[1.0, 2.0, 0.7]], [[1.0, 2.0]], holonomic=holonomic), {})
+        assert (twist == 0.0).all()
+
+
+def test_who_takes_all_responsibility_is_clear_of_someone_who_takes_none():
+    person, walks = np.array([5.0, 0.1]), np.array([-1.0, 0.0])
+    o = observation([[0, 0, 0]], [[9.0, 0.0]], [[1.0, 0.0, 0.0]], pedestrians=tracks([[person]], [[walks]]))
+    for responsibility, clear in ((1.0, True), (0.5, False)):
+        twist, _ = OrcaPlanner(follow_path=False, responsibility=responsibility).act(o, {})
+        time = np.linspace(0.0, 5.0, 501)[:, None]
+        gap = np.hypot(*(person + time * (walks - twist[0, :2])).T).min()
+        assert (gap > 0.619) == clear
+
+
+def test_the_whole_scene_may_be_turned(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng, rows=80)
+    turn = 0.83
+    planner = OrcaPlanner(follow_path=False)
+
+    def act(angle):
+        r = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        pose = np.column_stack([robot @ r, heading + angle])
+        twist = np.column_stack([to_world(velocity, -heading), np.zeros(80)])
+        return planner.act(observation(pose, goal @ r, twist, pedestrians=tracks(position @ r, velocities @ r)), {})[0]
+
+    assert np.mean(np.abs(act(0.0) - act(turn)).max(1) < 1e-4) > 0.95
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"horizon": 0.0}, {"lookahead": 0.0}, {"max_neighbours": -1}, {"responsibility": 1.5}, {"preferred_speed": 0.0}],
+)
+def test_parameters_without_meaning_are_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        OrcaPlanner(**wrong)
+
+
+def test_every_parameter_is_a_field_that_changes_something(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng, rows=40, count=20)
+    pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(40)])
+    o = observation(pose, goal, twist, path=rng.normal(0, 3, (40, 6, 2)), pedestrians=tracks(position, velocities))
+    fixed = dataclasses.replace(o, limits=dataclasses.replace(o.limits, holonomic=np.zeros(40, bool)))
+    usual = OrcaPlanner().act(o, {})[0], OrcaPlanner().act(fixed, {})[0]
+    for name, value in {
+        "neighbour_distance": 1.5, "max_neighbours": 2, "horizon": 1.0, "padding": 0.1, "responsibility": 1.0,
+        "follow_path": False, "lookahead": 3.0, "preferred_speed": 0.4, "turn_gain": 0.5,
+    }.items():  # fmt: skip
+        planner = OrcaPlanner(**{name: value})
+        changed = planner.act(o, {})[0], planner.act(fixed, {})[0]
+        assert any((a != b).any() for a, b in zip(usual, changed, strict=True)), name

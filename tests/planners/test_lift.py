@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from agora.errors import PlannerError
+from agora.planners.lift import call, one, reset_memory, rows
+from agora.testing import observation
+
+EVERYBODY = np.ones(4, np.bool_)
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Drives as many centimetres a second as it has been called, and remembers where it was."""
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def plan(self, seen: Any, memory: Any) -> Any:
+        count = 1 if memory is None else int(memory[0]) + 1
+        return (0.01 * count, 0.0, float(seen.pose[2])), (np.int64(count), seen.pose[:2])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch planner that does what it is told for robots right of x = 0."""
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    trouble: Any = None
+
+    def act(self, seen: Any, memory: Any) -> Any:
+        right = seen.pose[:, 0] > 0
+        steps = memory.get("steps", np.zeros(len(right), np.int32)) + 1
+        twists = np.column_stack((steps, 0.0 * steps, 0.0 * steps)).astype(np.float32)
+        return self.trouble(right, twists, {"steps": steps}) if self.trouble else (twists, {"steps": steps})
+
+
+def right_and_left(seen):
+    return np.flatnonzero(seen.pose[:, 0] > 0), np.flatnonzero(seen.pose[:, 0] <= 0)
+
+
+def test_one_robot_sees_its_row_without_the_leading_axis_and_cannot_write_to_it():
+    whole = observation(4, 5, corners=4)
+    seen = one(whole, 2)
+    assert np.array_equal(seen.pose, whole.pose[2])
+    assert seen.path.shape == whole.path.shape[1:]
+    assert seen.path_count == whole.path_count[2]
+    assert seen.pedestrians.position.shape == (5, 2)
+    assert seen.costmap.cost.shape == whole.costmap.cost.shape[1:]
+    assert seen.limits.max_vx == np.float32(0.8)
+    assert np.array_equal(seen.scan_angles, whole.scan_angles)
+    assert np.array_equal(seen.scan_pose, whole.scan_pose)
+    assert seen.scan_range == whole.scan_range
+    for array in (seen.pose, seen.path, seen.footprint, seen.pedestrians.velocity, seen.scan):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0
+
+
+def test_a_plain_planner_s_rows_each_carry_their_own_memory():
+    seen, memory = observation(), {}
+    for step in (1, 2, 3):
+        twists, memory, failures = call(Counter(), seen, memory, EVERYBODY)
+        assert not failures
+        assert twists[:, 0] == pytest.approx(0.01 * step)
+        assert twists[:, 2] == pytest.approx(seen.pose[:, 2])
+    assert all(len(array) == 4 for array in memory.values())
+    assert memory["1"] == pytest.approx(seen.pose[:, :2])
+
+
+def test_resetting_rows_starts_them_afresh_and_leaves_the_others():
+    seen = observation()
+    _, memory, _ = call(Counter(), seen, {}, EVERYBODY)
+    before = {name: array.copy() for name, array in memory.items()}
+    fresh = reset_memory(memory, np.array([True, False, False, True]))
+    assert all(np.array_equal(memory[name], before[name]) for name in memory)
+    assert call(Counter(), seen, fresh, EVERYBODY)[0][:, 0] == pytest.approx([0.01, 0.02, 0.02, 0.01])
+
+
+def test_rows_that_are_not_active_are_not_called_stand_still_and_keep_their_memory():
+    @dataclass(frozen=True)
+    class Touchy(Counter):
+        def plan(self, seen, memory):
+            if seen.pose[0] == whole.pose[1, 0]:
+                raise RuntimeError("called")
+            return super().plan(seen, memory)
+
+    whole, active = observation(), np.array([True, False, True, True])
+    _, memory, _ = call(Counter(), whole, {}, EVERYBODY)
+    twists, after, failures = call(Touchy(), whole, memory, active)
+    assert not failures
+    assert twists[:, 0] == pytest.approx([0.02, 0.0, 0.02, 0.02])
+    assert after["0"].tolist() == [2, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (((np.nan, 0.0, 0.0), None), "twist"),
+        (((1e60, 0.0, 0.0), None), "twist"),
+        (((0.1, 0.0), None), "twist"),
+        (None, "TypeError"),
+        (((0.1, 0.0, 0.0), [1, 2]), "memory is of type list"),
+        (((0.1, 0.0, 0.0), (np.zeros(3), np.zeros(2))), r"memory array 1 is float64\(2,\), before it was float32\(2,\)"),
+        (((0.1, 0.0, 0.0), (np.int64(3),)), "memory has 1 arrays, before it had 2"),
+    ],
+)
+def test_a_plain_planner_s_bad_row_fails_alone_with_a_reason(answer, reason):
+    @dataclass(frozen=True)
+    class Bad(Counter):
+        def plan(self, seen, memory):
+            good = super().plan(seen, memory)
+            if seen.pose[0] != whole.pose[2, 0]:
+                return good
+            return (
+                answer
+                if answer is None or answer[1] is None or len(answer[1]) != 2 or isinstance(answer[1], list)
+                else (
+                    answer[0],
+                    (good[1][0], answer[1][1]),
+                )
+            )
+
+    whole = observation()
+    twists, _, failures = call(Bad(), whole, {}, EVERYBODY)
+    assert set(failures) == {2}
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(failures[2])
+    assert twists[:, 0] == pytest.approx([0.01, 0.01, 0.0, 0.01])
+    with pytest.raises(PlannerError, match="row 2"):
+        rows(Bad()).act(whole, {})
+
+
+def test_a_batch_that_raises_is_repeated_row_by_row_and_only_the_bad_rows_end():
+    def trouble(right, twists, memory):
+        if right.any():
+            raise ZeroDivisionError("no")
+        return twists, memory
+
+    seen = observation()
+    good, memory, _ = call(Batch(), seen, {}, EVERYBODY)
+    bad_rows, good_rows = right_and_left(seen)
+    assert bad_rows.size
+    assert good_rows.size
+    twists, after, failures = call(Batch(trouble), seen, memory, EVERYBODY)
+    assert failures == dict.fromkeys(bad_rows.tolist(), "ZeroDivisionError: no")
+    assert twists[good_rows, 0] == pytest.approx(2.0)
+    assert not twists[bad_rows].any()
+    assert after["steps"][good_rows].tolist() == [2] * len(good_rows)
+    _, first, _ = call(Batch(trouble), seen, {}, EVERYBODY)
+    assert first["steps"].shape == (4,)
+    assert first["steps"].dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (lambda right, twists, memory: (np.where(right[:, None], np.inf, twists), memory), "twist"),
+        (lambda right, twists, memory: (twists[:, :2] if right.any() else twists, memory), "shape"),
+        (lambda right, twists, memory: (twists, [memory] if right.any() else memory), "not a dict"),
+        (lambda right, twists, memory: (twists, {"steps": memory["steps"][0]} if right.any() else memory), "first axis"),
+    ],
+)
+def test_a_batch_s_bad_rows_fail_alone_whatever_is_wrong(trouble, reason):
+    seen = observation()
+    bad_rows, good_rows = right_and_left(seen)
+    twists, _, failures = call(Batch(trouble), seen, {}, EVERYBODY)
+    assert sorted(failures) == bad_rows.tolist()
+    assert all(reason in text for text in failures.values())
+    assert twists[good_rows, 0] == pytest.approx(1.0)
+    assert np.isfinite(twists).all()
+
+
+def test_failures_of_rows_that_are_not_active_do_not_count():
+    seen = observation()
+    bad_rows, _ = right_and_left(seen)
+    active = EVERYBODY.copy()
+    active[bad_rows] = False
+    twists, _, failures = call(Batch(lambda right, t, m: (np.where(right[:, None], np.nan, t), m)), seen, {}, active)
+    assert not failures
+    assert not twists[bad_rows].any()
+
+
+def test_a_batch_planner_is_already_what_rows_returns():
+    planner = Batch()
+    assert rows(planner) is planner
+    assert rows(Counter()).needs == frozenset()
+    assert dataclasses.is_dataclass(rows(Counter()))
