@@ -24,7 +24,7 @@ $(VENV)/.%: pyproject.toml requirements.lock $(VENV)/.runtime
 
 demo: $(VENV)/.runtime
 	@rm -rf results/demo
-	$(BIN)/agora bench demo --planner dwa --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
+	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -m 'not slow'

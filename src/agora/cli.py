@@ -14,7 +14,6 @@ from agora.errors import AgoraError
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
-    from agora.registry import Named
     from agora.tasks.suite import Suite
 
 app = typer.Typer(
@@ -32,18 +31,6 @@ PlannerNames = Annotated[
     list[str], typer.Option("--planner", "-p", help="A planner, NAME or NAME:key=value,key=value; repeat it to compare several.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.")]
-
-
-def planner_of(text: str) -> tuple[str, Named]:
-    """Return label and planner of ``NAME`` or ``NAME:key=value,key=value`` (values in YAML).
-
-    Raises:
-        InputError: no such planner, or a parameter that it does not have.
-    """
-    from agora.config import build_component
-
-    name, _, rest = text.partition(":")
-    return text, build_component("planners", name, rest, f"--planner {text}")
 
 
 def _suite(name: str, seed: int | None) -> Suite:
@@ -71,15 +58,16 @@ def bench(
 
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
-    from agora.benchmark.report import write_report
+    from agora.benchmark.kept import report
     from agora.errors import InputError
+    from agora.planners.presets import named_planner
 
     if trajectories not in ("all", "failed", "none"):
         raise InputError(f"--trajectories: expected all, failed or none, got {trajectories!r}")
     if batch < 1 or workers < 0 or threads < 1:
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen = _suite(suite, seed)
-    planners = dict(planner_of(text) for text in planner)
+    planners = dict(named_planner(text) for text in planner)
     folder = output or Path("results") / chosen.name
     options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories)  # type: ignore[arg-type]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -91,7 +79,7 @@ def bench(
     _table(rows)
     for path in _videos(folder, video):
         typer.echo(f"video   {path}")
-    typer.echo(f"report  {write_report(folder)}")
+    typer.echo(f"report  {report(folder)}")
     missing = (folder / "interrupted.txt").read_text().split()
     if missing:
         typer.echo(f"{len(missing)} episodes were interrupted (a planner's call took too long): {folder / 'interrupted.txt'}", err=True)
@@ -103,7 +91,7 @@ def _table(rows: list[dict[str, Any]]) -> None:
 
     from agora.benchmark.statistics import wilson
 
-    table = Table("planner", "episodes", "success", "95 %", "pedestrian", "wall", "time-out", "time to goal")
+    table = Table("planner", "n", "success", "95 %", "hit person", "hit wall", "time-out", "time")
     for planner in sorted({r["planner"] for r in rows}):
         mine = [r for r in rows if r["planner"] == planner]
         won = sum(r["success"] == 1 for r in mine)
@@ -112,27 +100,25 @@ def _table(rows: list[dict[str, Any]]) -> None:
         counts = [str(sum(r["outcome"] == o for r in mine)) for o in ("pedestrian_collision", "wall_collision", "timeout")]
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
         table.add_row(planner, str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *counts, mean)
-    Console().print(table)
+    Console(width=100).print(table)
 
 
 def _videos(folder: Path, count: int) -> list[Path]:
-    from agora.benchmark import store
-    from agora.benchmark.report import maps_of
-    from agora.viewer.video import write_video
-
+    """Videos of the first ``count`` kept episodes of each planner."""
     if count <= 0:
         return []
+    from agora.benchmark.kept import recordings
+    from agora.benchmark.store import read_rows
+    from agora.viewer.video import write_video
+
+    chosen: dict[str, list[str]] = {}
+    for row in read_rows(folder / "episodes"):
+        chosen.setdefault(row["planner"], []).append(row["key"])
     paths = []
-    recordings = store.read_recordings(folder / "trajectories", maps=maps_of(folder))
-    seen: dict[str, int] = {}
-    for key, recording in sorted(recordings.items()):
-        planner = key.split("/")[3]
-        if seen.get(planner, 0) < count:
-            seen[planner] = seen.get(planner, 0) + 1
-            path = folder / "video" / (key.replace("/", "_").replace(":", "_") + ".mp4")
-            path.parent.mkdir(exist_ok=True)
-            write_video(path, recording)
-            paths.append(path)
+    for key, recording in recordings(folder, [k for keys in chosen.values() for k in sorted(keys)[:count]]).items():
+        path = folder / "video" / (key.replace("/", "_").replace(":", "_") + ".mp4")
+        path.parent.mkdir(exist_ok=True)
+        paths.append(write_video(path, recording, title=key))
     return paths
 
 
@@ -152,12 +138,13 @@ def run(
     from agora.benchmark.job import metrics
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
+    from agora.planners.presets import named_planner
 
     chosen = _suite(suite, seed)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
-    _, named = planner_of(planner)
+    _, named = named_planner(planner)
     start = chosen.start(place.name, episode)
     _, recordings = next(iter(Episodes([start], named.part, Conditions.of(place))))
     recording = recordings[0]
@@ -184,17 +171,33 @@ def _show(recording: Recording, picture: Path | None, video: Path | None, replay
 
         write_replay(replay, {"episode": recording})
     if live:
-        from agora.viewer.live import LiveWindow
+        from agora.viewer.live import play
 
-        LiveWindow(recording).play()
+        play(recording)
 
 
 @app.command()
 def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
     """Write the report of a run again."""
-    from agora.benchmark.report import write_report
+    from agora.benchmark.kept import report as write
 
-    typer.echo(write_report(folder))
+    typer.echo(write(folder))
+
+
+@app.command()
+def figures(
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="A metric to compare; repeat it.")] = None,
+    kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
+) -> None:
+    """Write figures for a paper: outcomes with intervals, and the distribution of metrics."""
+    from agora.benchmark.kept import figures as write
+    from agora.errors import InputError
+
+    if kind not in ("png", "pdf", "svg"):
+        raise InputError(f"--format: expected png, pdf or svg, got {kind!r}")
+    for path in write(folder, metric or ["time_to_goal", "path_length", "closest_pedestrian_distance_min"], kind):
+        typer.echo(path)
 
 
 @app.command("list")
@@ -204,11 +207,13 @@ def list_(
 ) -> None:
     """List what can be named: suites, robots, worlds and every kind of component."""
     from agora.errors import UnknownNameError
+    from agora.planners.presets import preset_names
     from agora.registry import KINDS, available
     from agora.robots.model import robot_names
     from agora.tasks.suite import suite_names
 
     names = {"suites": suite_names(), "robots": robot_names()} | {k: sorted(available(k)) for k in KINDS}
+    names["presets"] = preset_names()
     if kind is not None and kind not in names:
         raise UnknownNameError("kind", kind, names)
     shown = names if kind is None else {kind: names[kind]}
@@ -234,10 +239,11 @@ def doctor() -> None:
 @data.command("status")
 def data_status() -> None:
     """Say which data sets are there."""
-    from agora.datasets.catalogue import status
+    from agora.datasets.catalogue import CATALOGUE, status
 
-    for line in status():
-        typer.echo(line)
+    for name in CATALOGUE:
+        there = status(name)
+        typer.echo(f"{name:14s} {there.state:11s} {there.folder}")
 
 
 @data.command("import")

@@ -68,15 +68,23 @@ def build(values: Any, kind: type[T], where: str = "configuration") -> T:
     return cast(T, _Builder(where).run(tree_of_plain(values, where), kind))
 
 
-def build_component(kind: str, name: str, parameters: str = "", where: str = "configuration") -> Named:
-    """Build a component from its name and ``key=value,key=value`` (values as in YAML); ``where`` names them in messages.
+def build_component(kind: str, values: Mapping[str, Any], where: str = "configuration") -> Named:
+    """Build a component from its ``name`` and its parameters; ``where`` names them in messages.
 
     Raises:
         InputError: no such component, or a parameter that it does not have or refuses.
     """
-    flow = ", ".join(part.replace("=", ": ", 1) for part in _split(parameters))
-    values = cast(dict[str, Any], parse("{" + flow + "}", dict, where))
-    return cast(Named, _Builder(where).run(tree_of_plain(values | {"name": name}, where), Annotated[Named, Plug(kind)]))
+    return cast(Named, _Builder(where).run(tree_of_plain(dict(values), where), Annotated[Named, Plug(kind)]))
+
+
+def parse_parameters(text: str, where: str) -> dict[str, Any]:
+    """Return the values of ``key=value,key=value``; values are written as in YAML.
+
+    Raises:
+        InputError: the text is not that.
+    """
+    flow = ", ".join(part.replace("=", ": ", 1) for part in _split(text))
+    return cast(dict[str, Any], parse("{" + flow + "}", dict, where))
 
 
 def _split(text: str) -> list[str]:

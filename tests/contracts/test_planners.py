@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agora.costmap.window import Window
+from agora.planners.presets import named_planner
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.pure_pursuit import PurePursuit
@@ -13,8 +14,8 @@ from agora.testing import check_planner
 
 BUILT_IN = {
     "dwa": (Dwa(window=Window(size=6.0)), True),
-    "dwa kinetic": (Dwa.kinetic(), True),
-    "dwa arena_jackal": (Dwa.arena_jackal(), True),
+    "dwa kinetic": (named_planner("dwa_kinetic")[1].part, True),
+    "dwa arena_jackal": (named_planner("dwa_arena_jackal")[1].part, True),
     "go_to_goal": (GoToGoal(), False),
     "pure_pursuit": (PurePursuit(), False),
 }

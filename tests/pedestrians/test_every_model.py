@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import crowds
+from pedestrians import crowds
 import numba
 import numpy as np
 import pytest
-import twins
+from pedestrians import twins
 
 import agora
 from agora.core.jit import OPTIONS

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import math
 
-import crowds
+from pedestrians import crowds
 import numpy as np
 import pytest
-import twins
+from pedestrians import twins
 
 from agora.core import state
 from agora.pedestrians.helbing import Helbing

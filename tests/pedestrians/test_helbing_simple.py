@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-import crowds
+from pedestrians import crowds
 import numpy as np
 import pytest
 

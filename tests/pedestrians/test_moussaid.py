@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import crowds
+from pedestrians import crowds
 import numpy as np
 import pytest
 

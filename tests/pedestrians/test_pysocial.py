@@ -6,10 +6,10 @@ import importlib
 import logging
 from typing import NamedTuple
 
-import crowds
+from pedestrians import crowds
 import numpy as np
 import pytest
-import twins
+from pedestrians import twins
 
 from agora.pedestrians.pysocial import PySocial
 

@@ -11,12 +11,13 @@ import numpy as np
 from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.viewer.figures import draw_frame, draw_map
-from agora.viewer.scene import COLOURS, Extent, Frame
+from agora.viewer.scene import COLOURS, Extent, Frame, Scene
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
+    from agora.core.recording import Recording
     from agora.maps.grid import Map
 
 INSTEAD = "record the episode instead: the replay and the video need no screen"
@@ -98,3 +99,18 @@ def _window(title: str) -> Figure:
         raise InputError(f"matplotlib's backend {backend!r} opens no windows; install PyQt6 or python3-tk, or {INSTEAD}")
     plt.show(block=False)
     return figure
+
+
+def play(recording: Recording, rate: float = 20.0) -> None:
+    """Show a recorded episode in a window at its own speed, until it ends or the window is closed.
+
+    Raises:
+        InputError: there is no screen, or nothing that opens windows on it.
+    """
+    scene = Scene(recording)
+    window = LiveWindow(scene.extent, recording.radius, recording.goal, recording.goal_tolerance, recording.map)
+    for time in np.arange(0.0, scene.duration + 1.0 / rate, 1.0 / rate):
+        if not window.open:
+            return
+        window.show(scene.at(float(time)))
+    window.close()

@@ -10,6 +10,7 @@ from tests.planners.local.dwa_twin import scores
 
 from agora.costmap.window import Window
 from agora.errors import InputError
+from agora.planners.presets import named_planner
 from agora.planners.local.dwa import Dwa
 from agora.testing import observation
 
@@ -105,7 +106,7 @@ def test_it_follows_a_path_round_a_pillar_without_touching_it_and_arrives():
     pillar = (*ahead(1.7, 0.05)[:2], 0.3)
     along = np.linspace(0.0, 3.6, 90)
     path = np.array([ahead(x, -0.85 * math.sin(math.pi * x / 3.6) ** 2)[:2] for x in along])
-    planner = dataclasses.replace(Dwa.kinetic(), window=WINDOW)
+    planner = dataclasses.replace(named_planner("dwa_kinetic")[1].part, window=WINDOW)
     poses, _ = drive(planner, START, ahead(3.6), 10.0, path=path, discs=[pillar])
     gap = np.hypot(*(poses[:, :2] - pillar[:2]).T) - 0.3 - 0.3
     assert gap.min() > 0.0
@@ -193,7 +194,7 @@ def test_a_path_that_comes_by_twice_is_followed_in_order_once_what_lies_behind_i
 
 def test_a_robot_with_tighter_limits_than_the_planner_s_is_driven_within_them():
     robot = limits(max_vx=0.3, max_omega=0.5, acceleration=0.8, alpha=1.0)
-    _, twists = drive(Dwa.arena_jackal(), START, ahead(2.0, 1.0), 8.0, robot=robot, size=10.0)
+    _, twists = drive(named_planner("dwa_arena_jackal")[1].part, START, ahead(2.0, 1.0), 8.0, robot=robot, size=10.0)
     assert twists[:, 0].max() == pytest.approx(0.3)
     assert np.abs(twists[:, 2]).max() <= 0.5 + 1e-6
     assert np.abs(np.diff(twists[:, 0]))[:20].max() <= 0.8 * 0.05 + 1e-6

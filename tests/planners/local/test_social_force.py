@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from observations import observe, tracks
+from planners.local.observations import observe, tracks
 
 from agora.errors import InputError
 from agora.planners.local.social_force import SocialForce, SocialForceSimple

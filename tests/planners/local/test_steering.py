@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from observations import observe
+from planners.local.observations import observe
 
 from agora.planners.local.steering import velocity_to_twist
 

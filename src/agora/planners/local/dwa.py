@@ -40,7 +40,7 @@ _LOCAL = threading.local()
 class Dwa:
     """Sample twists that can be reached in one period, roll them out, score them on the local costmap, drive the best.
 
-    All limits apply together with the robot's own; ``math.inf`` leaves a limit to the robot. The footprint is a polygon, for discs
+    All limits apply together with the robot's own. The footprint is a polygon, for discs
     one of 16 corners, and its outline must not touch a lethal or unknown cell.
 
     Attributes:
@@ -111,42 +111,6 @@ class Dwa:
         for one in dataclasses.fields(self):
             if one.name not in ("window", "min_vel_x") and not getattr(self, one.name) >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
-
-    @classmethod
-    def kinetic(cls) -> Dwa:
-        """Return the planner with the weights of dwa_local_planner up to ROS Kinetic: they keep to the path and heed costs little.
-
-        Upstream they read 32, 24 and 0.01; there, grid distances count half and obstacles are scaled by the resolution of 0.05 m.
-        """
-        return cls(path_distance_bias=16.0, goal_distance_bias=12.0, occdist_scale=0.0005)
-
-    @classmethod
-    def arena_jackal(cls) -> Dwa:
-        """Return the planner as Arena 3.0 configures it for the Jackal (arena-simulation-setup, dwa_local_planner_params.yaml).
-
-        Its turning limits stand under names that noetic's package ignores (``max_rot_vel``, ``min_rot_vel``, ``acc_lim_th``); here
-        they count.
-        """
-        return cls(
-            max_vel_x=2.0,
-            min_vel_x=-0.5,
-            max_vel_y=0.0,
-            max_vel_trans=2.0,
-            max_vel_theta=1.57,
-            min_vel_theta=0.14,
-            acc_lim_x=10.0,
-            acc_lim_theta=20.0,
-            sim_time=2.0,
-            sim_granularity=0.02,
-            angular_sim_granularity=0.02,
-            vx_samples=6,
-            path_distance_bias=94.0,
-            goal_distance_bias=24.0,
-            occdist_scale=1.0,
-            forward_point_distance=0.355,
-            oscillation_reset_dist=1.0,
-            theta_stopped_vel=2.0,
-        )
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return the twists (N, 3), and the memory: oscillation flags, goal latch and progress on the path."""

@@ -25,21 +25,22 @@ class GoToGoal:
     arrives with.
 
     Attributes:
-        speed: m/s, where the robot allows it.
+        speed: m/s, where the robot allows it; None for the robot's own.
         lookahead: how far ahead on the line to the goal the robot steers, m.
         tolerance: the robot comes to a stop at half this distance from the goal, m.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    speed: float = math.inf
+    speed: float | None = None
     lookahead: float = 1.0
     tolerance: float = 0.1
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return the twists (N, 3); nothing is remembered."""
         o, m = observation, observation.limits
-        parameters = tuple(np.float32(v) for v in (self.speed, self.lookahead, self.tolerance, o.dt))
+        speed = math.inf if self.speed is None else self.speed
+        parameters = tuple(np.float32(v) for v in (speed, self.lookahead, self.tolerance, o.dt))
         limits = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.max_ax, m.max_alpha, m.turning_radius)
         twists = np.empty(o.pose.shape, np.float32)
         _drive(parameters, o.pose, o.goal, limits, twists, 0, len(twists))

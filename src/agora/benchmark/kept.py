@@ -1,0 +1,105 @@
+"""What a run kept: its recordings with their maps, and the report made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from agora.benchmark import store
+from agora.benchmark.report import choose, render
+from agora.config import build, load
+from agora.core.recording import Recording
+from agora.core.state import Array
+from agora.errors import ResultsError
+from agora.registry import available
+from agora.registry import load as load_component
+from agora.tasks.suite import Suite
+
+REPLAYS = 24
+"""Episodes that a report embeds."""
+
+
+def described(folder: Path) -> dict[str, object]:
+    """The contents of ``run.yaml``.
+
+    Raises:
+        ResultsError: the folder holds no run.
+    """
+    path = folder / "run.yaml"
+    if not path.is_file():
+        raise ResultsError(f"{folder}: no run.yaml; expected the folder of a run")
+    return dict(load(path, dict))
+
+
+def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
+    """Return recordings by key, as far as they were kept, with the map that the suite gives the episode.
+
+    Raises:
+        ResultsError: the folder holds no run.
+    """
+    wanted = list(keys)
+    suite = build(described(folder)["suite"], Suite, str(folder / "run.yaml"))
+    found: dict[str, Recording] = {}
+    for shard in sorted((folder / "trajectories").glob("*.parquet")) if wanted else []:
+        found.update({k: r for k, r in store.read_recordings(shard).items() if k in wanted})
+    rows = {str(row["key"]): row for row in store.read_rows(folder / "episodes")}
+    return {
+        key: replace(found[key], map=suite.start(str(rows[key]["stage"]), int(rows[key]["episode"])).map)
+        for key in wanted
+        if key in found
+    }
+
+
+def report(folder: Path) -> Path:
+    """Write ``report.html`` of a run and return its path.
+
+    Raises:
+        ResultsError: the folder holds no run, or the page cannot be written.
+    """
+    run = described(folder)
+    rows = store.read_rows(folder / "episodes")
+    metrics = [load_component("metrics", name) for name in available("metrics")]
+    timing: dict[str, Array] = {}
+    for row in store.read_rows(folder / "timing"):
+        timing.setdefault(str(row["planner"]), []).append(row["planning_time"])  # type: ignore[attr-defined]
+    made_on = run.get("made_on", {})
+    listed = folder / "interrupted.txt"
+    shown = {
+        **run,
+        "suite": run["suite"]["name"],  # type: ignore[index]
+        "commit": made_on.get("commit"),  # type: ignore[attr-defined]
+        "hardware": made_on.get("cpu"),  # type: ignore[attr-defined]
+        "interrupted": listed.read_text().split() if listed.is_file() else [],
+        "planners": list(run["planners"]),  # type: ignore[call-overload]
+    }
+    kept = recordings(folder, choose(rows, REPLAYS))
+    page = render(shown, rows, metrics, kept, timing={k: np.array([t for t in v if t is not None]) for k, v in timing.items()})
+    path = folder / "report.html"
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error}") from error
+    return path
+
+
+def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
+    """Write the outcomes of a run and the distributions of metrics as figures, and return their paths.
+
+    Args:
+        folder: of the run. names: of metrics. kind: png, pdf or svg.
+
+    Raises:
+        ResultsError: the folder holds no run. UnknownNameError: no such metric.
+    """
+    from agora.benchmark.comparisons import comparison_figure, outcome_figure
+    from agora.viewer.figures import save
+
+    described(folder)
+    rows = store.read_rows(folder / "episodes")
+    drawn = {"outcomes": outcome_figure(rows)} | {n: comparison_figure(rows, load_component("metrics", n)) for n in names}
+    place = folder / "figures"
+    place.mkdir(exist_ok=True)
+    return [save(figure, place / f"{name}.{kind}") for name, figure in drawn.items()]
