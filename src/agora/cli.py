@@ -137,8 +137,8 @@ def run(
     seed: Seed = None,
 ) -> None:
     """Run one episode and print its metrics."""
-    from agora.benchmark.job import conditions_of, metrics
-    from agora.episode import Episodes
+    from agora.benchmark.job import metrics
+    from agora.episode import Conditions, Episodes
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
@@ -148,7 +148,7 @@ def run(
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
     _, named = named_planner(planner)
     start = chosen.start(place.name, episode)
-    _, recordings = next(iter(Episodes([start], named.part, conditions_of(place))))
+    _, recordings = next(iter(Episodes([start], named.part, Conditions.of(place))))
     recording = recordings[0]
     typer.echo(f"{start.entry}  seed {chosen.seed}  {planner}: {recording.outcome.label}")
     if recording.failure:
