@@ -82,7 +82,9 @@ def bench(
     typer.echo(f"report  {report(folder)}")
     missing = (folder / "interrupted.txt").read_text().split()
     if missing:
-        typer.echo(f"{len(missing)} episodes were interrupted (a planner's call took too long): {folder / 'interrupted.txt'}", err=True)
+        typer.echo(
+            f"{len(missing)} episodes were interrupted (a planner's call took too long): {folder / 'interrupted.txt'}", err=True
+        )
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
@@ -202,7 +204,9 @@ def figures(
 
 @app.command("list")
 def list_(
-    kind: Annotated[str | None, typer.Argument(help="suites, robots, planners, crowd_models, metrics, ...; all by default.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="suites, robots, planners, crowd_models, metrics, ...; all by default.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """List what can be named: suites, robots, worlds and every kind of component."""

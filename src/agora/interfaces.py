@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
-from agora.core.state import Array, Bools, Floats, Ints
+from agora.core.state import Array, Bools, Doubles, Floats, Ints
 
 Memory = dict[str, Array]
 """What a planner remembers between calls: arrays by name, each with the rows as its first axis; {} at the start of an episode."""
@@ -138,7 +138,9 @@ class Planner(Protocol):
 class GlobalPlanner(Protocol):
     """Map to path."""
 
-    def path(self, clearance: Floats, resolution: float, origin: Floats, start: Floats, goal: Floats, radius: float) -> Floats | None:
+    def path(
+        self, clearance: Floats, resolution: float, origin: Floats, start: Doubles, goal: Doubles, radius: float
+    ) -> Floats | None:
         """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none.
 
         ``clearance`` (rows, columns) is the distance to the nearest obstacle, m; ``origin`` (2,) the lower-left corner.

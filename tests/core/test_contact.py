@@ -98,7 +98,9 @@ def test_distance_to_a_turned_box_is_that_of_geometry():
     s, c = math.sin(heading), math.cos(heading)
 
     def at(along: float, across: float) -> float:
-        return float(point_to_polygon(traits, 0, 0, F(2), F(-1), F(heading), F(2 + c * along - s * across), F(-1 + s * along + c * across)))
+        return float(
+            point_to_polygon(traits, 0, 0, F(2), F(-1), F(heading), F(2 + c * along - s * across), F(-1 + s * along + c * across))
+        )
 
     assert at(0.9, 0.1) == pytest.approx(0.4, abs=1e-5)
     assert at(0.1, -0.5) == pytest.approx(0.3, abs=1e-5)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.starts import DISC, people, plane, start
 
 from agora.core.recording import Outcome
 from agora.datasets.trajectories import Trajectories
@@ -18,7 +19,6 @@ from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
 from agora.robots.model import RobotModel
 from agora.tasks.start import RobotStart
-from tests.starts import DISC, people, plane, start
 
 DT = 0.05
 

@@ -52,13 +52,21 @@ def describe(suite: Suite, planners: Mapping[str, Named]) -> dict[str, Any]:
 def surroundings() -> dict[str, Any]:
     """What the results were made on."""
     packages = {name: version(name) for name in ("numpy", "numba", "scipy", "pyarrow")}
-    return {"commit": _commit(), "cpu": _cpu(), "system": platform.platform(), "python": platform.python_version(), "packages": packages}
+    return {
+        "commit": _commit(),
+        "cpu": _cpu(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "packages": packages,
+    }
 
 
 def _commit() -> str:
     here = Path(__file__).parent
     try:
-        answer = subprocess.run(["git", "-C", str(here), "describe", "--always", "--dirty"], capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            ["git", "-C", str(here), "describe", "--always", "--dirty"], capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return answer.stdout.strip()
@@ -103,7 +111,9 @@ def prepare(folder: Path, suite: Suite, planners: Mapping[str, Named], episodes:
     except OSError as error:
         raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
     if free < _FREE + episodes * _PER_EPISODE:
-        raise ResultsError(f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {episodes * _PER_EPISODE / 2**20:.0f} MiB")
+        raise ResultsError(
+            f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {episodes * _PER_EPISODE / 2**20:.0f} MiB"
+        )
     if not record.exists():
         fresh = folder / "run.yaml.new"
         fresh.write_text(dump(described | {"made_on": surroundings()}))

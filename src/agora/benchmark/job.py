@@ -44,7 +44,8 @@ class Plan:
 
     Attributes:
         suite: the episodes. planners: by label. folder: of the results.
-        worlds: most worlds side by side, 0 for all of a job. threads: over worlds. slots: pedestrian slots a world, 0 for the least.
+        worlds: most worlds side by side, 0 for all of a job. threads: over worlds.
+        slots: pedestrian slots a world, 0 for the least.
         trajectories: whose recordings are kept.
     """
 
@@ -67,7 +68,9 @@ def metrics() -> list[Metric]:
     return [load("metrics", name) for name in available("metrics")]
 
 
-def row_of(plan: Plan, job: Job, episode: int, robot: int, model: str, recording: Recording, measures: list[Metric]) -> dict[str, Any]:
+def row_of(
+    plan: Plan, job: Job, episode: int, robot: int, model: str, recording: Recording, measures: list[Metric]
+) -> dict[str, Any]:
     """The row of one robot's episode."""
     row: dict[str, Any] = {
         "key": key_of(plan.suite, job.stage, episode, job.planner, robot),

@@ -69,7 +69,7 @@ class _Worker:
     done: int = 0
 
     def hangs(self, deadline: float) -> bool:
-        began = self.began.value
+        began: float = self.began.value
         return began > 0.0 and time.monotonic() - began > deadline
 
     def stop(self) -> None:
@@ -143,7 +143,9 @@ class Pool:
             what, value = worker.pipe.recv()
         except EOFError as error:
             code = worker.process.exitcode
-            raise InputError(f"a worker died (exit code {code}) in stage {worker.job.stage!r}, planner {worker.job.planner!r}") from error
+            raise InputError(
+                f"a worker died (exit code {code}) in stage {worker.job.stage!r}, planner {worker.job.planner!r}"
+            ) from error
         if what == "done":
             worker.done += value
             yield value

@@ -28,7 +28,10 @@ _TINY = F(1e-30)
 
 @lean
 def exp(x):
-    """e**x for x clamped to [-30, 20]; relative error below 7e-6 on [-10, 2], 1e-4 at -30 (sixth-order polynomial of x/64, squared six times)."""
+    """e**x for x clamped to [-30, 20]; relative error below 7e-6 on [-10, 2], 1e-4 at -30.
+
+    A polynomial of x/64 of sixth order, squared six times.
+    """
     t = min(max(x, _LOWEST), _HIGHEST) * _INVERSE_64
     p = ONE + t * (ONE + t * (_E2 + t * (_E3 + t * (_E4 + t * (_E5 + t * _E6)))))
     p = p * p
@@ -41,7 +44,7 @@ def exp(x):
 
 @lean
 def sincos(x):
-    """(sin x, cos x) of an angle in radians, |x| < 8000; absolute error below 2e-7 times max(1, |x| / 10)."""
+    """Sine and cosine of an angle in radians, |x| < 8000; absolute error below 2e-7 times max(1, |x| / 10)."""
     j = np.floor(x * _TWO_OVER_PI + _ROUND)
     r = ((x - j * _PIO2_A) - j * _PIO2_B) - j * _PIO2_C
     z = r * r
@@ -73,5 +76,4 @@ def atan2(y, x):
 @lean
 def wrap(angle):
     """The angle in (-pi, pi]."""
-    a = angle - TWO_PI * np.ceil((angle - PI) / TWO_PI)
-    return a
+    return angle - TWO_PI * np.ceil((angle - PI) / TWO_PI)

@@ -58,7 +58,7 @@ class Traits(NamedTuple):
     speed: Floats
     group: Ints
     id: Ints
-    count: Ints
+    count: Ints  # type: ignore[assignment]
 
 
 class Waypoints(NamedTuple):
@@ -77,8 +77,8 @@ class Waypoints(NamedTuple):
     y: Floats
     list_x: Floats
     list_y: Floats
-    count: Ints
-    index: Ints
+    count: Ints  # type: ignore[assignment]
+    index: Ints  # type: ignore[assignment]
     mode: Ints
     tolerance: Floats
 
@@ -127,7 +127,7 @@ class Maps(NamedTuple):
         segment_start, disc_start: (M + 1,) first segment, disc of each map.
     """
 
-    index: Ints
+    index: Ints  # type: ignore[assignment]
     start: NDArray[np.int64]
     clearance_start: NDArray[np.int64]
     rows: Ints
@@ -184,7 +184,7 @@ def padded(count: int) -> int:
 def pedestrians(worlds: int, slots: int) -> Pedestrians:
     """An empty generation."""
     fields = [np.zeros((worlds, slots), np.float32) for _ in range(5)]
-    return Pedestrians(*fields, np.zeros((worlds, slots), np.bool_))
+    return Pedestrians._make([*fields, np.zeros((worlds, slots), np.bool_)])
 
 
 def traits(worlds: int, slots: int) -> Traits:
@@ -205,13 +205,13 @@ def waypoints(worlds: int, slots: int, length: int) -> Waypoints:
     now = [np.zeros(shape, np.float32) for _ in range(2)]
     lists = [np.zeros((*shape, max(length, 1)), np.float32) for _ in range(2)]
     numbers = [np.zeros(shape, np.int32) for _ in range(3)]
-    return Waypoints(*now, *lists, *numbers, np.full(shape, 0.5, np.float32))
+    return Waypoints._make([*now, *lists, *numbers, np.full(shape, 0.5, np.float32)])
 
 
 def robots(worlds: int, count: int) -> Robots:
     """An empty generation; ``count`` 0 gives arrays of width 0, which kernels accept."""
     fields = [np.zeros((worlds, count), np.float32) for _ in range(9)]
-    return Robots(*fields, np.zeros((worlds, count), np.bool_))
+    return Robots._make([*fields, np.zeros((worlds, count), np.bool_)])
 
 
 def robot_traits(worlds: int, count: int, corners: int = 0) -> RobotTraits:

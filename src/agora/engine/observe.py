@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.core.state import Doubles, Floats
+from agora.core.state import Doubles
 from agora.costmap.window import Window, fill
 from agora.interfaces import Costmap, Limits, Observation, Tracks
 
@@ -60,9 +60,9 @@ def _gather_robots(robots, traits, position, velocity, radius, present, identity
 
 def _tracks(rows: int, slots: int) -> Tracks:
     shape = (rows, slots)
-    pairs = [np.zeros((*shape, 2), np.float32) for _ in range(2)]
     return Tracks(
-        *pairs,
+        np.zeros((*shape, 2), np.float32),
+        np.zeros((*shape, 2), np.float32),
         np.zeros(shape, np.float32),
         np.zeros(shape, np.bool_),
         np.full(shape, -1, np.int32),
@@ -118,8 +118,7 @@ class Observer:
             arrays = (t.position, t.velocity, t.radius, t.present, t.id, t.group)
             calls.append(bind(_gather_pedestrians, np.int64(engine.layout.robots), people, engine.traits, *arrays))
         if (t := self._robots) is not None:
-            arrays = (t.position, t.velocity, t.radius, t.present, t.id)
-            calls.append(bind(_gather_robots, robots, engine.robot_traits, *arrays))
+            calls.append(bind(_gather_robots, robots, engine.robot_traits, t.position, t.velocity, t.radius, t.present, t.id))
         return calls
 
     def _bind_window(self, window: Window) -> Costmap:
@@ -132,9 +131,7 @@ class Observer:
         cost = np.zeros((self.rows, window.cells, window.cells), np.uint8)
         origin = np.zeros((self.rows, 2), np.float32)
         moving = (self._moving.position, self._moving.radius, self._moving.present)
-        self._fill = bind(
-            fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin
-        )
+        self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
         return Costmap(_read_only(cost), _read_only(origin), window.resolution)
 
     def _fill_window(self) -> None:

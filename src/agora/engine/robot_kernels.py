@@ -6,7 +6,16 @@ import math
 
 import numpy as np
 
-from agora.core.contact import NEVER, inside, point_to_polygon, polygon_in_walls, polygons_meet, substeps, swept_disc_walls, swept_discs
+from agora.core.contact import (
+    NEVER,
+    inside,
+    point_to_polygon,
+    polygon_in_walls,
+    polygons_meet,
+    substeps,
+    swept_disc_walls,
+    swept_discs,
+)
 from agora.core.jit import lean, lean_kernel
 from agora.core.kinematics import exceeds, move, next_twist
 from agora.core.recording import ContactKind, Outcome
@@ -224,7 +233,9 @@ def _keep(now, after, w):
 
 
 @lean_kernel
-def advance_robots(dt, now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, commands, walls, first, last):
+def advance_robots(
+    dt, now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, commands, walls, first, last
+):
     """Write generation t + dt of the robots of worlds ``first <= w < last``, note contacts and decide outcomes.
 
     ``commands`` (W, R, 3) are twists in the robots' frames; ``walls`` (W, R) is scratch: when a wall stopped a robot.

@@ -35,7 +35,9 @@ def _read_only(array: Any) -> Any:
 class CrowdReader:
     """Calls a user-written crowd model on one generation of an engine."""
 
-    def __init__(self, model: CrowdModel, engine: Engine, generation: int, sees_pedestrians: bool, sees_robots: bool, dt: float) -> None:
+    def __init__(
+        self, model: CrowdModel, engine: Engine, generation: int, sees_pedestrians: bool, sees_robots: bool, dt: float
+    ) -> None:
         people, robots = engine._generations[generation], engine._robots[generation]
         shape = (engine.layout.worlds, engine.slots)
         self._model, self._people, self._robots, self._engine = model, people, robots, engine

@@ -183,7 +183,7 @@ class Engine:
         if self._pool is None:
             self._advance(0, self.layout.worlds, due)
         else:
-            list(self._pool.map(lambda r: self._advance(*r, due), self._ranges))
+            list(self._pool.map(lambda r: self._advance(r[0], r[1], due), self._ranges))
         self._now = 1 - self._now
         self.tick += 1
 

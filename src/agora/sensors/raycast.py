@@ -55,9 +55,9 @@ def _stack(typing_context: Any, count: Any, dtype: Any) -> Any:
         data = builder.alloca(number, size=arguments[0])
         data.align = 64
         step = ir.Constant(ir.IntType(64), context.get_abi_sizeof(number))
-        result = make_array(array)(context, builder)  # type: ignore[no-untyped-call]
+        result = make_array(array)(context, builder)
         fields = {"data": data, "shape": [arguments[0]], "strides": [step], "itemsize": step, "meminfo": None}
-        populate_array(result, **fields)  # type: ignore[no-untyped-call]
+        populate_array(result, **fields)
         return result._getvalue()
 
     return array(types.int64, dtype), generate

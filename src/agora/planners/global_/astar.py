@@ -51,7 +51,7 @@ class AStar:
                 raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
 
     def path(
-        self, clearance: Floats, resolution: float, origin: Floats, start: Floats, goal: Floats, radius: float
+        self, clearance: Floats, resolution: float, origin: Floats, start: Doubles, goal: Doubles, radius: float
     ) -> Floats | None:
         """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none, or an end is outside the map."""
         corner = np.asarray(origin, np.float64)[:2] + 0.5 * resolution

@@ -52,7 +52,9 @@ class Random:
 
     def _far_from(self, task: Task, clearance: float, point: Doubles) -> Doubles:
         for _ in range(_TRIES):
-            goal = place(task.stream, task.map, clearance, 1, connected_to=point)[0]
+            goal: Doubles = place(task.stream, task.map, clearance, 1, connected_to=point)[0]
             if np.hypot(*(goal - point)) >= self.distance:
                 return goal
-        raise PlacementError(f"map {task.map.name!r}: no goal {self.distance} m from ({point[0]:.2f}, {point[1]:.2f}) in {_TRIES} tries")
+        raise PlacementError(
+            f"map {task.map.name!r}: no goal {self.distance} m from ({point[0]:.2f}, {point[1]:.2f}) in {_TRIES} tries"
+        )

@@ -31,6 +31,8 @@ class Scenario:
                 raise PlacementError(f"robot {number} starts at ({start[0]:.2f}, {start[1]:.2f}), outside map {task.map.name!r}")
             gap = float(task.map.gap(start[None, :2], limit=task.radius)[0])
             if gap <= 0.0:
-                raise PlacementError(f"robot {number} starts at ({start[0]:.2f}, {start[1]:.2f}), inside an obstacle of {task.map.name!r}")
+                raise PlacementError(
+                    f"robot {number} starts at ({start[0]:.2f}, {start[1]:.2f}), inside an obstacle of {task.map.name!r}"
+                )
             placed.append((start, goal[None]))
         return placed

@@ -1,4 +1,7 @@
-"""Worlds that are folders, as Arena 3.0 lays them out: ``map/map.yaml`` (map_server) or ``map/shapes.yaml``, ``scenarios/*.json``."""
+"""Worlds that are folders, as Arena 3.0 lays them out.
+
+``map/map.yaml`` (map_server) or ``map/shapes.yaml``, and ``scenarios/*.json``.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,108 @@
+"""The shape of the library: what it may import, how big its parts are, what has no types."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+LIBRARY = Path(__file__).resolve().parents[1] / "src" / "agora"
+FILES = sorted(LIBRARY.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+COMPILED = {"device", "inlined", "kernel", "lean", "lean_kernel", "overload"}
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+import agora
+for module in pkgutil.walk_packages(agora.__path__, "agora."):
+    if module.name != "agora.learning.sb3":  # it subclasses a class of Stable-Baselines3; whoever imports it has that
+        importlib.import_module(module.name)
+import numpy, random
+held = (numpy.random.Generator, numpy.random.RandomState, random.Random)
+for name, module in list(sys.modules.items()):
+    if name.split(".")[0] == "agora":
+        for key, value in vars(module).items():
+            if isinstance(value, held):
+                print(f"{name}.{key} is a random generator")
+heavy = {"matplotlib", "rospy", "stable_baselines3", "tf2_ros", "tkinter", "torch"}
+for name in sorted(heavy & set(sys.modules)):
+    print(f"{name} was imported")
+"""
+
+IMPORT_CLI = """
+import sys
+import agora.cli
+print(*sorted({"numba", "numpy", "pyarrow", "pydantic", "ruamel", "scipy"} & set(sys.modules)))
+"""
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    names = {ast.unparse(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in function.decorator_list}
+    return bool(names & COMPILED)
+
+
+def has_all_types(function: ast.FunctionDef) -> bool:
+    given = function.args
+    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    named = [a for a in arguments if a is not None and a.arg not in ("self", "cls")]
+    return function.returns is not None and all(a.annotation is not None for a in named)
+
+
+def python(code: str) -> str:
+    blind = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=blind)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+def test_the_library_needs_no_ros_no_screen_no_torch_and_holds_no_generator():
+    assert python(IMPORT_ALL) == ""
+
+
+def test_the_command_line_starts_without_the_engine():
+    assert python(IMPORT_CLI) == ""
+
+
+def test_the_check_would_find_what_it_looks_for():
+    assert "random generator" in python(
+        IMPORT_ALL.replace("import agora\n", "import agora, random\nagora.held = random.Random(1)\n")
+    )
+    assert "tkinter was imported" in python("import sys, types\nsys.modules['tkinter'] = types.ModuleType('tkinter')" + IMPORT_ALL)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(LIBRARY)))
+def test_files_and_functions_stay_small(path):
+    assert path.read_text(encoding="utf-8").count("\n") <= 450
+    for function in functions(TREES[path]):
+        if not is_compiled(function):
+            assert function.end_lineno - function.lineno < 60, function.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(LIBRARY)))
+def test_only_compiled_functions_have_arguments_without_types(path):
+    for function in functions(TREES[path]):
+        assert has_all_types(function) or is_compiled(function), f"{path}:{function.lineno}: {function.name}"
+
+
+def test_files_are_named_for_what_they_hold():
+    vague = {"utils.py", "util.py", "helpers.py", "common.py", "misc.py", "constants.py"}
+    assert not [path for path in FILES if path.name in vague]
+
+
+def test_the_core_and_the_engine_know_no_clock():
+    clocks = {"time", "datetime", "sched"}
+    for path, tree in TREES.items():
+        if path.relative_to(LIBRARY).parts[0] not in ("core", "engine", "pedestrians", "planners", "sensors", "metrics", "tasks"):
+            continue
+        imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+        imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+        assert not imported & clocks, path

@@ -1,0 +1,106 @@
+"""Components by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+from agora import registry
+from agora.errors import InputError, UnknownNameError
+from agora.metrics.metric import Metric
+
+
+@dataclasses.dataclass(frozen=True)
+class Snail:
+    """A stranger's planner.
+
+    Attributes:
+        speed: m/s.
+    """
+
+    speed: float = 0.013
+
+    def __post_init__(self) -> None:
+        if self.speed <= 0:
+            raise ValueError(f"speed must be above 0, got {self.speed}")
+
+
+@pytest.fixture
+def strangers(monkeypatch):
+    """What other distributions registered: a list of ``(name, value)``; registered before the test, forgotten after it."""
+
+    def register(*points: tuple[str, str]) -> None:
+        def entry_points(group: str) -> EntryPoints:
+            return EntryPoints(EntryPoint(name, value, group) for name, value in points)
+
+        monkeypatch.setattr(registry, "entry_points", entry_points)
+        registry.available.cache_clear()
+
+    yield register
+    registry.available.cache_clear()
+
+
+@pytest.mark.parametrize("kind", registry.KINDS)
+def test_everything_registered_can_be_imported_and_is_frozen_data(kind):
+    for name in registry.available(kind):
+        component = registry.load(kind, name)
+        if kind == "metrics":
+            assert isinstance(component, Metric) and component.name == name
+        else:
+            assert dataclasses.is_dataclass(component) and component.__dataclass_params__.frozen
+
+
+@pytest.mark.parametrize("kind", [kind for kind in registry.KINDS if kind != "metrics"])
+def test_the_docstring_of_a_component_names_every_parameter(kind):
+    for name in registry.available(kind):
+        component = registry.load(kind, name)
+        described = "".join(parent.__doc__ or "" for parent in component.__mro__[:-1])
+        for field in dataclasses.fields(component):
+            assert not field.init or field.name in described, f"{kind} {name}: {field.name}"
+
+
+def test_a_strangers_component_is_built_like_ours(strangers):
+    strangers(("snail", f"{__name__}:Snail"))
+    made = registry.make("planners", "snail", speed=0.02)
+    assert type(made).__name__ == "Snail" and made.speed == 0.02
+
+
+def test_nothing_is_imported_before_it_is_asked_for(strangers):
+    strangers(("broken", "a_package_that_is_not_there:Planner"), ("snail", f"{__name__}:Snail"))
+    assert list(registry.available("planners")) == ["broken", "snail"]
+    assert registry.make("planners", "snail").speed == 0.013
+    with pytest.raises(ModuleNotFoundError):
+        registry.load("planners", "broken")
+
+
+def test_an_unknown_name_gets_the_nearest_one(strangers):
+    strangers(("snail", f"{__name__}:Snail"), ("pelican", f"{__name__}:Snail"))
+    with pytest.raises(UnknownNameError, match="no local planner called 'snall'; did you mean 'snail'"):
+        registry.make("planners", "snall")
+    with pytest.raises(UnknownNameError, match="there are pelican, snail"):
+        registry.load("planners", "zzz")
+
+
+def test_an_unknown_kind_gets_the_nearest_one():
+    with pytest.raises(UnknownNameError, match="did you mean 'planners'"):
+        registry.available("planers")
+
+
+def test_an_unknown_parameter_gets_the_nearest_one(strangers):
+    strangers(("snail", f"{__name__}:Snail"))
+    with pytest.raises(InputError, match="local planner 'snail' has no parameter 'sped'; did you mean 'speed'"):
+        registry.make("planners", "snail", sped=1.0)
+
+
+def test_a_value_that_a_component_refuses_is_an_input_error(strangers):
+    strangers(("snail", f"{__name__}:Snail"))
+    with pytest.raises(InputError, match="local planner 'snail': speed must be above 0, got -1"):
+        registry.make("planners", "snail", speed=-1)
+
+
+def test_two_distributions_cannot_register_one_name(strangers):
+    strangers(("snail", f"{__name__}:Snail"), ("snail", "elsewhere:Snail"))
+    with pytest.raises(InputError, match="two planners are called 'snail'"):
+        registry.available("planners")
