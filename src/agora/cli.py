@@ -137,8 +137,8 @@ def run(
     seed: Seed = None,
 ) -> None:
     """Run one episode and print its metrics."""
-    from agora.benchmark.job import conditions_of, metrics
-    from agora.episode import Episodes
+    from agora.benchmark.job import metrics
+    from agora.episode import Conditions, Episodes
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
@@ -148,7 +148,7 @@ def run(
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
     _, named = named_planner(planner)
     start = chosen.start(place.name, episode)
-    _, recordings = next(iter(Episodes([start], named.part, conditions_of(place))))
+    _, recordings = next(iter(Episodes([start], named.part, Conditions.of(place))))
     recording = recordings[0]
     typer.echo(f"{start.entry}  seed {chosen.seed}  {planner}: {recording.outcome.label}")
     if recording.failure:
@@ -184,6 +184,22 @@ def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")
     from agora.benchmark.kept import report as write
 
     typer.echo(write(folder))
+
+
+@app.command()
+def figures(
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="A metric to compare; repeat it.")] = None,
+    kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
+) -> None:
+    """Write figures for a paper: outcomes with intervals, and the distribution of metrics."""
+    from agora.benchmark.kept import figures as write
+    from agora.errors import InputError
+
+    if kind not in ("png", "pdf", "svg"):
+        raise InputError(f"--format: expected png, pdf or svg, got {kind!r}")
+    for path in write(folder, metric or ["time_to_goal", "path_length", "closest_pedestrian_distance_min"], kind):
+        typer.echo(path)
 
 
 @app.command("list")

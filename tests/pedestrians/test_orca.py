@@ -410,7 +410,15 @@ def test_a_wall_is_approached_no_faster_than_reaches_it_in_the_horizon():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"horizon": 0.0}, {"horizon_obstacle": -1.0}, {"max_neighbours": -1}, {"reciprocal": 0.0}, {"padding": -0.1}, {"settle": 0.0}],
+    [
+        {"horizon": 0.0},
+        {"horizon_obstacle": -1.0},
+        {"max_neighbours": -1},
+        {"reciprocal": 0.0},
+        {"padding": -0.1},
+        {"settle": np.inf},
+        {"walls": 2},
+    ],
 )
 def test_parameters_without_meaning_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):

@@ -83,3 +83,23 @@ def report(folder: Path) -> Path:
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
     return path
+
+
+def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
+    """Write the outcomes of a run and the distributions of metrics as figures, and return their paths.
+
+    Args:
+        folder: of the run. names: of metrics. kind: png, pdf or svg.
+
+    Raises:
+        ResultsError: the folder holds no run. UnknownNameError: no such metric.
+    """
+    from agora.benchmark.comparisons import comparison_figure, outcome_figure
+    from agora.viewer.figures import save
+
+    described(folder)
+    rows = store.read_rows(folder / "episodes")
+    drawn = {"outcomes": outcome_figure(rows)} | {n: comparison_figure(rows, load_component("metrics", n)) for n in names}
+    place = folder / "figures"
+    place.mkdir(exist_ok=True)
+    return [save(figure, place / f"{name}.{kind}") for name, figure in drawn.items()]

@@ -17,6 +17,7 @@ from agora.core.scalar import ONE, ZERO
 _GROWTH = np.float32(1.25)
 _FAR = np.float32(3e38)
 _SHIFT, _INDEX, _LAST = np.int64(32), np.int64(0xFFFFFFFF), np.int64(2**63 - 1)
+_ALL, _ONE = np.uint64(2**64 - 1), np.uint64(1)
 _LANES = 16
 
 
@@ -141,11 +142,11 @@ def select_nearest(keys, found, nearest):
     for k in range(found, end):
         keys[k] = _LAST
     kept = min(found, nearest.size)
-    before = np.int64(-1)
+    above = np.uint64(0)
     for n in range(kept):
-        best = _LAST
+        best = _ALL  # the smallest of the keys from ``above`` on: the others wrap around
         for k in range(end):
-            best = min(best, keys[k] if keys[k] > before else _LAST)
-        nearest[n] = best
-        before = best
+            best = min(best, np.uint64(keys[k]) - above)
+        nearest[n] = np.int64(above + best)
+        above += best + _ONE
     return kept

@@ -65,12 +65,15 @@ class Orca:
 
     def __post_init__(self) -> None:
         for name in ("neighbour_distance", "horizon", "horizon_obstacle", "max_speed_factor", "settle"):
-            if not getattr(self, name) > 0.0:
-                raise InputError(f"orca: {name} must be above 0, got {getattr(self, name)}")
-        if self.max_neighbours < 0 or self.padding < 0.0:
-            raise InputError(f"orca: max_neighbours and padding must not be negative, got {self.max_neighbours} and {self.padding}")
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise InputError(f"orca: {name} must be above 0 and finite, got {getattr(self, name)}")
+        for name in ("max_neighbours", "padding"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise InputError(f"orca: {name} must be 0 or more and finite, got {getattr(self, name)}")
         if not 0.0 < self.reciprocal <= 1.0:
             raise InputError(f"orca: reciprocal must be in (0, 1], got {self.reciprocal}")
+        if self.walls not in (True, False):
+            raise InputError(f"orca: walls must be true or false, got {self.walls}")
 
     def kernel(self) -> Any:
         """Return the compiled function."""

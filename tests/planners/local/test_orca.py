@@ -30,7 +30,9 @@ def observation(pose, goal, twist=None, holonomic=True, max_vx=1.0, path=None, p
     rows = len(pose)
     full = np.ones(rows, F)
     goal = np.column_stack([np.asarray(goal, F), np.zeros(rows, F)])
-    limits = Limits(np.full(rows, holonomic), -full, full * F(max_vx), full, full * F(1.5), full, full, full, 0 * full)
+    limits = Limits(
+        np.full(rows, holonomic), -full * F(max_vx), full * F(max_vx), full * F(max_vx), full * F(1.5), full, full, full, 0 * full
+    )
     if path is not None:
         path = np.asarray(path, F)
         path_count = np.full(rows, path.shape[1], np.int32) if path_count is None else np.asarray(path_count, np.int32)
@@ -161,6 +163,21 @@ def test_a_robot_that_cannot_move_sideways_turns_towards_the_velocity():
     assert twist[:, 0] == pytest.approx(np.maximum(0.0, np.cos(error)), abs=1e-6)
     assert (twist[:, 1] == 0.0).all()
     assert twist[:, 2] == pytest.approx(np.clip(0.8 * error, -1.5, 1.5), abs=1e-6)
+
+
+def test_a_robot_that_cannot_turn_in_place_goes_on_while_it_turns():
+    o = observation([[0.0, 0.0, 0.0], [0.0, 0.0, 2.0]], [[-5.0, -0.1], [5.0, 0.0]], holonomic=False)
+    tight = np.full(2, 0.5, F)
+    o = dataclasses.replace(o, limits=dataclasses.replace(o.limits, turning_radius=tight))
+    twist, _ = OrcaPlanner(follow_path=False).act(o, {})
+    assert twist == pytest.approx(np.array([[0.25, 0.0, -0.5], [0.25, 0.0, -0.5]]), abs=1e-6)
+
+
+def test_a_holonomic_robot_is_not_asked_for_more_than_it_can():
+    o = observation([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], [[0.5, -5.0], [-5.0, 1.0]])
+    o = dataclasses.replace(o, limits=dataclasses.replace(o.limits, max_vy=np.full(2, 0.4, F), min_vx=np.full(2, -0.2, F)))
+    twist, _ = OrcaPlanner(follow_path=False).act(o, {})
+    assert twist == pytest.approx(np.array([[0.0995, -0.4, 0.0], [-0.2, 0.1961, 0.0]]), abs=1e-4)
 
 
 def test_at_the_goal_it_stands_still():

@@ -23,6 +23,7 @@ from agora.interfaces import Memory, Observation, Tracks
 _SETTLE = np.float32(1.0)
 _TINY = np.float32(1e-12)
 _STILL = np.float32(1e-3)
+_CREEP = np.float32(0.25)
 _FAR = np.float32(3e38)
 
 
@@ -30,8 +31,9 @@ _FAR = np.float32(3e38)
 class OrcaPlanner:
     """The velocity nearest to the preferred one that avoids pedestrians and other robots for a while.
 
-    A holonomic robot gets that velocity, turned into its frame, and does not turn (omega 0). Any other turns towards it:
-    ``omega = turn_gain * error`` within its limit, ``vx = |v| max(0, cos error)``; error is the angle from heading to velocity.
+    A holonomic robot gets that velocity, turned into its frame and cut to its limits there, and does not turn (omega 0). Any other
+    turns towards it: ``vx = |v| max(0, cos error)``, ``omega = turn_gain * error`` within its limits, where error is the angle from
+    heading to velocity. One that cannot turn in place goes on at no less than a quarter of ``|v|``.
 
     With ``follow_path`` False, ``preferred_speed`` 1 and a holonomic robot it is CrowdNav's ORCA robot.
 
@@ -60,15 +62,15 @@ class OrcaPlanner:
     needs: ClassVar[frozenset[str]] = frozenset({"pedestrians", "robots", "path"})
 
     def __post_init__(self) -> None:
-        for name in ("neighbour_distance", "horizon", "lookahead", "turn_gain"):
-            if not getattr(self, name) > 0.0:
-                raise InputError(f"orca: {name} must be above 0, got {getattr(self, name)}")
-        if self.max_neighbours < 0 or self.padding < 0.0:
-            raise InputError(f"orca: max_neighbours and padding must not be negative, got {self.max_neighbours} and {self.padding}")
+        for name in ("neighbour_distance", "horizon", "lookahead", "preferred_speed", "turn_gain"):
+            value = getattr(self, name)
+            if not (value is None and name == "preferred_speed") and not 0.0 < value < math.inf:
+                raise InputError(f"orca: {name} must be above 0 and finite, got {value}")
+        for name in ("max_neighbours", "padding"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise InputError(f"orca: {name} must be 0 or more and finite, got {getattr(self, name)}")
         if not 0.0 < self.responsibility <= 1.0:
             raise InputError(f"orca: responsibility must be in (0, 1], got {self.responsibility}")
-        if self.preferred_speed is not None and not self.preferred_speed > 0.0:
-            raise InputError(f"orca: preferred_speed must be above 0, got {self.preferred_speed}")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return twists (N, 3) in the robots' frame; nothing is remembered."""
@@ -95,7 +97,7 @@ class OrcaPlanner:
         _act(
             parameters,
             (observation.pose, observation.twist, observation.goal, observation.radius),
-            (limits.holonomic, limits.max_vx, limits.max_omega),
+            (limits.holonomic, limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega, limits.turning_radius),
             (path, path_count),
             _discs(observation.pedestrians, rows),
             _discs(observation.robots, rows),
@@ -155,7 +157,7 @@ def _near(keys, found, position, present, x, y, view, begin):
 def _act(parameters, robot, limits, route, pedestrians, robots, out, first, last):
     """Twists of rows first..last-1."""
     pose, twist, goal, radius = robot
-    holonomic, max_vx, max_omega = limits
+    holonomic, min_vx, max_vx, max_vy, max_omega, turning_radius = limits
     path, path_count = route
     view, most, inverse_horizon = parameters[0], np.int64(parameters[1]), ONE / parameters[2]
     padding, share, lookahead, gain, inverse_dt = parameters[3], parameters[4], parameters[5], parameters[7], ONE / parameters[8]
@@ -168,8 +170,8 @@ def _act(parameters, robot, limits, route, pedestrians, robots, out, first, last
         sine, cosine = sincos(heading)
         vx, vy = twist[row, 0] * cosine - twist[row, 1] * sine, twist[row, 0] * sine + twist[row, 1] * cosine
         speed = parameters[6] if parameters[6] > ZERO else max_vx[row]
-        ahead, tx, ty = point_ahead(path[row], path_count[row], x, y, lookahead)
-        if ahead:
+        leads, tx, ty = point_ahead(path[row], path_count[row], x, y, lookahead)
+        if leads:
             tx, ty = towards(tx - x, ty - y, speed, ZERO)
         else:
             tx, ty = towards(goal[row, 0] - x, goal[row, 1] - y, speed, _SETTLE)
@@ -188,14 +190,13 @@ def _act(parameters, robot, limits, route, pedestrians, robots, out, first, last
             reach = radius[row] + other + padding + padding
             disc_line(lines, n, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, share)
         tx, ty = nearest_velocity(lines, kept, 0, max_vx[row], tx, ty, spare)
-        if holonomic[row]:
-            out[row, 0], out[row, 1], out[row, 2] = tx * cosine + ty * sine, ty * cosine - tx * sine, ZERO
-            continue
         size = math.sqrt(tx * tx + ty * ty)
-        if size < _STILL:
-            out[row, 0], out[row, 1], out[row, 2] = ZERO, ZERO, ZERO
-            continue
-        error = wrap(atan2(ty, tx) - heading)
-        out[row, 0] = size * max(ZERO, sincos(error)[1])
-        out[row, 1] = ZERO
-        out[row, 2] = min(max(gain * error, -max_omega[row]), max_omega[row])
+        if holonomic[row]:
+            out[row, 0] = min(max(tx * cosine + ty * sine, min_vx[row]), max_vx[row])
+            out[row, 1] = min(max(ty * cosine - tx * sine, -max_vy[row]), max_vy[row])
+        elif size > _STILL:
+            error = wrap(atan2(ty, tx) - heading)
+            tight = turning_radius[row]
+            ahead = size * max(sincos(error)[1], _CREEP if tight > ZERO else ZERO)
+            fastest = min(max_omega[row], ahead / tight) if tight > ZERO else max_omega[row]
+            out[row, 0], out[row, 2] = ahead, min(max(gain * error, -fastest), fastest)
