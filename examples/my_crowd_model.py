@@ -5,9 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from agora.benchmark.job import conditions_of
 from agora.core.state import Floats
-from agora.episode import Episodes
+from agora.episode import Conditions, Episodes
 from agora.interfaces import CrowdScene
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.tasks.suite import load_suite
@@ -48,7 +47,7 @@ class Sidestep:
 
 if __name__ == "__main__":
     suite = load_suite("demo")
-    conditions = replace(conditions_of(suite.stage("hall")), crowd=Sidestep())
+    conditions = replace(Conditions.of(suite.stage("hall")), crowd=Sidestep())
     for _, [recording] in Episodes([suite.start("hall", k) for k in range(3)], PurePursuit(), conditions):
         speed = np.linalg.norm(recording.pedestrian_velocity, axis=-1)[recording.pedestrian_present]
         print(f"{recording.outcome.label:22s} people walk {speed.mean():.2f} m/s")

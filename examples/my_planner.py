@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from agora.benchmark.job import conditions_of
-from agora.episode import Episodes
+from agora.episode import Conditions, Episodes
 from agora.interfaces import Observation
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.tasks.suite import load_suite
@@ -42,6 +41,6 @@ if __name__ == "__main__":
     suite = load_suite("demo")
     starts = [suite.start("crossing", k) for k in range(6)]
     for planner in (PurePursuit(), Polite()):
-        episodes = Episodes(starts, planner, conditions_of(suite.stage("crossing")))
+        episodes = Episodes(starts, planner, Conditions.of(suite.stage("crossing")))
         outcomes = [recording.outcome.label for _, [recording] in episodes]
         print(f"{type(planner).__name__:12s} {', '.join(sorted(outcomes))}")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agora.benchmark.job import conditions_of, metrics
-from agora.episode import Episodes
+from agora.benchmark.job import metrics
+from agora.episode import Conditions, Episodes
 from agora.registry import make
 from agora.tasks.suite import load_suite
 from agora.viewer.figures import save, trajectory_figure
@@ -11,7 +11,7 @@ from agora.viewer.figures import save, trajectory_figure
 suite = load_suite("demo")
 stage = suite.stage("hall")
 planner = make("planners", "pure_pursuit", speed=0.8)
-[(_, [recording])] = Episodes([suite.start("hall", 3)], planner, conditions_of(stage))
+[(_, [recording])] = Episodes([suite.start("hall", 3)], planner, Conditions.of(stage))
 
 print(f"{recording.outcome.label} after {recording.time[-1]:.1f} s")
 for metric in metrics():
