@@ -22,7 +22,7 @@ REPLAYS = 24
 """Episodes that a report embeds."""
 
 
-def described(folder: Path) -> dict[str, object]:
+def described(folder: Path) -> dict[str, Any]:
     """The contents of ``run.yaml``.
 
     Raises:
@@ -69,20 +69,21 @@ def report(folder: Path) -> Path:
     run = described(folder)
     rows = store.read_rows(folder / "episodes")
     metrics = [load_component("metrics", name) for name in available("metrics")]
-    timing: dict[str, list[Any]] = {}
+    timing: dict[str, list[float]] = {}
     for row in store.read_rows(folder / "timing"):
-        timing.setdefault(str(row["planner"]), []).append(row["planning_time"])
+        if row["planning_time"] is not None:
+            timing.setdefault(str(row["planner"]), []).append(row["planning_time"])
     made_on = run.get("made_on", {})
     shown = {
         **run,
-        "suite": run["suite"]["name"],  # type: ignore[index]
-        "commit": made_on.get("commit"),  # type: ignore[attr-defined]
-        "hardware": made_on.get("cpu"),  # type: ignore[attr-defined]
+        "suite": run["suite"]["name"],
+        "commit": made_on.get("commit"),
+        "hardware": made_on.get("cpu"),
         "interrupted": [f"{key}: {reason}" for key, reason in interrupted(folder).items()],
-        "planners": list(run["planners"]),  # type: ignore[call-overload]
+        "planners": list(run["planners"]),
     }
     kept = recordings(folder, choose(rows, REPLAYS))
-    page = render(shown, rows, metrics, kept, timing={k: np.array([t for t in v if t is not None]) for k, v in timing.items()})
+    page = render(shown, rows, metrics, kept, timing={name: np.array(times) for name, times in timing.items()})
     path = folder / "report.html"
     try:
         path.write_text(page, encoding="utf-8")

@@ -185,7 +185,7 @@ class Observer:
         if self._costmap is not None:
             self._fill_window()
         seen = self._needs
-        scanned = self._lidar is not None and "scan" in seen
+        lidar = self._lidar if "scan" in seen else None
         return Observation(
             pose=_read_only(self._pose),
             twist=_read_only(self._twist),
@@ -198,9 +198,9 @@ class Observer:
             path_count=_read_only(self._path_count) if "path" in seen else None,
             pedestrians=self._pedestrians if "pedestrians" in seen else None,
             robots=self._robots if "robots" in seen else None,
-            scan=_read_only(self._ranges) if scanned else None,
-            scan_angles=_read_only(self._scan_angles) if scanned else None,
-            scan_pose=_read_only(self._scan_pose) if scanned else None,
-            scan_range=self._lidar.range_max if scanned else None,
+            scan=_read_only(self._ranges) if lidar is not None else None,
+            scan_angles=_read_only(self._scan_angles) if lidar is not None else None,
+            scan_pose=_read_only(self._scan_pose) if lidar is not None else None,
+            scan_range=lidar.range_max if lidar is not None else None,
             costmap=self._costmap if "costmap" in seen else None,
         )

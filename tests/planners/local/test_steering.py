@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from planners.local.observations import observe
 
 from agora.planners.local.steering import velocity_to_twist
+from planners.local.observations import observe
 
 
 def twist(velocity, heading=0.7, gain=2.0, **bounds):

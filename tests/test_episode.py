@@ -1,0 +1,112 @@
+"""The one loop: an episode's result depends on the episode, not on what runs beside it; a planner's failure is its own row's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agora.benchmark import store
+from agora.core.recording import Outcome
+from agora.episode import Conditions, Episodes
+from agora.errors import InputError
+from tests.naughty import Naughty
+from tests.starts import people, start
+from tests.suites import CROWDS, PLANNERS, planners, suite, write_world
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return suite(write_world(tmp_path_factory.mktemp("places") / "room"), episodes=64, timeout=2.0)
+
+
+def played(small, crowd, planner, numbers, scratch, **options):
+    """Bytes of the recordings of each episode, by number."""
+    starts = [small.start(crowd, k) for k in numbers]
+    episodes = Episodes(starts, planner, Conditions.of(small.stage(crowd)), **options)
+    written = {}
+    for index, recordings in episodes:
+        store.write_recordings(scratch / "one.parquet", {str(r): recording for r, recording in enumerate(recordings)})
+        written[numbers[index]] = (scratch / "one.parquet").read_bytes()
+    return written
+
+
+@pytest.mark.parametrize("text", PLANNERS)
+def test_an_episode_is_the_same_alone_refilled_or_beside_63_others_with_any_padding_and_threads(small, tmp_path, text):
+    planner = planners(text)[text].part
+    for crowd in CROWDS:
+        together = played(small, crowd, planner, range(64), tmp_path)
+        assert len(set(together.values())) == 64
+        for numbers, options in (
+            (range(50, 64), {"worlds": 7, "slots": 32}),
+            ([60, 3, 17], {"worlds": 1, "slots": 128}),
+            (range(63, 20, -1), {"worlds": 40, "threads": 2, "slots": 48}),
+        ):
+            again = played(small, crowd, planner, numbers, tmp_path, **options)
+            different = [k for k in numbers if again[k] != together[k]]
+            assert not different, (crowd, options)
+
+
+FAILURES = {
+    "raises": "ZeroDivisionError: on purpose",
+    "is_not_finite": "nan",
+    "has_another_shape": "twists of shape (1, 2), not (1, 3)",
+}
+
+
+@pytest.mark.parametrize("mischief", FAILURES)
+def test_a_planner_that_fails_ends_its_own_robots_with_the_reason_and_the_others_go_on(mischief, tmp_path):
+    starts = [start(goal=(x, 2.0, 0.0), timeout=1.5, entry=f"test/stage/{x}") for x in (-4.0, 3.0, -3.0, 4.0)]
+    good = dict(Episodes(starts, Naughty(), Conditions()))
+    bad = dict(Episodes(starts, Naughty(mischief), Conditions(), worlds=3))
+    for k in (0, 2):
+        for (one,), name in ((good[k], "good"), (bad[k], "bad")):
+            store.write_recordings(tmp_path / name, {"x": one})
+        assert (tmp_path / "good").read_bytes() == (tmp_path / "bad").read_bytes()
+        assert bad[k][0].outcome is Outcome.TIMEOUT and bad[k][0].failure == ""
+    for k in (1, 3):
+        (failed,) = bad[k]
+        assert failed.outcome is Outcome.PLANNER_FAILED
+        assert FAILURES[mischief] in failed.failure
+        assert failed.time[-1] == pytest.approx(0.3)
+        assert np.array_equal(failed.pose, good[k][0].pose[:4])
+
+
+def test_a_robot_whose_planner_failed_ends_alone_and_its_companion_drives_on():
+    one = start(goal=(3.0, 0.0, 0.0), timeout=1.0)
+    other = replace(one.robots[0], pose=np.array([2.0, 3.0, -1.0]), goals=np.array([[-3.0, 0.0, 0.0]]))
+    both = replace(one, robots=(one.robots[0], other))
+    ((_, (failed, fine)),) = Episodes([both], Naughty("raises"), Conditions())
+    assert (failed.outcome, fine.outcome) == (Outcome.PLANNER_FAILED, Outcome.TIMEOUT)
+    assert (failed.time[-1], fine.time[-1]) == (pytest.approx(0.3), pytest.approx(1.0))
+    assert np.hypot(*(fine.pose[-1, :2] - fine.pose[0, :2])) == pytest.approx(0.4, abs=0.05)
+
+
+def test_a_planner_that_fails_at_its_first_call_has_a_row_of_no_duration():
+    ((_, (failed,)),) = Episodes([start(goal=(3.0, 0.0, 0.0))], Naughty("raises", after=0), Conditions())
+    assert failed.outcome is Outcome.PLANNER_FAILED
+    assert failed.time.tolist() == [0.0]
+
+
+def test_robots_that_are_removed_are_not_run_into():
+    crowd = people([[1.0, 0.0]], [[[1.0, 0.0]]])
+    ahead = start(pose=(-0.2, 0.0, 0.0), goal=(5.0, 0.0, 0.0), crowd=crowd, timeout=4.0)
+    behind = replace(ahead.robots[0], pose=np.array([-1.2, 0.0, 0.0]))
+    both = replace(ahead, robots=(ahead.robots[0], behind))
+
+    class Straight(Naughty):
+        def act(self, observation, memory):
+            return np.tile(np.array([0.5, 0.0, 0.0], np.float32), (len(observation.pose), 1)), {}
+
+    outcomes = {}
+    for remove in (False, True):
+        ((_, recordings),) = Episodes([both], Straight(), Conditions(remove=remove))
+        outcomes[remove] = [r.outcome for r in recordings]
+    assert outcomes[False] == [Outcome.PEDESTRIAN_COLLISION, Outcome.ROBOT_COLLISION]
+    assert outcomes[True] == [Outcome.PEDESTRIAN_COLLISION, Outcome.PEDESTRIAN_COLLISION]
+
+
+def test_nothing_to_run_is_an_input_error():
+    with pytest.raises(InputError, match="no episode"):
+        Episodes([], Naughty(), Conditions())
