@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from PIL import Image
 
 from agora.benchmark import store
 from agora.config import build
+from agora.core.recording import Recording
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.tasks.suite import Suite
@@ -56,6 +59,16 @@ def suite(world: Path, episodes: int, timeout: float = 6.0, crowds: Iterable[str
 def planners(*texts: str) -> dict[str, Named]:
     """Planners by label."""
     return dict(named_planner(text) for text in texts)
+
+
+def fingerprint(recording: Recording) -> bytes:
+    """Everything in a recording but wall times, as a digest."""
+    digest = hashlib.blake2b()
+    for field in dataclasses.fields(recording):
+        if field.name not in ("planning_time", "map"):
+            value = getattr(recording, field.name)
+            digest.update(repr((field.name, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value).encode())
+    return digest.digest()
 
 
 def results(folder: Path, scratch: Path) -> tuple[bytes, bytes]:
