@@ -80,3 +80,10 @@ def results(folder: Path, scratch: Path) -> tuple[bytes, bytes]:
         kept.update(store.read_recordings(path))
     store.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
     return (scratch / "rows.parquet").read_bytes(), (scratch / "kept.parquet").read_bytes()
+
+
+def plane(episodes: int = 6, timeout: float = 1.0, **more: Any) -> Suite:
+    """A suite of one robot on a plane with x from -6 to 6 and nobody else."""
+    world = {"name": "open", "width": 12.0, "height": 9.0, "x": -6.0, "y": 1.0}
+    one = {"name": "plane", "episodes": episodes, "world": world, "robots": {"name": "random", "distance": 2.0}, "timeout": timeout}
+    return build({"name": "plain", "seed": 5, "stages": [one | more]}, Suite)

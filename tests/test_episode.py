@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from agora.core.recording import Outcome
+from agora.datasets.trajectories import Trajectories
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
+from agora.pedestrians.waypoint import Waypoint
+from agora.sensors.lidar import Lidar
+from agora.tasks.periods import Periods
+from agora.tasks.start import Start
 from tests.naughty import Naughty
 from tests.starts import people, start
 from tests.suites import CROWDS, PLANNERS, fingerprint, planners, suite, write_world
@@ -39,6 +45,46 @@ def test_an_episode_is_the_same_alone_refilled_or_beside_63_others_with_any_padd
             (range(63, 30, -1), {"worlds": 32, "threads": 2, "slots": 48}),
         ):
             assert played(numbers, **options) == {k: together[k] for k in numbers}, (crowd, options)
+
+
+@dataclass(frozen=True)
+class Shy:
+    """Drives to where a noisy scan sees farthest."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"scan"})
+
+    def plan(self, observation, memory):
+        bearing = observation.scan_angles[np.argmax(observation.scan)]
+        return (0.4, 0.0, float(bearing)), None
+
+
+def recorded(number: int) -> Start:
+    """Two recorded pedestrians, one of whom comes again and again, and one who draws waypoints, under a timeout of its own."""
+    times = np.array([0.3, 1.1 + 0.01 * number, 2.5, 0.0, 0.7])
+    x, y = np.array([-3.0, -1.0, 4.0, 5.0, 1.0]), np.array([2.0, 1.5, 3.0, -2.0, -2.5])
+    replay = Trajectories(times, x, y, np.array([0, 3, 5]), np.array([4, 9]), period=np.array([0.0, 0.7]))
+    crowd = people([[-2.0, -2.0]], [[[0.0, 1.0], [-2.0, -1.0], [-1.0, -3.0], [-2.5, 0.5]]], mode=1)
+    more = {"timeout": 1.5 + 0.17 * (number % 7), "replay": replay, "replay_phase": np.array([0.0, 0.05 * number])}
+    return start(pose=(0.1 * number, 0.0, 0.3), crowd=crowd, entry=f"test/recorded/{number}", **more)
+
+
+def test_noise_recordings_drawn_waypoints_and_periods_that_rarely_meet_do_not_know_of_the_batch():
+    starts = [recorded(k) for k in range(40)]
+    lidar = Lidar(beams=61, angle_min=-2.0, angle_max=2.0, noise=0.3, dropout=0.1, legs=True)
+    conditions = Conditions(Periods(0.05, 0.1, 0.05, 0.15), crowd=Waypoint(), lidar=lidar)
+
+    def played(numbers, **options):
+        episodes = Episodes([starts[k] for k in numbers], Shy(), conditions, **options)
+        return {numbers[index]: fingerprint(recordings[0]) for index, recordings in episodes}
+
+    together = played(range(40))
+    assert len(set(together.values())) == 40
+    for numbers, options in (
+        (range(39, 25, -1), {"worlds": 3, "slots": 32}),
+        ([7, 30], {"worlds": 1, "slots": 128}),
+        (range(39), {"worlds": 33, "threads": 2}),
+    ):
+        assert played(numbers, **options) == {k: together[k] for k in numbers}, options
 
 
 FAILURES = {
