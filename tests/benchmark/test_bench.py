@@ -9,10 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
+from tests.naughty import Naughty
+from tests.suites import plane, planners, results, suite, write_world
 
 from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, bench, jobs_for, with_seed
@@ -20,8 +24,6 @@ from agora.benchmark.store import PARTS
 from agora.config import dump, load
 from agora.errors import InputError, PlacementError, ResultsError
 from agora.registry import Named
-from tests.naughty import Naughty
-from tests.suites import plane, planners, results, suite, write_world
 
 AGORA = [sys.executable, "-c", "from agora.cli import main; main()"]
 CIRCLE = {"circle": Named("naughty", Naughty())}
@@ -31,7 +33,7 @@ CIRCLE = {"circle": Named("naughty", Naughty())}
 def reference(tmp_path_factory):
     """A suite, and rows and recordings of a run of it in this process."""
     folder = tmp_path_factory.mktemp("reference")
-    small = suite(write_world(folder / "room"), episodes=8, timeout=3.0)
+    small = suite(write_world(folder / "room"), episodes=12, timeout=3.0)
     (folder / "small.yaml").write_text(dump(small))
     chosen = planners("orca", "go_to_goal")
     bench(small, chosen, folder / "run", Options(workers=0))
@@ -79,15 +81,21 @@ def _members(session: int) -> list[int]:
     return found
 
 
+def _wait(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        Event().wait(0.002)
+
+
 def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothing_doubled(reference, tmp_path):
     folder, moments, kills = tmp_path / "run", random.Random(11), 0
     whole = {row["key"]: row for row in store.read_rows(reference.folder / "run" / "episodes")}
     process = _begin(folder, reference)
     while kills < 5:
-        before, began = _shards(folder), time.monotonic()
-        while _shards(folder) <= before and process.poll() is None and time.monotonic() - began < 120:
-            time.sleep(0.002)
-        time.sleep(moments.uniform(0.0, 0.08))
+        before = _shards(folder)
+        _wait(lambda before=before: _shards(folder) > before or process.poll() is not None)
+        Event().wait(moments.uniform(0.0, 0.04))
         assert process.poll() is None, process.communicate()[1]
         if kills == 2:
             os.kill(process.pid, signal.SIGKILL)
@@ -95,10 +103,7 @@ def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothin
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         kills += 1
-        began = time.monotonic()
-        while _members(process.pid) and time.monotonic() - began < 20:
-            time.sleep(0.01)
-        assert not _members(process.pid), "the workers outlive the run"
+        _wait(lambda session=process.pid: not _members(session), 20.0)
         rows = store.read_rows(folder / "episodes")
         assert not store.damaged(folder / "episodes")
         assert {row["key"]: row for row in rows}.items() <= whole.items()
@@ -230,7 +235,7 @@ def test_jobs_hold_what_is_missing_of_one_stage_and_planner_evenly_over_the_work
 
 @pytest.mark.parametrize("keep", ["all", "none", "failed"])
 def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
-    rows = bench(plane(timeout=4.5), planners("go_to_goal"), tmp_path, Options(workers=0, trajectories=keep))
+    rows = bench(plane(timeout=3.0), planners("go_to_goal"), tmp_path, Options(workers=0, trajectories=keep))
     failed = [row["key"] for row in rows if row["outcome"] != "reached"]
     assert 0 < len(failed) < 6
     kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in store.read_recordings(shard)]

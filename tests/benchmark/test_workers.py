@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numba.core import event
+from tests.naughty import Naughty
+from tests.suites import plane
 
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.job import Job, Plan
@@ -15,8 +17,6 @@ from agora.benchmark.kept import interrupted, report
 from agora.benchmark.workers import Pool, _sendable, _watched
 from agora.errors import InputError, UnknownNameError
 from agora.registry import Named
-from tests.naughty import Naughty
-from tests.suites import plane
 
 SUITE = plane(episodes=6)
 GOALS = np.array([SUITE.start("plane", k).robots[0].goals[0][0] for k in range(6)])
