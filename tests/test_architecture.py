@@ -20,7 +20,8 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 import agora
 for module in pkgutil.walk_packages(agora.__path__, "agora."):
-    importlib.import_module(module.name)
+    if module.name != "agora.learning.sb3":  # it subclasses a class of Stable-Baselines3; whoever imports it has that
+        importlib.import_module(module.name)
 import numpy, random
 held = (numpy.random.Generator, numpy.random.RandomState, random.Random)
 for name, module in list(sys.modules.items()):

@@ -58,7 +58,7 @@ def bench(
 
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
-    from agora.benchmark.kept import report
+    from agora.benchmark.kept import interrupted, report
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
@@ -80,11 +80,11 @@ def bench(
     for path in _videos(folder, video):
         typer.echo(f"video   {path}")
     typer.echo(f"report  {report(folder)}")
-    missing = (folder / "interrupted.txt").read_text().split()
+    missing = interrupted(folder)
+    for key, reason in missing.items():
+        typer.echo(f"interrupted  {key}: {reason}", err=True)
     if missing:
-        typer.echo(
-            f"{len(missing)} episodes were interrupted (a planner's call took too long): {folder / 'interrupted.txt'}", err=True
-        )
+        typer.echo(f"{len(missing)} episodes have no row; go on with --resume to try them again", err=True)
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
@@ -137,8 +137,8 @@ def run(
     seed: Seed = None,
 ) -> None:
     """Run one episode and print its metrics."""
-    from agora.benchmark.job import conditions_of, metrics
-    from agora.episode import Episodes
+    from agora.benchmark.job import metrics
+    from agora.episode import Conditions, Episodes
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
@@ -148,7 +148,7 @@ def run(
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
     _, named = named_planner(planner)
     start = chosen.start(place.name, episode)
-    _, recordings = next(iter(Episodes([start], named.part, conditions_of(place))))
+    _, recordings = next(iter(Episodes([start], named.part, Conditions.of(place))))
     recording = recordings[0]
     typer.echo(f"{start.entry}  seed {chosen.seed}  {planner}: {recording.outcome.label}")
     if recording.failure:

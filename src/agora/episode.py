@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.core.recording import Outcome, Recording
-from agora.core.state import Doubles, Floats
+from agora.core.state import Array, Bools, Floats
 from agora.engine.observe import Observer
 from agora.engine.recorder import Recorder
-from agora.engine.records import RUNNING
+from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, RUNNING
 from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
 from agora.planners.global_.astar import AStar, geodesic_length
@@ -22,9 +22,13 @@ from agora.planners.lift import call, reset_memory
 from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
+    from agora.costmap.window import Window
     from agora.interfaces import GlobalPlanner, Memory
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
+    from agora.tasks.suite import Stage
+
+_ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,128 @@ class Conditions:
     remove: bool = False
     lidar: Lidar | None = None
     global_planner: GlobalPlanner = field(default_factory=AStar)
+
+    @staticmethod
+    def of(stage: Stage) -> Conditions:
+        """What the episodes of a stage have in common."""
+        return Conditions(
+            periods=stage.periods,
+            crowd=stage.crowd.model.part,
+            sees_pedestrians=stage.crowd.sees_pedestrians,
+            sees_robots=stage.crowd.sees_robots,
+            ends=sum(_ENDS[name] for name in stage.ends),
+            remove=stage.after_end == "remove",
+        )
+
+
+class Batch:
+    """W worlds side by side, what their robots know, and which episode each world is in: what a loop over control periods needs.
+
+    A control period is `look`, `command`, `advance`; episodes `begin` before `look`, at multiples of `Periods.common`.
+
+    Args:
+        starts: the episodes.
+        conditions: what they have in common.
+        needs: what the robots know (`agora.interfaces.Need`).
+        worlds: W.
+        window: local costmap, where "costmap" is needed.
+        threads: threads over worlds.
+        slots: pedestrian slots a world; the least where 0.
+
+    Attributes:
+        engine: the worlds. observer: what their robots know.
+        running: (W,) number of the start that each world is in, -1 for none.
+    """
+
+    def __init__(
+        self,
+        starts: Sequence[Start],
+        conditions: Conditions,
+        needs: Collection[str],
+        worlds: int,
+        *,
+        window: Window | None = None,
+        threads: int = 1,
+        slots: int = 0,
+    ) -> None:
+        if not starts:
+            raise InputError("there is no episode to run")
+        self.starts, self.conditions, self.needs = list(starts), conditions, frozenset(needs)
+        periods = conditions.periods
+        self.engine = Engine(
+            Layout.of(starts, worlds, periods.physics),
+            [s.map for s in starts],
+            dt=periods.physics,
+            crowd=conditions.crowd,
+            crowd_every=periods.steps("crowd"),
+            sees_pedestrians=conditions.sees_pedestrians,
+            sees_robots=conditions.sees_robots,
+            ends=conditions.ends,
+            remove=conditions.remove,
+            threads=threads,
+            slots=slots,
+        )
+        lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
+        self.observer = Observer(self.engine, self.needs, periods.control, lidar, window)
+        self.running = np.full(worlds, -1, np.int64)
+        self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
+        self._reached = np.zeros((worlds, self.engine.layout.robots), np.int64)
+
+    def begin(self, w: int, index: int) -> None:
+        """Begin the episode of a start in world ``w``."""
+        start = self.starts[index]
+        self.engine.reset(w, start)
+        self.running[w] = index
+        self._reached[w] = 0
+        for r, robot in enumerate(start.robots):
+            self.observer.place(w, r, robot.model)
+            self._plan_path(w, r, robot.pose, robot.goals[0])
+
+    def look(self, worlds: Collection[int] | None = None) -> None:
+        """Take the scans that are due, everywhere or in some worlds, and set the next goal of robots that arrived."""
+        if self.engine.tick % self._sensor == 0:
+            self.observer.scan(worlds)
+        status = self.engine.status
+        for w, r in np.argwhere(status.arrived & ~status.done[:, None]):
+            self._reached[w, r] += 1
+            goal = self.starts[self.running[w]].robots[r].goals[self._reached[w, r]]
+            status.goals_left[w, r] -= 1
+            self.engine.set_goal(w, r, goal)
+            robots = self.engine.robots
+            self._plan_path(w, r, np.array([robots.x[w, r], robots.y[w, r]], float), goal)
+
+    def _plan_path(self, w: int, r: int, here: Array, goal: Array) -> None:
+        if "path" not in self.needs:
+            return
+        start = self.starts[self.running[w]]
+        place, radius = start.map, start.robots[r].model.radius
+        origin = np.asarray(place.origin, np.float32)
+        path = self.conditions.global_planner.path(place.clearance, place.resolution, origin, here[:2], goal[:2], radius)
+        self.observer.set_path(w, r, np.zeros((0, 2)) if path is None else np.asarray(path))
+
+    @property
+    def active(self) -> Bools:
+        """(N,) rows that are under way."""
+        status = self.engine.status
+        under_way: Bools = (status.outcome == RUNNING) & ~status.done[:, None] & (self.running >= 0)[:, None]
+        return under_way.reshape(-1)
+
+    def command(self, twists: Floats, active: Bools, failed: Collection[int]) -> None:
+        """Give the rows that are under way their twists (N, 3); rows that failed end as ``planner_failed``."""
+        status = self.engine.status
+        commands = np.where(active[:, None], twists, np.float32(0.0))
+        for row in failed:
+            w, r = divmod(row, self.engine.layout.robots)
+            status.outcome[w, r], status.end_step[w, r] = int(Outcome.PLANNER_FAILED), status.step[w]
+            commands[row] = 0.0
+            status.done[w] = bool((status.outcome[w] != RUNNING).all())
+        self.engine.commands[...] = commands.reshape(self.engine.commands.shape)
+
+    def advance(self, after_step: Callable[[], None] = lambda: None) -> None:
+        """Let one control period pass; ``after_step`` is called after every physics step."""
+        for _ in range(self._control):
+            self.engine.step()
+            after_step()
 
 
 class Episodes:
@@ -78,64 +204,41 @@ class Episodes:
         before_call: Callable[[], None] = lambda: None,
         after_call: Callable[[], None] = lambda: None,
     ) -> None:
-        if not starts:
-            raise InputError("there is no episode to run")
-        self.starts, self.planner, self.conditions = list(starts), planner, conditions
-        periods = conditions.periods
+        self.planner, self.conditions = planner, conditions
         worlds = min(worlds or len(starts), len(starts))
-        layout = Layout.of(starts, worlds, periods.physics)
-        self.engine = Engine(
-            layout,
-            [s.map for s in starts],
-            dt=periods.physics,
-            crowd=conditions.crowd,
-            crowd_every=periods.steps("crowd"),
-            sees_pedestrians=conditions.sees_pedestrians,
-            sees_robots=conditions.sees_robots,
-            ends=conditions.ends,
-            remove=conditions.remove,
-            threads=threads,
-            slots=slots,
-        )
-        needs = frozenset(planner.needs)
-        lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
-        self.observer = Observer(self.engine, needs, periods.control, lidar, getattr(planner, "window", None))
+        window = getattr(planner, "window", None)
+        self._batch = Batch(starts, conditions, planner.needs, worlds, window=window, threads=threads, slots=slots)
+        self.engine, self.observer, self.starts = self._batch.engine, self._batch.observer, self._batch.starts
         longest = max(s.timeout for s in starts)
-        self._recorder = Recorder(self.engine, math.ceil(longest / periods.control) + 3)
-        self._running = np.full(worlds, -1, np.int64)
+        self._recorder = Recorder(self.engine, math.ceil(longest / conditions.periods.control) + 3)
         self._pending = list(range(len(starts)))[::-1]
         self._memory: Memory = {}
         self._planning: list[list[float]] = [[] for _ in range(worlds)]
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
         self._shortest: list[list[float]] = [[] for _ in range(worlds)]
-        self._reached = np.zeros((worlds, layout.robots), np.int64)
         self._around_call = before_call, after_call
 
     def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
         """Yield, as each episode is done, its index among the starts and a recording of each of its robots."""
-        periods = self.conditions.periods
-        control, sensor, common = periods.steps("control"), periods.steps("sensor"), periods.common
+        common = self.conditions.periods.common
         self._refill()
         try:
-            while (self._running >= 0).any():
+            while (self._batch.running >= 0).any():
                 self._recorder.sample()
                 yield from self._collect()
                 if self.engine.tick % common == 0:
                     self._refill()
                 if self.engine.status.done.all() and not self._pending:
                     continue
-                if self.engine.tick % sensor == 0:
-                    self.observer.scan()
-                self._next_goals()
+                self._batch.look()
                 self._control()
-                for _ in range(control):
-                    self.engine.step()
+                self._batch.advance()
         finally:
             self.engine.close()
 
     def _refill(self) -> None:
         began = False
-        for w in np.flatnonzero(self._running < 0):
+        for w in np.flatnonzero(self._batch.running < 0):
             if self._pending:
                 self._begin(int(w), self._pending.pop())
                 began = True
@@ -144,45 +247,17 @@ class Episodes:
 
     def _begin(self, w: int, index: int) -> None:
         start = self.starts[index]
-        self.engine.reset(w, start)
+        self._batch.begin(w, index)
         self._recorder.start(w)
-        self._running[w] = index
-        self._planning[w], self._failure[w], self._shortest[w] = [], {}, []
-        self._reached[w] = 0
+        self._planning[w], self._failure[w] = [], {}
         rows = np.zeros(self.observer.rows, np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
         self._memory = reset_memory(self._memory, rows)
-        for r, robot in enumerate(start.robots):
-            self.observer.place(w, r, robot.model)
-            legs = np.vstack([robot.pose[None, :2], robot.goals[:, :2]])
-            self._shortest[w].append(geodesic_length(start.map, legs[0], legs[1], robot.model.radius))
-            self._plan_path(w, r, legs[0], legs[1])
-
-    def _plan_path(self, w: int, r: int, here: Doubles, goal: Doubles) -> None:
-        if "path" not in self.planner.needs:
-            return
-        start = self.starts[self._running[w]]
-        place = start.map
-        origin = np.asarray(place.origin, np.float32)
-        radius = start.robots[r].model.radius
-        path = self.conditions.global_planner.path(place.clearance, place.resolution, origin, here, goal, radius)
-        self.observer.set_path(w, r, np.zeros((0, 2)) if path is None else np.asarray(path))
-
-    def _next_goals(self) -> None:
-        status = self.engine.status
-        for w, r in np.argwhere(status.arrived):
-            self._reached[w, r] += 1
-            goals = self.starts[self._running[w]].robots[r].goals
-            goal = goals[self._reached[w, r]]
-            status.goals_left[w, r] -= 1
-            self.engine.set_goal(w, r, goal)
-            robots = self.engine.robots
-            self._plan_path(w, r, np.array([robots.x[w, r], robots.y[w, r]], float), goal[:2])
+        self._shortest[w] = [geodesic_length(start.map, r.pose[:2], r.goals[0, :2], r.model.radius) for r in start.robots]
 
     def _control(self) -> None:
         """Ask the planner for the twists of all rows that are under way."""
-        engine, status = self.engine, self.engine.status
-        active = ((status.outcome == RUNNING) & ~status.done[:, None] & (self._running >= 0)[:, None]).reshape(-1)
+        active, robots = self._batch.active, self.engine.layout.robots
         if not active.any():
             return
         observation = self.observer.observe()
@@ -192,27 +267,22 @@ class Episodes:
         twists, self._memory, failures = call(self.planner, observation, self._memory, active)
         share = (time.perf_counter() - began) / int(active.sum())
         after()
-        for w in np.flatnonzero(active.reshape(status.outcome.shape).any(1)):
+        for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
-        commands: Floats = np.where(active[:, None], twists, np.float32(0.0)).astype(np.float32)
+        self._batch.command(twists, active, failures)
         for row, reason in failures.items():
-            world, r = divmod(row, engine.layout.robots)
-            status.outcome[world, r], status.end_step[world, r] = int(Outcome.PLANNER_FAILED), status.step[world]
-            self._failure[world][r] = reason
-            commands[row] = 0.0
-            status.done[world] = bool((status.outcome[world] != RUNNING).all())
-        engine.commands[...] = commands.reshape(engine.commands.shape)
+            self._failure[row // robots][row % robots] = reason
 
     def _collect(self) -> Iterator[tuple[int, list[Recording]]]:
-        for w in np.flatnonzero((self._running >= 0) & self.engine.status.done):
-            index = int(self._running[w])
+        for w in np.flatnonzero((self._batch.running >= 0) & self.engine.status.done):
+            index = int(self._batch.running[w])
             yield index, [self._recording(int(w), r) for r in range(self.engine.layout.robots)]
-            self._running[w] = -1
+            self._batch.running[w] = -1
             self._recorder.cursor[w] = -1
 
     def _recording(self, w: int, r: int) -> Recording:
         engine, recorder = self.engine, self._recorder
-        start = self.starts[self._running[w]]
+        start = self.starts[self._batch.running[w]]
         status, model = engine.status, start.robots[r].model
         kept, times = recorder.samples_until(w, int(status.end_step[w, r]))
         samples = recorder.robots[w, kept, r].astype(np.float64)

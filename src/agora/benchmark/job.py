@@ -10,14 +10,12 @@ from typing import Any, Literal
 
 from agora.benchmark import store
 from agora.core.recording import Recording
-from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 from agora.episode import Conditions, Episodes
 from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
 from agora.registry import Named, available, load
-from agora.tasks.suite import Stage, Suite
+from agora.tasks.suite import Suite
 
-ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
 Keep = Literal["all", "failed", "none"]
 
 
@@ -65,18 +63,6 @@ def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> 
     return store.episode_key({"suite": suite.name, "stage": stage, "episode": episode, "planner": planner, "robot": robot})
 
 
-def conditions_of(stage: Stage) -> Conditions:
-    """What the episodes of a stage have in common."""
-    return Conditions(
-        periods=stage.periods,
-        crowd=stage.crowd.model.part,
-        sees_pedestrians=stage.crowd.sees_pedestrians,
-        sees_robots=stage.crowd.sees_robots,
-        ends=sum(ENDS[name] for name in stage.ends),
-        remove=stage.after_end == "remove",
-    )
-
-
 def metrics() -> list[Metric]:
     """Every registered metric, by name."""
     return [load("metrics", name) for name in available("metrics")]
@@ -120,7 +106,7 @@ def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], No
     episodes = Episodes(
         starts,
         planner,
-        conditions_of(stage),
+        Conditions.of(stage),
         worlds=plan.worlds,
         threads=plan.threads,
         slots=plan.slots,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,9 @@ class Observer:
         control: control period, s.
         lidar: sensor of every robot, where "scan" is needed.
         window: local costmap, where "costmap" is needed.
+
+    Attributes:
+        rows: N. limits: of the robots.
     """
 
     def __init__(
@@ -90,11 +94,13 @@ class Observer:
         self._pose, self._twist, self._goal = (np.zeros((rows, 3), np.float32) for _ in range(3))
         self._radius = np.zeros(rows, np.float32)
         self._footprint = np.zeros((rows, corners, 2), np.float32)
-        self._limits = Limits(np.zeros(rows, np.bool_), *(np.zeros(rows, np.float32) for _ in range(8)))
+        self.limits = Limits(np.zeros(rows, np.bool_), *(np.zeros(rows, np.float32) for _ in range(8)))
         self._path, self._path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         self._pedestrians = _tracks(rows, engine.slots) if "pedestrians" in needs or window is not None else None
         self._robots = _tracks(rows, max(count - 1, 0)) if "robots" in needs or window is not None else None
         self._ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
+        self._scan_angles = np.zeros(0, np.float32) if lidar is None else lidar.angles
+        self._scan_pose = np.zeros(3, np.float32) if lidar is None else np.array([lidar.x, lidar.y, lidar.heading], np.float32)
         self._bound = [self._bind(g) for g in (0, 1)]
         self._costmap = None if window is None else self._bind_window(window)
 
@@ -139,7 +145,7 @@ class Observer:
             self._inscribed[n] = model.inscribed_radius
         self._footprint[n] = 0
         self._footprint[n, : len(model.footprint)] = np.asarray(model.footprint, np.float32).reshape(-1, 2)
-        for mine, its in zip(vars(self._limits).values(), vars(model.limits(1)).values(), strict=True):
+        for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
             mine[n] = its[0]
 
     def set_path(self, world: int, robot: int, path: Doubles) -> None:
@@ -155,14 +161,15 @@ class Observer:
         self._path[n, :k] = path
         self._path[n, k:] = path[-1] if k else 0
 
-    def scan(self) -> None:
-        """Take a scan now; it stays until the next."""
-        if self._lidar is not None and "scan" in self._needs:
-            lidar, engine = self._lidar, self._engine
-            ranges = engine.scan(lidar)
-            if lidar.noise > 0 or lidar.dropout > 0:
-                lidar.perturb(engine.status.key, engine.status.step, ranges)
-            self._ranges[...] = ranges.reshape(self.rows, -1)
+    def scan(self, worlds: Collection[int] | None = None) -> None:
+        """Take a scan now, everywhere or in some worlds; it stays until the next."""
+        if self._lidar is None or "scan" not in self._needs:
+            return
+        status, ranges = self._engine.status, self._engine.scan(self._lidar, worlds)
+        kept = self._ranges.reshape(ranges.shape)
+        for part in [slice(None)] if worlds is None else [slice(w, w + 1) for w in worlds]:
+            self._lidar.perturb(status.key[part], status.step[part], ranges[part])
+            kept[part] = ranges[part]
 
     def observe(self) -> Observation:
         """Return what every row knows now."""
@@ -172,22 +179,22 @@ class Observer:
         if self._costmap is not None:
             self._fill_window()
         seen = self._needs
-        scanned = self._lidar is not None and "scan" in seen
+        lidar = self._lidar if "scan" in seen else None
         return Observation(
             pose=read_only(self._pose),
             twist=read_only(self._twist),
             goal=read_only(self._goal),
             radius=read_only(self._radius),
             footprint=read_only(self._footprint),
-            limits=self._limits,
+            limits=self.limits,
             dt=self._control,
             path=read_only(self._path) if "path" in seen else None,
             path_count=read_only(self._path_count) if "path" in seen else None,
             pedestrians=self._pedestrians if "pedestrians" in seen else None,
             robots=self._robots if "robots" in seen else None,
-            scan=read_only(self._ranges) if scanned else None,
-            scan_angles=read_only(self._lidar.angles) if scanned else None,
-            scan_pose=np.array([self._lidar.x, self._lidar.y, self._lidar.heading], np.float32) if scanned else None,
-            scan_range=self._lidar.range_max if scanned else None,
+            scan=read_only(self._ranges) if lidar is not None else None,
+            scan_angles=read_only(self._scan_angles) if lidar is not None else None,
+            scan_pose=read_only(self._scan_pose) if lidar is not None else None,
+            scan_range=lidar.range_max if lidar is not None else None,
             costmap=self._costmap if "costmap" in seen else None,
         )

@@ -6,7 +6,7 @@ generations are swapped. Sensors are computed when somebody reads them (`Engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -194,8 +194,13 @@ class Engine:
         self._people[now](first, last)
         self._machines[now](first, last)
 
-    def scan(self, lidar: Lidar) -> Floats:
-        """Return the ranges (W, R, B) that a lidar on every robot measures now, m, without noise; overwritten by the next call."""
+    def scan(self, lidar: Lidar, worlds: Iterable[int] | None = None) -> Floats:
+        """Return the ranges (W, R, B) that a lidar on every robot measures now, m, without noise; overwritten by the next call.
+
+        Args:
+            lidar: on every robot.
+            worlds: which are scanned; the ranges of the others stay as they are. All where None.
+        """
         if lidar not in self._scanners:
             out = np.zeros((self.layout.worlds, self.layout.robots, lidar.beams), np.float32)
             bound = [
@@ -204,7 +209,10 @@ class Engine:
             self._scanners[lidar] = out, bound
         out, bound = self._scanners[lidar]
         scanner = bound[self._now]
-        if self._pool is None:
+        if worlds is not None:
+            for w in worlds:
+                scanner(w, w + 1)
+        elif self._pool is None:
             scanner(0, self.layout.worlds)
         else:
             list(self._pool.map(lambda r: scanner(*r), self._ranges))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,7 +186,14 @@ def load_robot(name_or_path: str | Path) -> RobotModel:
         return load(name_or_path, RobotModel)
     if name_or_path not in robot_names():
         raise UnknownNameError("robot", name_or_path, robot_names())
-    return load(folder("configs") / "robots" / f"{name_or_path}.yaml", RobotModel)
+    path = folder("configs") / "robots" / f"{name_or_path}.yaml"
+    return _load_once(path, path.stat().st_mtime_ns)
+
+
+@functools.cache
+def _load_once(path: Path, changed: int) -> RobotModel:
+    """The robot of a file while that stays as it is: every episode asks for its robots."""
+    return load(path, RobotModel)
 
 
 def robot_names() -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from agora.core.state import Array, Floats
+from agora.core.state import Floats
 from agora.interfaces import GlobalPlanner
 from agora.maps.grid import Map
 from agora.testing.crowds import hall
@@ -60,12 +61,11 @@ class _Check:
         """The error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
-    def ask(self, clearance: Floats, origin: Array, start: Array, goal: Array, where: str) -> Floats | None:
+    def ask(self, clearance: Floats, origin: ArrayLike, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
         """The path, and what can be checked of every call."""
-        ends = [np.array(point, np.float32) for point in (origin, start, goal)]
-        given = {"clearance": clearance.copy(), "origin": ends[0], "start": ends[1], "goal": ends[2]}
-        with pure(f"{self.name}: {where}", **given):
-            path = self.planner.path(given["clearance"], 0.1, ends[0], ends[1], ends[2], _RADIUS)
+        field, corner, ends = clearance.copy(), np.array(origin, np.float32), np.array([start, goal], np.float64)
+        with pure(f"{self.name}: {where}", clearance=field, origin=corner, ends=ends):
+            path = self.planner.path(field, 0.1, corner, ends[0], ends[1], _RADIUS)
         if path is None:
             return None
         if not isinstance(path, np.ndarray) or path.ndim != 2 or path.shape[1] != 2 or not len(path):
@@ -74,18 +74,18 @@ class _Check:
             raise self.fail(f"{where}: the path has points that are not finite")
         return path
 
-    def finds(self, map: Map, start: Array, goal: Array, where: str, begins_close: bool = False) -> Floats:
+    def finds(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str, begins_close: bool = False) -> Floats:
         """A path from start to goal that keeps clear."""
         path = self.ask(map.clearance, map.origin, start, goal, where)
         if path is None:
             raise self.fail(f"{where}: no path, though there is one")
         for what, point, end in (("start at", start, path[0]), ("end at", goal, path[-1])):
-            if np.hypot(*(end - point)) > 0.5 * map.resolution:
-                raise self.fail(f"{where}: the path does not {what} {point} but at {end.tolist()}")
+            if np.hypot(*(end - np.asarray(point))) > 0.5 * map.resolution:
+                raise self.fail(f"{where}: the path does not {what} {point!r} but at {end.tolist()}")
         share = np.linspace(0.0, 1.0, 9)[:, None, None]
         along = ((1.0 - share) * path[:-1] + share * path[1:]).reshape(-1, 2) if len(path) > 1 else path
         if begins_close:
-            along = along[np.hypot(*(along - start).T) > 2.0 * _RADIUS]
+            along = along[np.hypot(*(along - np.asarray(start)).T) > 2.0 * _RADIUS]
         gap = map.clearance_at(along)
         if gap.min() < _RADIUS - 0.5 * map.resolution:
             point = along[np.argmin(gap)]

@@ -181,7 +181,7 @@ def _gap(map: Map, points: Array) -> Array:
     """Distance to the nearest wall or to the border of the map, m; negative off the map."""
     lower = np.asarray(map.origin)
     border = np.minimum(points - lower, lower + map.size - points).min(axis=1)
-    return np.minimum(border, map.gap(points))
+    return np.asarray(np.minimum(border, map.gap(points)))
 
 
 @dataclass(frozen=True)

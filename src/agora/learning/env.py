@@ -1,0 +1,257 @@
+"""Gymnasium environments over the engine: a batch of worlds in one object, and one world.
+
+They step exactly as `agora.episode.Episodes` does (`agora.episode.Batch`). Importing this module registers ``agora/Navigation-v0``;
+Gymnasium looks for no entry points, but imports the module that stands before a colon:
+``gymnasium.make("agora.learning.env:agora/Navigation-v0")``, and `gymnasium.make_vec` for a batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from agora.core.recording import Outcome
+from agora.core.state import Array, Bools, Floats
+from agora.engine.records import RUNNING
+from agora.episode import Batch, Conditions
+from agora.errors import InputError
+from agora.learning.observations import Observe, action_size, to_twists
+from agora.learning.rewards import Clearances, Reward, Transition
+from agora.tasks.start import Start
+from agora.tasks.suite import Suite, load_suite
+
+ENV_ID = "agora/Navigation-v0"
+
+_TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
+
+
+class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
+    """W worlds with one robot each, stepped together.
+
+    A step is one control period. The episodes are the entries of one stage of a suite: environment i plays i, i + W, i + 2 W, ...
+    of them, so that no result depends on when others end; after the last comes the first. An episode that ends is followed by the
+    next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new one, ``infos["final_obs"]`` and
+    ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that began; ``outcome`` (a label of
+    `Outcome`), ``entry`` and ``time`` (s) say how one ended.
+
+    Args:
+        suite: the suite, its name or its file.
+        stage: name of the stage; of one robot, and with crowd and sensor periods that divide the control period.
+        num_envs: W.
+        episodes: how many entries there are, more than the stage's own for training at will; the stage's own where 0. All are
+            made here.
+        seed: instead of the suite's; with another seed every entry is another episode.
+        threads: threads over worlds; results do not depend on it.
+        observe: what is seen.
+        reward: what is rewarded.
+        autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
+
+    Attributes:
+        starts: the episodes. observe, reward: as given.
+
+    Raises:
+        InputError: a stage that is not as above, a robot without the lidar that ``observe`` asks for.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(
+        self,
+        suite: Suite | str | Path = "demo",
+        stage: str = "hall",
+        num_envs: int = 1,
+        *,
+        episodes: int = 0,
+        seed: int | None = None,
+        threads: int = 1,
+        observe: Observe | None = None,
+        reward: Reward | None = None,
+        autoreset: bool = True,
+    ) -> None:
+        whole = suite if isinstance(suite, Suite) else load_suite(suite)
+        whole = whole if seed is None else replace(whole, seed=seed)
+        conditions = Conditions.of(whole.stage(stage))
+        self.observe, self.reward, self.num_envs = observe or Observe(), reward or Reward(), num_envs
+        self.starts = [whole.start(stage, k) for k in range(episodes or whole.stage(stage).count)]
+        _check(whole.entry(stage, 0), self.starts, conditions, self.observe)
+        self._batch = Batch(self.starts, conditions, self.observe.needs, num_envs, threads=threads)
+        self._clearances = Clearances(self._batch.engine)
+        self._autoreset = autoreset
+        if not autoreset:
+            self.metadata = self.metadata | {"autoreset_mode": AutoresetMode.DISABLED}
+        self._next, self._everybody = np.arange(num_envs), np.ones(num_envs, np.bool_)
+        size = action_size(self.starts[0].robots[0].model.limits(1))
+        self.single_observation_space = Box(self.observe.low, self.observe.high)
+        self.single_action_space = Box(-1.0, 1.0, (size,))
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """Begin the next episode in every environment, or in some.
+
+        Args:
+            seed: number of the entry at which environment 0 begins anew, environment i at that plus i; where not given they go on.
+            options: ``reset_mask``, (W,) bool: environments to reset; the others stay as they are.
+        """
+        super().reset(seed=seed)
+        mask = np.ones(self.num_envs, np.bool_) if options is None else np.asarray(options.get("reset_mask", True))
+        if mask.dtype != np.bool_ or mask.shape not in ((), (self.num_envs,)):
+            raise InputError(f"reset_mask must be {self.num_envs} bools, got {mask.dtype} of shape {mask.shape}")
+        worlds = np.flatnonzero(np.broadcast_to(mask, self.num_envs))
+        if seed is not None:
+            self._next[worlds] = seed + worlds
+        infos = self._begin(worlds.tolist())
+        return self._observe(), infos
+
+    def step(self, actions: Array) -> tuple[Floats, Array, Bools, Bools, dict[str, Any]]:
+        """Let one control period pass.
+
+        Args:
+            actions: (W, 2) vx, omega or (W, 3) vx, vy, omega in [-1, 1], from limit to limit of the robot; beyond it they are cut,
+                and one that is not finite ends its episode as ``planner_failed``.
+
+        Returns:
+            Observations (W, D), rewards (W,), terminated (W,), truncated (W,) and infos.
+        """
+        batch, status = self._batch, self._batch.engine.status
+        if (batch.running < 0).any() or status.done.any():
+            raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
+        if np.shape(actions) != self.action_space.shape:
+            raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
+        twists = to_twists(actions, batch.observer.limits)
+        finite = np.isfinite(twists)
+        failed = [] if finite.all() else np.flatnonzero(~finite.all(axis=1)).tolist()
+        batch.command(twists, self._everybody, failed)
+        self._clearances.restart()
+        before = self._goal_distance()
+        batch.advance(self._clearances.follow)
+        outcome = status.outcome[:, 0].copy()
+        progress, clearance = before - self._goal_distance(), self._clearances.values.copy()
+        rewards = self.reward(Transition(outcome, progress, clearance, batch.conditions.periods.control))
+        batch.look()
+        observations = self._observe()
+        ended, truncated = outcome != RUNNING, outcome == _TRUNCATED
+        infos = self._end(observations, ended) if ended.any() else {}
+        terminated: Bools = ended & ~truncated
+        return observations, rewards, terminated, truncated, infos
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Stop the threads."""
+        self._batch.engine.close()
+
+    def _begin(self, worlds: list[int]) -> dict[str, Any]:
+        for w in worlds:
+            self._batch.begin(w, int(self._next[w]) % len(self.starts))
+        self._next[worlds] += self.num_envs
+        self._batch.look(worlds)
+        mask = np.zeros(self.num_envs, np.bool_)
+        mask[worlds] = True
+        return {"entry": np.where(mask, self._batch.running, 0), "_entry": mask}
+
+    def _end(self, observations: Floats, ended: Bools) -> dict[str, Any]:
+        """Infos of the episodes that ended; where the next begin at once, these and their observations."""
+        status, worlds = self._batch.engine.status, [int(w) for w in np.flatnonzero(ended)]
+        labels, final = (np.full(self.num_envs, None, object) for _ in range(2))
+        for w in worlds:
+            labels[w], final[w] = Outcome(status.outcome[w, 0]).label, observations[w].copy()
+        times = np.where(ended, status.end_step[:, 0] * self._batch.engine.dt, 0.0)
+        last = {"outcome": labels, "entry": np.where(ended, self._batch.running, 0), "time": times}
+        last |= {f"_{key}": ended.copy() for key in last}
+        if not self._autoreset:
+            return last
+        infos = {"final_obs": final, "_final_obs": ended.copy(), "final_info": last, "_final_info": ended.copy()}
+        infos |= self._begin(worlds)
+        seen = self._batch.observer.observe()
+        for w in worlds:
+            self.observe.write(seen, observations, w, w + 1)
+        return infos
+
+    def _observe(self) -> Floats:
+        return self.observe(self._batch.observer.observe())
+
+    def _goal_distance(self) -> Floats:
+        robots, status = self._batch.engine.robots, self._batch.engine.status
+        dx, dy = status.goal_x[:, 0] - robots.x[:, 0], status.goal_y[:, 0] - robots.y[:, 0]
+        distance: Floats = np.sqrt(dx * dx + dy * dy)
+        return distance
+
+
+class AgoraEnv(gymnasium.Env[Floats, Floats]):
+    """One world with one robot; `AgoraVectorEnv` says what the arguments, spaces and infos are.
+
+    Args:
+        suite, stage, episodes, seed, observe, reward: as there.
+        render_mode: None; recordings are drawn by `agora.viewer`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(
+        self,
+        suite: Suite | str | Path = "demo",
+        stage: str = "hall",
+        *,
+        episodes: int = 0,
+        seed: int | None = None,
+        observe: Observe | None = None,
+        reward: Reward | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None:
+            raise InputError(f"render_mode must be None, got {render_mode!r}")
+        self.render_mode = None
+        self._worlds = AgoraVectorEnv(suite, stage, episodes=episodes, seed=seed, observe=observe, reward=reward, autoreset=False)
+        self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """Begin the next episode; with a seed, the entry of that number."""
+        super().reset(seed=seed)
+        observations, infos = self._worlds.reset(seed=seed)
+        return observations[0], _of_one(infos)
+
+    def step(self, action: Array) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Let one control period pass."""
+        observations, rewards, terminated, truncated, infos = self._worlds.step(np.asarray(action)[None])
+        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _of_one(infos)
+
+    def close(self) -> None:
+        """Stop what the engine runs on."""
+        self._worlds.close()
+
+
+def register() -> None:
+    """Make ``agora/Navigation-v0`` known to Gymnasium, as importing this module does."""
+    if ENV_ID not in gymnasium.registry:
+        here = AgoraEnv.__module__
+        gymnasium.register(ENV_ID, f"{here}:AgoraEnv", vector_entry_point=f"{here}:AgoraVectorEnv")
+
+
+def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
+    """The infos of one environment out of those of a batch of one; as Python's own types, which nothing shares."""
+    return {key: np.asarray(value)[0].item() if key != "outcome" else value[0] for key, value in infos.items() if key[0] != "_"}
+
+
+def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Observe) -> None:
+    """Refuse a stage that cannot be trained on."""
+    where, periods = entry.rsplit("/", 1)[0], conditions.periods
+    if {len(start.robots) for start in starts} != {1}:
+        raise InputError(f"{where}: training takes one robot a world, got {sorted({len(start.robots) for start in starts})}")
+    if periods.common != periods.steps("control"):
+        raise InputError(
+            f"{where}: training takes crowd and sensor periods that divide control = {periods.control} s, got {periods}"
+        )
+    model = starts[0].robots[0].model
+    beams = 0 if model.lidar is None else model.lidar.beams
+    if observe.beams > beams:
+        raise InputError(f"observe: beams must be at most those of robot {model.name!r}, {beams}, got {observe.beams}")
+
+
+register()

@@ -1,0 +1,212 @@
+"""What a policy sees and says: vectors of fixed length and fixed physical scale, made of an `Observation`, and twists of actions.
+
+Nothing here knows Gymnasium: a trained policy uses the same functions as a planner.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.jit import kernel, lean
+from agora.core.scalar import HALF, ONE, ZERO, F, sincos
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.interfaces import Limits, Observation
+
+_TINY = F(1e-6)
+_GOAL, _TWIST, _PEDESTRIAN = 3, 3, 5
+
+
+@dataclass(frozen=True)
+class Observe:
+    """Which values a policy sees; all lie in [-1, 1], and no scale is learned from data.
+
+    In this order: the scan; the goal's distance, and cosine and sine of its bearing; vx, vy and omega; and for each of the nearest
+    pedestrians, nearest first, x, y, vx, vy and 1, or five zeros where there are not so many. Places and velocities are in the
+    robot's frame; velocities of pedestrians are over ground.
+
+    Attributes:
+        beams: values of the scan, 0 for none: each is the shortest of its share of the lidar's beams.
+        scan_range: range that reads 1, as longer ones do, m.
+        goal_range: distance that reads 1, as longer ones do, m.
+        pedestrians: how many of the nearest pedestrians.
+        pedestrian_range: farther pedestrians are not seen; a place at it reads 1, m.
+        pedestrian_speed: speed that reads 1, as faster ones do, m/s.
+    """
+
+    beams: int = 36
+    scan_range: float = 10.0
+    goal_range: float = 20.0
+    pedestrians: int = 0
+    pedestrian_range: float = 10.0
+    pedestrian_speed: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name in ("beams", "pedestrians"):
+            if getattr(self, name) < 0 or getattr(self, name) != int(getattr(self, name)):
+                raise InputError(f"observe: {name} must be a whole number of at least 0, got {getattr(self, name)}")
+        for name in ("scan_range", "goal_range", "pedestrian_range", "pedestrian_speed"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(f"observe: {name} must be above 0, got {getattr(self, name)}")
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a planner that sees this needs."""
+        return frozenset(name for name, count in (("scan", self.beams), ("pedestrians", self.pedestrians)) if count)
+
+    @property
+    def parts(self) -> dict[str, slice]:
+        """Where the values of each part stand."""
+        ends = np.cumsum([self.beams, _GOAL, _TWIST, _PEDESTRIAN * self.pedestrians]).tolist()
+        return dict(zip(("scan", "goal", "twist", "pedestrians"), map(slice, [0, *ends[:-1]], ends), strict=True))
+
+    @property
+    def length(self) -> int:
+        """D, how many values."""
+        return self.beams + _GOAL + _TWIST + _PEDESTRIAN * self.pedestrians
+
+    @property
+    def low(self) -> Floats:
+        """(D,) the smallest values."""
+        low, parts = np.full(self.length, -1.0, np.float32), self.parts
+        low[parts["scan"]] = 0.0
+        low[parts["goal"].start] = 0.0
+        low[parts["pedestrians"].start + _PEDESTRIAN - 1 :: _PEDESTRIAN] = 0.0
+        return low
+
+    @property
+    def high(self) -> Floats:
+        """(D,) the largest values."""
+        return np.ones(self.length, np.float32)
+
+    def __call__(self, observation: Observation) -> Floats:
+        """Return the vectors (N, D) of N robots."""
+        out = np.empty((len(observation.pose), self.length), np.float32)
+        self.write(observation, out, 0, len(out))
+        return out
+
+    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
+
+        Raises:
+            InputError: the scan is needed and is not there, or has fewer beams than the policy is to see.
+        """
+        o, rows = observation, len(observation.pose)
+        scan = np.zeros((rows, 0), np.float32) if o.scan is None or not self.beams else o.scan
+        if scan.shape[1] < self.beams:
+            raise InputError(f"observe: beams must be at most those of the robot's lidar, {scan.shape[1]}, got {self.beams}")
+        pairs = np.zeros((rows, 0, 2), np.float32)
+        tracks = (pairs, pairs, np.zeros((rows, 0), np.bool_))
+        if o.pedestrians is not None and self.pedestrians:
+            tracks = (o.pedestrians.position, o.pedestrians.velocity, o.pedestrians.present)
+        scales = (self.scan_range, self.goal_range, self.pedestrian_range, self.pedestrian_speed)
+        counts, m = (self.beams, self.pedestrians), o.limits
+        robot = (o.pose, o.twist, o.goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega)
+        _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, scan, tracks, out, first, last)
+
+
+@lean
+def _within(value):
+    return min(max(value, -ONE), ONE)
+
+
+@lean
+def _pool(beams, scale, scan, row):
+    """Write the shortest range of each of ``beams`` shares of a scan (B,); share b ends before beam floor((b + 1) B / beams)."""
+    first, left = 0, 0
+    for b in range(beams):
+        left += len(scan)
+        nearest = scan[first]
+        while left >= beams:
+            nearest = min(nearest, scan[first])
+            first += 1
+            left -= beams
+        row[b] = min(nearest * scale, ONE)
+
+
+@lean
+def _nearest(count, reach, pose, position, present, chosen, distances):
+    """Write the slots of the ``count`` nearest pedestrians within reach, nearest first; return how many there are."""
+    found = 0
+    for i in range(len(present)):
+        dx, dy = position[i, 0] - pose[0], position[i, 1] - pose[1]
+        d = dx * dx + dy * dy
+        if not present[i] or d > reach * reach or (found == count and d >= distances[found - 1]):
+            continue
+        k = found if found < count else count - 1
+        while k > 0 and distances[k - 1] > d:
+            chosen[k], distances[k] = chosen[k - 1], distances[k - 1]
+            k -= 1
+        chosen[k], distances[k] = i, d
+        found = min(found + 1, count)
+    return found
+
+
+@kernel
+def _write(counts, scales, robot, scan, tracks, out, first, last):
+    """Write the rows ``first <= n < last`` of `Observe`; ``scales`` are one over the lengths and the speed that read 1."""
+    beams, pedestrians = counts
+    pose, twist, goal, min_vx, max_vx, max_vy, max_omega = robot
+    position, velocity, present = tracks
+    chosen, distances = np.empty(pedestrians, np.int64), np.empty(pedestrians, np.float32)
+    for n in range(first, last):
+        row = out[n]
+        _pool(beams, scales[0], scan[n], row)
+        sine, cosine = sincos(pose[n, 2])
+        dx, dy = goal[n, 0] - pose[n, 0], goal[n, 1] - pose[n, 1]
+        distance = math.sqrt(dx * dx + dy * dy)
+        ahead = (cosine * dx + sine * dy) / distance if distance > _TINY else ONE
+        aside = (cosine * dy - sine * dx) / distance if distance > _TINY else ZERO
+        row[beams], row[beams + 1], row[beams + 2] = min(distance * scales[1], ONE), _within(ahead), _within(aside)
+        row[beams + 3] = _within(twist[n, 0] / max(max_vx[n], -min_vx[n], _TINY))
+        row[beams + 4] = _within(twist[n, 1] / max(max_vy[n], _TINY))
+        row[beams + 5] = _within(twist[n, 2] / max(max_omega[n], _TINY))
+        row[beams + 6 :] = ZERO
+        found = _nearest(pedestrians, ONE / scales[2], pose[n], position[n], present[n], chosen, distances) if pedestrians else 0
+        for k in range(found):
+            i, at = chosen[k], beams + 6 + 5 * k
+            dx, dy = (position[n, i, 0] - pose[n, 0]) * scales[2], (position[n, i, 1] - pose[n, 1]) * scales[2]
+            vx, vy = velocity[n, i, 0] * scales[3], velocity[n, i, 1] * scales[3]
+            row[at], row[at + 1] = _within(cosine * dx + sine * dy), _within(cosine * dy - sine * dx)
+            row[at + 2], row[at + 3] = _within(cosine * vx + sine * vy), _within(cosine * vy - sine * vx)
+            row[at + 4] = ONE
+
+
+def action_size(limits: Limits) -> int:
+    """Return how many values an action has: vx, vy and omega for robots that move sideways, vx and omega for others."""
+    return 3 if limits.holonomic.all() else 2
+
+
+def to_twists(actions: Array, limits: Limits) -> Floats:
+    """Return the twists (N, 3) of actions (N, 2) or (N, 3), m/s and rad/s.
+
+    From -1 to 1 an action goes from the lowest to the highest vx, and from side to side for vy and omega; beyond it is cut.
+    """
+    cut = np.minimum(np.maximum(np.asarray(actions, np.float32), -ONE), ONE)
+    twists = np.zeros((len(cut), 3), np.float32)
+    middle, half = _span(limits)
+    twists[:, 0] = np.minimum(np.maximum(middle + half * cut[:, 0], limits.min_vx), limits.max_vx)
+    if cut.shape[1] == 3:
+        twists[:, 1] = limits.max_vy * cut[:, 1]
+    twists[:, 2] = limits.max_omega * cut[:, -1]
+    return twists
+
+
+def to_actions(twists: Array, limits: Limits) -> Floats:
+    """Return the actions (N, 2) or (N, 3) of twists (N, 3), cut to the limits: what a planner's twists are to a policy."""
+    size = action_size(limits)
+    actions = np.zeros((len(twists), size), np.float32)
+    middle, half = _span(limits)
+    actions[:, 0] = (twists[:, 0] - middle) / np.maximum(half, _TINY)
+    if size == 3:
+        actions[:, 1] = twists[:, 1] / np.maximum(limits.max_vy, _TINY)
+    actions[:, -1] = twists[:, 2] / np.maximum(limits.max_omega, _TINY)
+    return np.minimum(np.maximum(actions, -ONE), ONE)
+
+
+def _span(limits: Limits) -> tuple[Floats, Floats]:
+    """Middle and half width of vx."""
+    return HALF * (limits.max_vx + limits.min_vx), HALF * (limits.max_vx - limits.min_vx)

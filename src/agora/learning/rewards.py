@@ -1,0 +1,156 @@
+"""What a policy is rewarded for: named terms with weights, functions of what one control period brought."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.jit import bind, lean_kernel
+from agora.core.recording import Outcome
+from agora.core.scalar import ONE, ZERO, F
+from agora.core.state import Floats, Ints
+from agora.engine.records import RUNNING
+from agora.errors import InputError
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+
+COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROBOT_COLLISION, Outcome.OUT_OF_MAP)
+_COLLIDED = np.zeros(max(Outcome) + 2, np.float32)  # by number of the outcome; the last is that of RUNNING
+_COLLIDED[list(COLLISIONS)] = ONE
+_REACHED = int(Outcome.REACHED)
+_NOBODY = F(np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """What one control period brought in W worlds.
+
+    Attributes:
+        outcome: (W,) `RUNNING` or the number of an `Outcome`.
+        progress: (W,) how much nearer the robot came to its goal, m.
+        clearance: (W,) smallest clearance between robot and pedestrians during the period, m; infinite where there are none.
+        dt: control period, s.
+    """
+
+    outcome: Ints
+    progress: Floats
+    clearance: Floats
+    dt: float
+
+
+@dataclass(frozen=True)
+class Reward:
+    """A weighted sum of terms; ``reached``, ``collision`` and the two of discomfort are by default those of the CrowdNav code.
+
+    Attributes:
+        progress: for every metre nearer to the goal, in a straight line.
+        reached: for reaching the last goal.
+        collision: for an end by contact, or outside the map.
+        discomfort: for every second, times the metres by which the clearance is below ``discomfort_distance``.
+        discomfort_distance: clearance to the nearest pedestrian below which there is discomfort, m.
+        step: for every control period.
+    """
+
+    progress: float = 0.1
+    reached: float = 1.0
+    collision: float = -0.25
+    discomfort: float = -0.5
+    discomfort_distance: float = 0.2
+    step: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not math.isfinite(value):
+                raise InputError(f"reward: {name} must be finite, got {value}")
+        if self.discomfort_distance < 0:
+            raise InputError(f"reward: discomfort_distance must be at least 0, got {self.discomfort_distance}")
+
+    def terms(self, transition: Transition) -> dict[str, Floats]:
+        """Return the terms (W,), weighted, by name."""
+        return {
+            "progress": transition.progress * F(self.progress),
+            "reached": reached(transition) * F(self.reached),
+            "collision": collision(transition) * F(self.collision),
+            "discomfort": discomfort(transition, self.discomfort_distance) * F(self.discomfort),
+            "step": np.full(len(transition.outcome), self.step, np.float32),
+        }
+
+    def __call__(self, transition: Transition) -> Floats:
+        """Return the rewards (W,)."""
+        total = np.zeros(len(transition.outcome), np.float32)
+        for term in self.terms(transition).values():
+            total += term
+        return total
+
+
+def reached(transition: Transition) -> Floats:
+    """1 where the robot reached its last goal."""
+    there: Floats = (transition.outcome == _REACHED).astype(np.float32)
+    return there
+
+
+def collision(transition: Transition) -> Floats:
+    """1 where a contact ended the episode, or the robot left the map."""
+    hit: Floats = _COLLIDED[transition.outcome]
+    return hit
+
+
+def discomfort(transition: Transition, distance: float) -> Floats:
+    """How far the clearance was below a distance, times the period, m s; 0 in the period in which the episode ends (CrowdNav)."""
+    lack: Floats = np.maximum(F(distance) - transition.clearance, ZERO) * F(transition.dt)
+    lack *= transition.outcome == RUNNING
+    return lack
+
+
+class Clearances:
+    """Smallest clearance between each world's first robot and its pedestrians over several steps of an engine.
+
+    Between two steps everybody goes straight (CrowdNav's swept test); the robot is the disc about its footprint.
+
+    Args:
+        engine: the worlds.
+
+    Attributes:
+        values: (W,) m, infinite where there are no pedestrians.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.values = np.full(engine.layout.worlds, _NOBODY, np.float32)
+        shared = (engine.robot_traits, engine.traits, self.values)
+        people, robots = engine._generations, engine._robots
+        self._bound = [bind(_follow, robots[1 - g], robots[g], people[1 - g], people[g], *shared) for g in (0, 1)]
+
+    def restart(self) -> None:
+        """Forget the steps before."""
+        self.values[...] = _NOBODY
+
+    def follow(self) -> None:
+        """Take in the step that the engine made last."""
+        self._bound[self._engine._now](0, self._engine.layout.worlds)
+
+
+@lean_kernel
+def _follow(robots_before, robots, people_before, people, robot_traits, traits, values, first, last):
+    """Lower the clearances of worlds ``first <= w < last`` to the smallest of the step between two generations."""
+    for w in range(first, last):
+        x, y = robots_before.x[w, 0], robots_before.y[w, 0]
+        dx, dy = robots.x[w, 0] - x, robots.y[w, 0] - y
+        for i in range(traits.count[w]):
+            if not people.active[w, i]:
+                continue
+            here = people_before if people_before.active[w, i] else people
+            bodies = robot_traits.radius[w, 0] + traits.radius[w, i]
+            ox, oy = x - here.x[w, i], y - here.y[w, i]
+            ex, ey = dx - (people.x[w, i] - here.x[w, i]), dy - (people.y[w, i] - here.y[w, i])
+            reach = values[w] + bodies + abs(ex) + abs(ey)
+            if ox * ox + oy * oy > reach * reach:
+                continue
+            length2 = ex * ex + ey * ey
+            share = min(max(-(ox * ex + oy * ey) / length2, ZERO), ONE) if length2 > ZERO else ZERO
+            nx, ny = ox + share * ex, oy + share * ey
+            values[w] = min(values[w], math.sqrt(nx * nx + ny * ny) - bodies)

@@ -1,0 +1,75 @@
+"""Stable-Baselines3 over the batch of worlds, without a wrapper for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.learning.env import AgoraVectorEnv
+
+
+class Sb3VecEnv(VecEnv):
+    """An `AgoraVectorEnv` as Stable-Baselines3 wants it; wrap it in SB3's ``VecMonitor`` for returns and lengths of episodes.
+
+    Where an episode ended, ``infos[i]`` holds ``terminal_observation``, ``outcome``, ``entry`` and ``time``; in every info is
+    ``TimeLimit.truncated``.
+
+    Args:
+        worlds: the environments, with automatic reset.
+    """
+
+    def __init__(self, worlds: AgoraVectorEnv) -> None:
+        if worlds.metadata["autoreset_mode"] is not AgoraVectorEnv.metadata["autoreset_mode"]:
+            raise InputError("Stable-Baselines3 needs an environment with autoreset")
+        self.worlds = worlds
+        self._actions: Array = np.zeros(0)
+        super().__init__(worlds.num_envs, worlds.single_observation_space, worlds.single_action_space)
+
+    def reset(self) -> Floats:
+        """Begin the next episode everywhere; at the entry that ``seed`` named, if it was called."""
+        observations, infos = self.worlds.reset(seed=self._seeds[0])
+        self.reset_infos = [{"entry": int(entry)} for entry in infos["entry"]]
+        self._reset_seeds()
+        self._reset_options()
+        return observations
+
+    def step_async(self, actions: Array) -> None:
+        """Take the actions of the next step."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Floats, Array, Array, list[dict[str, Any]]]:
+        """Make the step: observations, rewards, whether episodes ended, infos."""
+        observations, rewards, terminated, truncated, infos = self.worlds.step(self._actions)
+        each: list[dict[str, Any]] = [{"TimeLimit.truncated": late} for late in truncated.tolist()]
+        ended = terminated | truncated
+        for i in np.flatnonzero(ended):
+            last = infos["final_info"]
+            each[i] |= {"terminal_observation": infos["final_obs"][i], "outcome": last["outcome"][i]}
+            each[i] |= {"entry": int(last["entry"][i]), "time": float(last["time"][i])}
+            self.reset_infos[i] = {"entry": int(infos["entry"][i])}
+        return observations, rewards, ended, each
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.worlds.close()
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """Return an attribute of the batch, once for each environment."""
+        return [getattr(self.worlds, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Refuse: the environments are one object."""
+        raise NotImplementedError(f"{attr_name}: the worlds are one object, set it on `worlds`")
+
+    def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any) -> list[Any]:
+        """Refuse: the environments are one object."""
+        raise NotImplementedError(f"{method_name}: the worlds are one object, call it on `worlds`")
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
+        """No environment is wrapped."""
+        return [False for _ in self._get_indices(indices)]
