@@ -34,6 +34,13 @@ def described(folder: Path) -> dict[str, Any]:
     return dict(load(path, dict))
 
 
+def interrupted(folder: Path) -> dict[str, str]:
+    """Return the episodes of a run that have no row because their worker was killed or died, with the reason."""
+    listed = folder / "interrupted.txt"
+    lines = listed.read_text().splitlines() if listed.is_file() else []
+    return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
+
+
 def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     """Return recordings by key, as far as they were kept, with the map that the suite gives the episode.
 
@@ -67,13 +74,12 @@ def report(folder: Path) -> Path:
         if row["planning_time"] is not None:
             timing.setdefault(str(row["planner"]), []).append(row["planning_time"])
     made_on = run.get("made_on", {})
-    listed = folder / "interrupted.txt"
     shown = {
         **run,
         "suite": run["suite"]["name"],
         "commit": made_on.get("commit"),
         "hardware": made_on.get("cpu"),
-        "interrupted": listed.read_text().split() if listed.is_file() else [],
+        "interrupted": [f"{key}: {reason}" for key, reason in interrupted(folder).items()],
         "planners": list(run["planners"]),
     }
     kept = recordings(folder, choose(rows, REPLAYS))
