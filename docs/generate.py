@@ -14,7 +14,7 @@ import typer
 
 from agora.cli import app
 from agora.datasets.catalogue import CATALOGUE
-from agora.interfaces import BatchPlanner, CrowdScene, Limits, Observation, Tracks
+from agora.interfaces import CrowdScene, Limits, Observation, Tracks
 from agora.maps.io import MapFile, ShapesFile
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
@@ -64,9 +64,8 @@ def component_section(kind: str) -> str:
     for name in available(kind):
         component = load(kind, name)
         parts.append(f"### `{name}`\n\n{summary(component)}\n")
-        if needs := getattr(component, "needs", None):
-            if isinstance(needs, frozenset):
-                parts.append(f"Needs: {', '.join(sorted(needs))}.\n")
+        if (needs := getattr(component, "needs", None)) and isinstance(needs, frozenset):
+            parts.append(f"Needs: {', '.join(sorted(needs))}.\n")
         if source := module_source(component):
             parts.append(f"Source: {source}\n")
         parts.append(parameters(component))
@@ -155,6 +154,7 @@ def type_name(hint: Any) -> str:
         (r"<class '(?:\w+\.)*(\w+)'>", r"\1"),
         (r"\bNamed\b", "name or mapping"),
         (r"NoneType|None", "null"),
+        (r"Optional\[(.*)\]$", r"\1 | null"),
         (r"Literal\[([^\]]*)\]", lambda m: m[1].replace(", ", " | ").replace("'", "")),
         (r"tuple\[(\w+), \.\.\.\]", r"list of \1"),
         (r"tuple\[(.*), \.\.\.\]", r"list of (\1)"),
@@ -192,7 +192,7 @@ def suites() -> str:
     parts = []
     for name in suite_names():
         suite = load_suite(name)
-        parts.append(f"### `{name}`\n\n{prose(suite.description)} Version {suite.version}, seed {suite.seed}.\n")
+        parts.append(f"## `{name}`\n\n{prose(suite.description)} Version {suite.version}, seed {suite.seed}.\n")
         rows = []
         for stage in suite.stages:
             robots_ = stage.robot if isinstance(stage.robot, str) else ", ".join(stage.robot)
@@ -239,7 +239,7 @@ def command_section(command: Any, path: Sequence[str]) -> str:
         words = ", ".join(f"`{word}`" for word in (*part.opts, *part.secondary_opts)) if is_option else f"`{part.name.upper()}`"
         start = "" if callable(part.default) or part.default in (None, False, ()) else f" Default: {part.default}."
         rows.append([words, prose((getattr(part, "help", "") or "") + start + (" Required." if part.required else ""))])
-    return f"### `{' '.join(path)}`\n\n{prose(command.help or '')}\n\n" + (table(["", ""], rows) if rows else "")
+    return f"## `{' '.join(path)}`\n\n{prose(command.help or '')}\n\n" + (table(["", ""], rows) if rows else "")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
