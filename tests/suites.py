@@ -10,7 +10,6 @@ import numpy as np
 from PIL import Image
 
 from agora.benchmark import store
-from agora.benchmark.kept import recordings
 from agora.config import build
 from agora.planners.presets import named_planner
 from agora.registry import Named
