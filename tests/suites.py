@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from PIL import Image
 
 from agora.benchmark import store
 from agora.config import build
+from agora.core.recording import Recording
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.tasks.suite import Suite
@@ -58,6 +61,16 @@ def planners(*texts: str) -> dict[str, Named]:
     return dict(named_planner(text) for text in texts)
 
 
+def fingerprint(recording: Recording) -> bytes:
+    """Everything in a recording but wall times, as a digest."""
+    digest = hashlib.blake2b()
+    for field in dataclasses.fields(recording):
+        if field.name not in ("planning_time", "map"):
+            value = getattr(recording, field.name)
+            digest.update(repr((field.name, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value).encode())
+    return digest.digest()
+
+
 def results(folder: Path, scratch: Path) -> tuple[bytes, bytes]:
     """Rows and recordings of a run, each as the bytes of one shard."""
     rows = sorted(store.read_rows(folder / "episodes"), key=lambda row: row["key"])
@@ -67,3 +80,10 @@ def results(folder: Path, scratch: Path) -> tuple[bytes, bytes]:
         kept.update(store.read_recordings(path))
     store.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
     return (scratch / "rows.parquet").read_bytes(), (scratch / "kept.parquet").read_bytes()
+
+
+def plane(episodes: int = 6, timeout: float = 1.0, **more: Any) -> Suite:
+    """A suite of one robot on a plane with x from -6 to 6 and nobody else."""
+    world = {"name": "open", "width": 12.0, "height": 9.0, "x": -6.0, "y": 1.0}
+    one = {"name": "plane", "episodes": episodes, "world": world, "robots": {"name": "random", "distance": 2.0}, "timeout": timeout}
+    return build({"name": "plain", "seed": 5, "stages": [one | more]}, Suite)
