@@ -94,7 +94,7 @@ def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothin
     process = _begin(folder, reference)
     while kills < 5:
         before = _shards(folder)
-        _wait(lambda before=before: _shards(folder) > before or process.poll() is not None)
+        _wait(lambda before=before, process=process: _shards(folder) > before or process.poll() is not None)
         Event().wait(moments.uniform(0.0, 0.04))
         assert process.poll() is None, process.communicate()[1]
         if kills == 2:
