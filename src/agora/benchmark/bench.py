@@ -166,23 +166,22 @@ def bench(
     options = options or Options()
     if not planners:
         raise InputError("no planner is given")
+    plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, options.trajectories)
+    pool = Pool(plan, options.workers, options.deadline) if options.workers else None
     check(suite)
     total = len(suite.entries()) * len(planners)
     prepare(folder, suite, planners, total, resume)
     finished = store.finished(folder / "episodes")
     jobs = jobs_for(suite, planners, finished, options)
-    plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, options.trajectories)
     count = total - sum(len(j.episodes) for j in jobs)
     progress(count, total)
-    if options.workers == 0:
+    if pool is None:
         in_process(plan, jobs, lambda n: None)
-        interrupted: list[Job] = []
     else:
-        pool = Pool(plan, options.workers, options.deadline)
         for n in pool.run(jobs):
             count += n
             progress(count, total)
-        interrupted = pool.interrupted
+    interrupted = [] if pool is None else pool.interrupted
     listed = "".join(f"{key_of(suite, j.stage, j.episodes[0], j.planner, 0)}\n" for j in interrupted)
     (folder / "interrupted.txt").write_text(listed)
     return sorted(store.read_rows(folder / "episodes"), key=lambda r: str(r["key"]))

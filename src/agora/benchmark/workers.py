@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -80,7 +81,7 @@ class _Worker:
 
 @dataclass
 class Pool:
-    """Runs jobs on worker processes.
+    """Runs jobs on worker processes. The process that they are forked from starts with the pool, and imports while others work.
 
     Attributes:
         plan: of the run. workers: how many processes. deadline: s for one call of a planner.
@@ -94,7 +95,8 @@ class Pool:
 
     def __post_init__(self) -> None:
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["agora.benchmark.job"])
+        self._context.set_forkserver_preload(["agora.benchmark.job", "scipy.ndimage"])
+        forkserver.ensure_running()
 
     def _start(self) -> _Worker:
         mine, its = self._context.Pipe()
