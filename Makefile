@@ -1,14 +1,15 @@
-# make demo    a benchmark of five small places, with report and video, in results/demo
+# make demo    a benchmark in small places, with report and video, in results/demo
 # make test    every test that needs no root          make test-all  the slow truth tests too
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
 # make docs    the manual, in docs/_build/html        make clean     what these made
+# make lock    the newest versions that fit, pinned in requirements.lock
 
 PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 
-.PHONY: demo test test-all check bench docs clean
+.PHONY: demo test test-all check bench docs lock clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Agora needs Python 3.11 or newer; name one: make PYTHON=...")'
@@ -43,6 +44,13 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+lock:
+	$(PYTHON) -m venv --clear build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[test,check,docs,bench]'
+	{ sed -n '/^#/p' requirements.lock; build/lock/bin/python -m pip freeze --exclude agora-nav | \
+	  sed -E '/^(cuda|nvidia|triton)/d; s/\+.*//' | LC_ALL=C sort -f; } > build/requirements.lock
+	mv build/requirements.lock requirements.lock
 
 clean:
 	rm -rf $(VENV) results docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -58,7 +58,7 @@ def bench(
 
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
-    from agora.benchmark.kept import report
+    from agora.benchmark.kept import interrupted, report
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
@@ -80,11 +80,11 @@ def bench(
     for path in _videos(folder, video):
         typer.echo(f"video   {path}")
     typer.echo(f"report  {report(folder)}")
-    missing = (folder / "interrupted.txt").read_text().split()
+    missing = interrupted(folder)
+    for key, reason in missing.items():
+        typer.echo(f"interrupted  {key}: {reason}", err=True)
     if missing:
-        typer.echo(
-            f"{len(missing)} episodes were interrupted (a planner's call took too long): {folder / 'interrupted.txt'}", err=True
-        )
+        typer.echo(f"{len(missing)} episodes have no row; go on with --resume to try them again", err=True)
 
 
 def _table(rows: list[dict[str, Any]]) -> None:

@@ -28,6 +28,10 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         super().__init__(f"no {kind} called {name!r}; {nearest(name, known)}")
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
+        """Comes out of a worker as an `InputError` of the same words."""
+        return InputError, (str(self),)
+
 
 class PlacementError(InputError):
     """Nothing could be placed with the clearance asked for."""

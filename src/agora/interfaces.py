@@ -89,7 +89,8 @@ class Observation:
         path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
         path_count: (N,).
         pedestrians, robots: who is near ("pedestrians", "robots" in ``needs``).
-        scan: (N, B) ranges, m; ``scan_angles`` (B,) in the sensor's frame; ``scan_pose`` (3,) of the sensor on the robot.
+        scan: (N, B) ranges, m. scan_angles: (B,) of the beams in the sensor's frame, rad.
+        scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
         costmap: local window about the robot.
     """
 
@@ -154,9 +155,11 @@ class CrowdScene:
     Attributes:
         position, velocity, waypoint: (W, P, 2) m and m/s.
         radius, preferred_speed: (W, P) m and m/s.
-        active: (W, P).  group, id: (W, P).
-        wall_distance: (W, P) distance to the nearest wall, m; ``wall_direction`` (W, P, 2) unit vector away from it.
-        robot_position, robot_velocity: (W, R, 2); robot_radius (W, R); robot_active (W, R), False where robots are not seen.
+        active: (W, P) whether the slot is in use; rows of others mean nothing.
+        group: (W, P) number of the walking group, -1 for none. id: (W, P) identity.
+        wall_distance: (W, P) distance to the nearest wall, m. wall_direction: (W, P, 2) unit vector away from it.
+        robot_position, robot_velocity: (W, R, 2) m and m/s. robot_radius: (W, R) m.
+        robot_active: (W, R) False where robots are not seen.
         sees_pedestrians: whether the suite lets pedestrians see each other.
         dt: crowd period, s.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agora.costmap.window import Window
-from agora.planners.presets import named_planner
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.pure_pursuit import PurePursuit
+from agora.planners.presets import named_planner
 from agora.registry import available, make
 from agora.testing import check_planner
 

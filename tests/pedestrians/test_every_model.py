@@ -10,11 +10,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from pedestrians import crowds
 import numba
 import numpy as np
 import pytest
-from pedestrians import twins
 
 import agora
 from agora.core.jit import OPTIONS
@@ -24,6 +22,7 @@ from agora.pedestrians.helbing_simple import HelbingSimple
 from agora.pedestrians.pedsim import Pedsim
 from agora.pedestrians.pysocial import PySocial
 from agora.pedestrians.waypoint import Waypoint
+from pedestrians import crowds, twins
 
 FORCE_MODELS = [
     pytest.param(Helbing(), twins.helbing, id="helbing"),

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from pedestrians import crowds
 import numpy as np
 import pytest
 
 from agora.pedestrians.pedsim import Pedsim
 from agora.pedestrians.pysocial import PySocial
+from pedestrians import crowds
 
 MODELS = [Pedsim(social_factor=0.0), PySocial(social_factor=0.0)]
 

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import math
 
-from pedestrians import crowds
 import numpy as np
 import pytest
-from pedestrians import twins
 
 from agora.core import state
 from agora.pedestrians.helbing import Helbing
+from pedestrians import crowds, twins
 
 RADII, DISTANCE = 0.5, 0.9
 

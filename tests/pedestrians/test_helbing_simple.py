@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import math
 
-from pedestrians import crowds
 import numpy as np
 import pytest
 
 from agora.pedestrians.helbing_simple import HelbingSimple
+from pedestrians import crowds
 
 
 def test_a_pair_repels_with_the_exponential_of_the_code():

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from pedestrians import crowds
 import numpy as np
 import pytest
 
 from agora.core.jit import kernel
 from agora.pedestrians.moussaid import interaction
+from pedestrians import crowds
 
 LAW = tuple(np.float32(v) for v in (2.0, 0.35, 2.0, 3.0, 1e4))
 

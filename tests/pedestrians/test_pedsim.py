@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import math
 
-from pedestrians import crowds
 import numpy as np
 import pytest
 
 from agora.pedestrians.pedsim import Pedsim
+from pedestrians import crowds
 
 
 def test_a_neighbour_at_rest_pushes_with_the_factor_of_the_code():

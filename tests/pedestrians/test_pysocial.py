@@ -6,12 +6,11 @@ import importlib
 import logging
 from typing import NamedTuple
 
-from pedestrians import crowds
 import numpy as np
 import pytest
-from pedestrians import twins
 
 from agora.pedestrians.pysocial import PySocial
+from pedestrians import crowds, twins
 
 RADIUS = 0.35
 

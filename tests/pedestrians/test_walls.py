@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from pedestrians import crowds
 import numpy as np
 
 from agora.core.field import clearance_at
 from agora.core.jit import kernel
 from agora.pedestrians.walls import ROWS, clearances
+from pedestrians import crowds
 
 
 @kernel

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from pedestrians import crowds
 import numpy as np
 import pytest
 
 from agora.pedestrians.waypoint import Waypoint
+from pedestrians import crowds
 
 
 def test_walks_straight_at_the_preferred_speed_blind_to_all():

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agora.planners.steering import steer, stopping_speed
+from agora.planners.steering import steer, stopping_speed, velocity_to_twist
+from planners.local.observations import observe
 
 
 @settings(deadline=None)
@@ -55,3 +56,77 @@ def test_kernels_get_float32():
     steer(one, one, one, False, -one, one, one, one, one, np.float32(0.0), one)
     signature = next(s for s in steer.overloads if str(s[0]) == "float32")
     assert str(steer.overloads[signature].signature.return_type) == "UniTuple(float32 x 3)"
+
+
+def twist(velocity, heading=0.7, gain=2.0, **bounds):
+    return velocity_to_twist(np.array([velocity], np.float32), observe([(3.0, -1.0, heading)], [(0.0, 0.0)], **bounds), gain)[0]
+
+
+def test_a_holonomic_robot_moves_as_wanted_whatever_its_heading():
+    for heading in (-2.9, 0.4, 3.1):
+        vx, vy, omega = twist((0.3, -0.8), heading)
+        world = np.array([[np.cos(heading), -np.sin(heading)], [np.sin(heading), np.cos(heading)]]) @ (vx, vy)
+        assert world == pytest.approx([0.3, -0.8], abs=1e-6)
+        assert omega == 0.0
+
+
+def test_beyond_its_limits_a_holonomic_robot_keeps_the_direction():
+    vx, vy, _ = twist((2.0, 1.0), 0.0, max_vx=1.0, max_vy=0.2)
+    assert (vx, vy) == pytest.approx((0.4, 0.2), rel=1e-6)
+    vx, vy, _ = twist((-2.0, 1.0), 0.0, min_vx=-0.5)
+    assert (vx, vy) == pytest.approx((-0.5, 0.25), rel=1e-6)
+
+
+def test_a_differential_robot_turns_with_the_error_and_slows_with_its_cosine():
+    error = 0.6
+    velocity = 0.9 * np.array([np.cos(0.7 + error), np.sin(0.7 + error)])
+    vx, vy, omega = twist(velocity, 0.7, holonomic=False)
+    assert (vx, vy, omega) == pytest.approx((0.9 * np.cos(error), 0.0, 2.0 * error), rel=1e-5)
+
+
+def test_a_differential_robot_turns_in_place_for_what_is_behind():
+    vx, vy, omega = twist((-1.0, 0.1), 0.2, holonomic=False, max_omega=1.5)
+    assert (vx, vy, omega) == (0.0, 0.0, 1.5)
+
+
+def test_a_differential_robot_turns_the_short_way():
+    # from heading -3.0 to 3.042: 0.241 rad clockwise
+    vx, _, omega = twist((-1.0, 0.1), -3.0, holonomic=False)
+    assert omega == pytest.approx(2.0 * (np.arctan2(0.1, -1.0) + 3.0 - 2.0 * np.pi), rel=1e-4)
+    assert vx > 0.9
+
+
+def test_a_car_turns_round_to_a_steady_wish():
+    pose = np.array([[0.0, 0.0, 2.6]])
+    for _ in range(300):
+        vx, _, omega = velocity_to_twist(
+            np.float32([(0.8, 0.0)]), observe(pose, [(9.0, 0.0)], holonomic=False, turning_radius=0.7), 3.0
+        )[0]
+        pose = pose + 0.05 * np.array([[vx * np.cos(pose[0, 2]), vx * np.sin(pose[0, 2]), omega]])
+    assert pose[0, 2] == pytest.approx(0.0, abs=0.01)
+    assert vx == pytest.approx(0.8, rel=1e-3)
+
+
+def test_the_heading_does_not_swing_over_within_one_period():
+    _, _, omega = twist((np.cos(0.7 + 0.1), np.sin(0.7 + 0.1)), 0.7, gain=1e3, holonomic=False, dt=0.2)
+    assert 0.2 * omega == pytest.approx(0.1, rel=1e-4)
+
+
+def test_a_car_keeps_rolling_and_to_its_turning_radius():
+    vx, _, omega = twist((-1.0, 0.0), 0.3, gain=5.0, holonomic=False, turning_radius=0.8, max_omega=9.0)
+    assert vx == pytest.approx(0.3)
+    assert omega == pytest.approx(0.3 / 0.8)
+
+
+def test_limits_hold_and_zero_stays_zero(rng):
+    for holonomic in (True, False):
+        velocity = rng.normal(0.0, 3.0, (50, 2)).astype(np.float32)
+        velocity[7] = 0.0
+        pose = np.column_stack([rng.normal(0.0, 5.0, (50, 2)), rng.uniform(-np.pi, np.pi, 50)])
+        bounds = dict(holonomic=holonomic, min_vx=-0.4, max_vx=0.8, max_vy=0.5, max_omega=1.1)
+        vx, vy, omega = velocity_to_twist(velocity, observe(pose, np.zeros((50, 2)), **bounds), 4.0).T
+        assert vx.min() >= -0.4 - 1e-6
+        assert vx.max() <= 0.8 + 1e-6
+        assert np.abs(vy).max() <= 0.5 + 1e-6
+        assert np.abs(omega).max() <= 1.1
+        assert (vx[7], vy[7], omega[7]) == (0.0, 0.0, 0.0)

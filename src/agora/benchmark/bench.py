@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +17,9 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.job import Job, Keep, Plan, key_of
-from agora.benchmark.workers import DEADLINE, Pool, in_process
+from agora.benchmark.workers import DEADLINE, Pool, in_process, start_server
 from agora.config import dump, load, plain
+from agora.documents import shown
 from agora.errors import InputError, ResultsError
 from agora.registry import Named
 from agora.tasks.suite import Suite
@@ -91,42 +94,93 @@ def check(suite: Suite) -> None:
             suite.start(stage.name, episode)
 
 
-def prepare(folder: Path, suite: Suite, planners: Mapping[str, Named], episodes: int, resume: bool) -> None:
-    """Make the results folder, or make sure that it holds the same run.
+def check_space(folder: Path, episodes: int) -> None:
+    """Make sure that a disk has room for the results.
 
     Raises:
-        ResultsError: it cannot be written, holds another run, or the disk is too full.
+        ResultsError: it has not, or nobody can say.
     """
-    described = describe(suite, planners)
-    record = folder / "run.yaml"
-    if record.exists():
-        _same_run(record, described, resume)
+    need = _FREE + episodes * _PER_EPISODE
     try:
-        for part in ("episodes", "timing", "trajectories"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-        probe = folder / ".probe"
-        probe.write_bytes(b"\0" * 4096)
-        probe.unlink()
-        free = shutil.disk_usage(folder).free
+        free = shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.is_dir())).free
     except OSError as error:
         raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    if free < _FREE + episodes * _PER_EPISODE:
-        raise ResultsError(
-            f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {episodes * _PER_EPISODE / 2**20:.0f} MiB"
-        )
-    if not record.exists():
+    if free < need:
+        raise ResultsError(f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {need / 2**20:.0f} MiB")
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Make the results folder and keep other runs out of it; the lock goes with the process.
+
+    Raises:
+        ResultsError: it cannot be made, or another run is at work in it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise ResultsError(f"{folder}: another run is at work in it") from error
+    finally:
+        os.close(handle)
+
+
+def prepare(folder: Path, suite: Suite, planners: Mapping[str, Named], resume: bool) -> None:
+    """Put ``run.yaml`` into the results folder, or make sure that it is of this run and delete what was left half-written.
+
+    Raises:
+        ResultsError: the folder cannot be written, or holds another run.
+    """
+    described, here = describe(suite, planners), surroundings()
+    record = folder / "run.yaml"
+    if record.exists():
+        written = _same_run(record, described, resume)
+    elif any((folder / "episodes").glob("*.parquet")):
+        raise ResultsError(f"{folder}: holds episodes but no run.yaml that says of which run; choose another folder")
+    else:
+        written = described | {"made_on": here}
+    if here not in (written.get("made_on"), *written.setdefault("resumed_on", [])):
+        written["resumed_on"].append(here)
+    try:
+        for part in store.PARTS:
+            (folder / part).mkdir(exist_ok=True)
+            for file in (folder / part).glob(".*.part"):
+                file.unlink()
         fresh = folder / "run.yaml.new"
-        fresh.write_text(dump(described | {"made_on": surroundings()}))
+        fresh.write_text(dump(written))
         os.replace(fresh, record)
+        for name in {file.stem for part in store.PARTS for file in (folder / part).glob("*.parquet")}:
+            store.complete(folder, name)
+    except OSError as error:
+        raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
-def _same_run(record: Path, described: dict[str, Any], resume: bool) -> None:
+def _same_run(record: Path, described: dict[str, Any], resume: bool) -> dict[str, Any]:
+    """The contents of ``run.yaml``, which must be of the run that is asked for."""
     if not resume:
         raise ResultsError(f"{record.parent}: holds a run already; choose another folder, or go on with --resume")
-    written = load(record, dict)
+    written: dict[str, Any] = load(record, dict)
     for part, value in described.items():
         if written.get(part) != value:
-            raise ResultsError(f"{record}: {part} differs from what is asked for; a run is resumed only as it was begun")
+            was = _difference(written.get(part), value, part)
+            raise ResultsError(f"{record}: {was}; a run is resumed only as it was begun")
+    return written
+
+
+def _difference(was: Any, now: Any, path: str) -> str:
+    """The first place where two trees of plain data differ, in words."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in [*was, *now]:
+            if was.get(key) != now.get(key):
+                return _difference(was.get(key), now.get(key), f"{path}.{key}")
+    if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        return next(_difference(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
+    return f"{path} is {shown(was)} there and {shown(now)} here"
 
 
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:
@@ -166,24 +220,31 @@ def bench(
     options = options or Options()
     if not planners:
         raise InputError("no planner is given")
-    plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, options.trajectories)
-    pool = Pool(plan, options.workers, options.deadline) if options.workers else None
+    for label in planners:
+        if "/" in label or not label.isprintable():
+            raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")
+    if options.workers:
+        start_server()
     check(suite)
     total = len(suite.entries()) * len(planners)
-    prepare(folder, suite, planners, total, resume)
-    finished = store.finished(folder / "episodes")
-    jobs = jobs_for(suite, planners, finished, options)
-    count = total - sum(len(j.episodes) for j in jobs)
-    progress(count, total)
-    if pool is None:
-        in_process(plan, jobs, lambda n: None)
-    else:
-        for n in pool.run(jobs):
-            count += n
-            progress(count, total)
-    interrupted = [] if pool is None else pool.interrupted
-    listed = "".join(f"{key_of(suite, j.stage, j.episodes[0], j.planner, 0)}\n" for j in interrupted)
-    (folder / "interrupted.txt").write_text(listed)
+    check_space(folder, total)
+    with alone(folder):
+        prepare(folder, suite, planners, resume)
+        finished = store.finished(folder / "episodes")
+        jobs = jobs_for(suite, planners, finished, options)
+        plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, options.trajectories)
+        count = total - sum(len(j.episodes) for j in jobs)
+        progress(count, total)
+        interrupted: list[tuple[Job, str]] = []
+        if options.workers == 0:
+            in_process(plan, jobs, lambda n: None)
+        else:
+            pool = Pool(plan, options.workers, options.deadline, interrupted)
+            for n in pool.run(jobs):
+                count += n
+                progress(count, total)
+        listed = [f"{key_of(suite, j.stage, j.episodes[0], j.planner, 0)}\t{reason}\n" for j, reason in interrupted]
+        (folder / "interrupted.txt").write_text("".join(listed))
     return sorted(store.read_rows(folder / "episodes"), key=lambda r: str(r["key"]))
 
 

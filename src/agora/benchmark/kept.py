@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from agora.benchmark import store
 from agora.benchmark.report import choose, render
 from agora.config import build, load
 from agora.core.recording import Recording
-from agora.core.state import Array
 from agora.errors import ResultsError
 from agora.registry import available
 from agora.registry import load as load_component
@@ -22,7 +22,7 @@ REPLAYS = 24
 """Episodes that a report embeds."""
 
 
-def described(folder: Path) -> dict[str, object]:
+def described(folder: Path) -> dict[str, Any]:
     """The contents of ``run.yaml``.
 
     Raises:
@@ -32,6 +32,13 @@ def described(folder: Path) -> dict[str, object]:
     if not path.is_file():
         raise ResultsError(f"{folder}: no run.yaml; expected the folder of a run")
     return dict(load(path, dict))
+
+
+def interrupted(folder: Path) -> dict[str, str]:
+    """Return the episodes of a run that have no row because their worker was killed or died, with the reason."""
+    listed = folder / "interrupted.txt"
+    lines = listed.read_text().splitlines() if listed.is_file() else []
+    return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
 
 
 def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
@@ -62,21 +69,21 @@ def report(folder: Path) -> Path:
     run = described(folder)
     rows = store.read_rows(folder / "episodes")
     metrics = [load_component("metrics", name) for name in available("metrics")]
-    timing: dict[str, Array] = {}
+    timing: dict[str, list[float]] = {}
     for row in store.read_rows(folder / "timing"):
-        timing.setdefault(str(row["planner"]), []).append(row["planning_time"])  # type: ignore[attr-defined]
+        if row["planning_time"] is not None:
+            timing.setdefault(str(row["planner"]), []).append(row["planning_time"])
     made_on = run.get("made_on", {})
-    listed = folder / "interrupted.txt"
     shown = {
         **run,
-        "suite": run["suite"]["name"],  # type: ignore[index]
-        "commit": made_on.get("commit"),  # type: ignore[attr-defined]
-        "hardware": made_on.get("cpu"),  # type: ignore[attr-defined]
-        "interrupted": listed.read_text().split() if listed.is_file() else [],
-        "planners": list(run["planners"]),  # type: ignore[call-overload]
+        "suite": run["suite"]["name"],
+        "commit": made_on.get("commit"),
+        "hardware": made_on.get("cpu"),
+        "interrupted": [f"{key}: {reason}" for key, reason in interrupted(folder).items()],
+        "planners": list(run["planners"]),
     }
     kept = recordings(folder, choose(rows, REPLAYS))
-    page = render(shown, rows, metrics, kept, timing={k: np.array([t for t in v if t is not None]) for k, v in timing.items()})
+    page = render(shown, rows, metrics, kept, timing={name: np.array(times) for name, times in timing.items()})
     path = folder / "report.html"
     try:
         path.write_text(page, encoding="utf-8")

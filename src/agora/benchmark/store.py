@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
 """Columns that say which episode and robot a row is of."""
 
+PARTS = ("episodes", "timing", "trajectories")
+"""Folders of a run; a shard's file in the first is written last."""
+
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _TRACKS = ("pose", "twist", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
@@ -97,6 +100,20 @@ def read_rows(folder: Path) -> list[dict[str, Any]]:
 def finished(folder: Path) -> set[str]:
     """Return the keys of all rows that need not be run again."""
     return {row["key"] for row in read_rows(folder)}
+
+
+def complete(folder: Path, name: str) -> bool:
+    """Whether a run's shard holds rows; what else was written of one that does not is deleted, so that nothing is there twice.
+
+    Args:
+        folder: of the run. name: of the shard.
+    """
+    files = [folder / part / f"{name}.parquet" for part in PARTS]
+    if files[0].exists() and not isinstance(shard.read(files[0]), str):
+        return True
+    for file in files:
+        file.unlink(missing_ok=True)
+    return False
 
 
 def damaged(folder: Path) -> dict[Path, str]:

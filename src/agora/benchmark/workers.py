@@ -2,61 +2,99 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import pickle
+import signal
+import sys
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from agora.benchmark import store
 from agora.benchmark.job import Job, Plan, run
-from agora.errors import AgoraError, InputError
+from agora.errors import AgoraError
 
 DEADLINE = 30.0
 """s that one call of a planner may take before its worker is killed; compiling does not count."""
 
 _POLL = 0.5
+_PR_SET_PDEATHSIG = 1
 
 
 def work(plan: Plan, pipe: Connection, began: Any) -> None:
-    """Run jobs from a pipe until it closes.
+    """Run jobs from a pipe until it closes; when the run is killed, its workers go too, and write nothing more.
 
     ``began`` is shared: the moment at which the planner was called, 0 while it is not running.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server goes when the run goes
+    before, after = _watched(began)
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            job = pipe.recv()
+            try:
+                run(plan, job, before, after, lambda n: pipe.send(("done", n)))
+                answer: tuple[str, Exception | None] = ("finished", None)
+            except (BrokenPipeError, ConnectionResetError):
+                return
+            except Exception as error:  # noqa: BLE001 - raised again by the run
+                answer = ("error", _sendable(error))
+            pipe.send(answer)
+
+
+def _watched(began: Any) -> tuple[Callable[[], None], Callable[[], None]]:
+    """What to call before and after a planner is called, so that ``began`` is right; it is 0 while Numba compiles."""
     from numba.core import event
 
+    calling, compiling = False, 0
+
+    def tell() -> None:
+        began.value = time.monotonic() if calling and not compiling else 0.0
+
     class Compiling(event.Listener):  # type: ignore[misc]
-        """Stops the clock while Numba compiles."""
+        """Counts compilations, which contain others."""
 
         def on_start(self, _: Any) -> None:
-            began.value = 0.0
+            nonlocal compiling
+            compiling += 1
+            tell()
 
         def on_end(self, _: Any) -> None:
-            began.value = time.monotonic() if calling[0] else 0.0
-
-    calling = [False]
+            nonlocal compiling
+            compiling -= 1
+            tell()
 
     def before() -> None:
-        calling[0] = True
-        began.value = time.monotonic()
+        nonlocal calling
+        calling = True
+        tell()
 
     def after() -> None:
-        calling[0] = False
-        began.value = 0.0
+        nonlocal calling
+        calling = False
+        tell()
 
     event.register("numba:compile", Compiling())
-    while True:
-        try:
-            job = pipe.recv()
-        except EOFError:
-            return
-        try:
-            run(plan, job, before, after, lambda n: pipe.send(("done", n)))
-            pipe.send(("finished", None))
-        except AgoraError as error:
-            pipe.send(("error", error))
+    return before, after
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error with its traceback as a note where it is not Agora's own; another with the same words where it cannot be sent."""
+    if not isinstance(error, AgoraError):
+        error.add_note("in a worker:\n" + traceback.format_exc())
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001 - a stranger's exception may do anything
+        return RuntimeError(f"in a worker:\n{traceback.format_exc()}")
+    return error
 
 
 @dataclass
@@ -73,30 +111,43 @@ class _Worker:
         began: float = self.began.value
         return began > 0.0 and time.monotonic() - began > deadline
 
+    def hear(self, what: str, value: Any) -> int:
+        """Take a message; returns the number of episodes that have ended."""
+        if what == "finished":
+            self.job = None
+            return 0
+        self.done += value
+        return int(value)
+
     def stop(self) -> None:
         self.pipe.close()
         self.process.kill()
         self.process.join()
 
 
+def start_server() -> None:
+    """Start the process that workers are forked from, if it does not run yet; it imports what they need while others work."""
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["agora.benchmark.job", "scipy.ndimage"])
+    forkserver.ensure_running()
+
+
 @dataclass
 class Pool:
-    """Runs jobs on worker processes. The process that they are forked from starts with the pool, and imports while others work.
+    """Runs jobs on worker processes.
 
     Attributes:
         plan: of the run. workers: how many processes. deadline: s for one call of a planner.
-        interrupted: jobs of one episode whose planner hung, in the end.
+        interrupted: jobs of one episode whose worker was killed or died, with the reason, in the end.
     """
 
     plan: Plan
     workers: int
     deadline: float = DEADLINE
-    interrupted: list[Job] = field(default_factory=list)
+    interrupted: list[tuple[Job, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        start_server()
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["agora.benchmark.job", "scipy.ndimage"])
-        forkserver.ensure_running()
 
     def _start(self) -> _Worker:
         mine, its = self._context.Pipe()
@@ -107,54 +158,50 @@ class Pool:
         return _Worker(process, mine, began)
 
     def run(self, jobs: list[Job]) -> Iterator[int]:
-        """Run every job; yield numbers of episodes as they end (negative where a hung job is begun again).
+        """Run every job; yield numbers of episodes as they end (negative where a job is begun again).
 
         Raises:
-            AgoraError: what a job raised; InputError: a worker died.
+            Exception: what a job raised.
         """
         waiting = deque(jobs)
         pool = [self._start() for _ in range(min(self.workers, len(jobs)))]
         try:
             while waiting or any(w.job for w in pool):
                 for k, worker in enumerate(pool):
-                    if worker.job is not None and worker.hangs(self.deadline):
-                        yield -worker.done
-                        yield from self._give_up(worker.job, waiting)
-                        worker.stop()
-                        pool[k] = self._start()
+                    if worker.hangs(self.deadline):
+                        yield from self._replace(pool, k, f"a call of the planner took longer than {self.deadline:g} s", waiting)
                     if pool[k].job is None and waiting:
                         pool[k].job, pool[k].done = waiting.popleft(), 0
-                        pool[k].pipe.send(pool[k].job)
+                        with suppress(BrokenPipeError, ConnectionResetError):  # it died: heard below
+                            pool[k].pipe.send(pool[k].job)
                 for pipe in wait([w.pipe for w in pool if w.job], timeout=_POLL):
-                    yield from self._hear(next(w for w in pool if w.pipe is pipe))
+                    k = next(k for k, w in enumerate(pool) if w.pipe is pipe)
+                    try:
+                        what, value = pool[k].pipe.recv()
+                    except (EOFError, ConnectionResetError):
+                        pool[k].process.join()
+                        yield from self._replace(pool, k, f"its worker died (exit code {pool[k].process.exitcode})", waiting)
+                        continue
+                    if what == "error":
+                        raise value
+                    yield pool[k].hear(what, value)
         finally:
             for worker in pool:
                 worker.stop()
 
-    def _give_up(self, job: Job, waiting: deque[Job]) -> Iterator[int]:
-        """A job that hung is run again episode by episode; one that was a single episode is interrupted."""
+    def _replace(self, pool: list[_Worker], k: int, reason: str, waiting: deque[Job]) -> Iterator[int]:
+        """Another worker for one that is lost; its job is run again episode by episode, or interrupted if it was a single one."""
+        job, done = pool[k].job, pool[k].done
+        pool[k].stop()
+        pool[k] = self._start()
+        if job is None or store.complete(self.plan.folder, job.shard):
+            return
+        yield -done
         if len(job.episodes) == 1:
-            self.interrupted.append(job)
+            self.interrupted.append((job, reason))
             yield 1
         else:
-            waiting.extend(Job(job.stage, job.planner, (k,)) for k in job.episodes)
-
-    def _hear(self, worker: _Worker) -> Iterator[int]:
-        assert worker.job is not None
-        try:
-            what, value = worker.pipe.recv()
-        except EOFError as error:
-            code = worker.process.exitcode
-            raise InputError(
-                f"a worker died (exit code {code}) in stage {worker.job.stage!r}, planner {worker.job.planner!r}"
-            ) from error
-        if what == "done":
-            worker.done += value
-            yield value
-        elif what == "finished":
-            worker.job = None
-        else:
-            raise value
+            waiting.extend(Job(job.stage, job.planner, (episode,)) for episode in job.episodes)
 
 
 def in_process(plan: Plan, jobs: list[Job], step: Callable[[int], None]) -> None:

@@ -176,6 +176,13 @@ class RobotTraits(NamedTuple):
     max_steering_rate: Floats
 
 
+def read_only(array: Array) -> Array:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def padded(count: int) -> int:
     """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least one of them."""
     return max(PADDING, -(-count // PADDING) * PADDING)

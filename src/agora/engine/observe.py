@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.core.state import Doubles
+from agora.core.state import Doubles, read_only
 from agora.costmap.window import Window, fill
 from agora.interfaces import Costmap, Limits, Observation, Tracks
 
@@ -70,12 +70,6 @@ def _tracks(rows: int, slots: int) -> Tracks:
     )
 
 
-def _read_only(value: Any) -> Any:
-    view = value.view()
-    view.flags.writeable = False
-    return view
-
-
 class Observer:
     """Makes the observations of one engine's robots for one planner.
 
@@ -132,7 +126,7 @@ class Observer:
         origin = np.zeros((self.rows, 2), np.float32)
         moving = (self._moving.position, self._moving.radius, self._moving.present)
         self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
-        return Costmap(_read_only(cost), _read_only(origin), window.resolution)
+        return Costmap(read_only(cost), read_only(origin), window.resolution)
 
     def _fill_window(self) -> None:
         people, others = self._pedestrians, self._robots
@@ -185,22 +179,22 @@ class Observer:
         if self._costmap is not None:
             self._fill_window()
         seen = self._needs
-        scanned = self._lidar is not None and "scan" in seen
+        lidar = self._lidar if "scan" in seen else None
         return Observation(
-            pose=_read_only(self._pose),
-            twist=_read_only(self._twist),
-            goal=_read_only(self._goal),
-            radius=_read_only(self._radius),
-            footprint=_read_only(self._footprint),
+            pose=read_only(self._pose),
+            twist=read_only(self._twist),
+            goal=read_only(self._goal),
+            radius=read_only(self._radius),
+            footprint=read_only(self._footprint),
             limits=self.limits,
             dt=self._control,
-            path=_read_only(self._path) if "path" in seen else None,
-            path_count=_read_only(self._path_count) if "path" in seen else None,
+            path=read_only(self._path) if "path" in seen else None,
+            path_count=read_only(self._path_count) if "path" in seen else None,
             pedestrians=self._pedestrians if "pedestrians" in seen else None,
             robots=self._robots if "robots" in seen else None,
-            scan=_read_only(self._ranges) if scanned else None,
-            scan_angles=_read_only(self._scan_angles) if scanned else None,
-            scan_pose=_read_only(self._scan_pose) if scanned else None,
-            scan_range=self._lidar.range_max if scanned else None,
+            scan=read_only(self._ranges) if lidar is not None else None,
+            scan_angles=read_only(self._scan_angles) if lidar is not None else None,
+            scan_pose=read_only(self._scan_pose) if lidar is not None else None,
+            scan_range=lidar.range_max if lidar is not None else None,
             costmap=self._costmap if "costmap" in seen else None,
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agora.core.field import clearance_at
 from agora.core.jit import bind, kernel
-from agora.core.state import Floats
+from agora.core.state import Floats, read_only
 from agora.errors import InputError
 from agora.interfaces import CrowdModel, CrowdScene
 
@@ -24,12 +24,6 @@ def _walls(pedestrians, maps, distance, direction, first, last):
             distance[w, i] = d
             direction[w, i, 0] = nx
             direction[w, i, 1] = ny
-
-
-def _read_only(array: Any) -> Any:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class CrowdReader:
@@ -56,20 +50,20 @@ class CrowdReader:
         self._fill_walls(0, self._engine.layout.worlds)
         sees_pedestrians, sees_robots = self._sees
         scene = CrowdScene(
-            position=_read_only(np.stack([people.x, people.y], -1)),
-            velocity=_read_only(np.stack([people.vx, people.vy], -1)),
-            waypoint=_read_only(np.stack([goals.x, goals.y], -1)),
-            radius=_read_only(traits.radius),
-            preferred_speed=_read_only(traits.speed),
-            active=_read_only(people.active),
-            group=_read_only(traits.group),
-            id=_read_only(traits.id),
-            wall_distance=_read_only(self._distance),
-            wall_direction=_read_only(self._direction),
-            robot_position=_read_only(np.stack([robots.x, robots.y], -1)),
-            robot_velocity=_read_only(np.stack([robots.world_vx, robots.world_vy], -1)),
-            robot_radius=_read_only(self._engine.robot_traits.radius),
-            robot_active=_read_only(robots.active & sees_robots),
+            position=read_only(np.stack([people.x, people.y], -1)),
+            velocity=read_only(np.stack([people.vx, people.vy], -1)),
+            waypoint=read_only(np.stack([goals.x, goals.y], -1)),
+            radius=read_only(traits.radius),
+            preferred_speed=read_only(traits.speed),
+            active=read_only(people.active),
+            group=read_only(traits.group),
+            id=read_only(traits.id),
+            wall_distance=read_only(self._distance),
+            wall_direction=read_only(self._direction),
+            robot_position=read_only(np.stack([robots.x, robots.y], -1)),
+            robot_velocity=read_only(np.stack([robots.world_vx, robots.world_vy], -1)),
+            robot_radius=read_only(self._engine.robot_traits.radius),
+            robot_active=read_only(robots.active & sees_robots),
             sees_pedestrians=sees_pedestrians,
             dt=self._dt,
         )

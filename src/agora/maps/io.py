@@ -66,7 +66,17 @@ class MapFile:
 
 @dataclass(frozen=True)
 class ShapesFile:
-    """The keys of a file of shapes; see the module."""
+    """The keys of a file of shapes, an example of which is in the module.
+
+    Attributes:
+        segments: thin walls x0, y0, x1, y1, m.
+        polygons: filled obstacles, corners x, y, m.
+        discs: columns x, y, radius, m.
+        bounds: x0, y0, x1, y1, m; without it the shapes and ``margin`` about them.
+        margin: m.
+        resolution: of the distance field, m.
+        name: of the map.
+    """
 
     segments: tuple[tuple[float, float, float, float], ...] = ()
     polygons: tuple[tuple[tuple[float, float], ...], ...] = ()

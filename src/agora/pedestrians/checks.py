@@ -1,4 +1,4 @@
-"""The values that the parameters of a crowd model may have."""
+"""The values that the parameters of a crowd model, or of a planner made of one, may have."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from agora.core.jit import device, kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import PADDING, Floats
 from agora.errors import InputError
+from agora.pedestrians.checks import above_zero, at_least_zero
 
 _CROWDED = 96
 _PER_CELL = np.float32(0.45)
@@ -64,16 +65,12 @@ class Orca:
     output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
 
     def __post_init__(self) -> None:
-        for name in ("neighbour_distance", "horizon", "horizon_obstacle", "max_speed_factor", "settle"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise InputError(f"orca: {name} must be above 0 and finite, got {getattr(self, name)}")
-        for name in ("max_neighbours", "padding"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise InputError(f"orca: {name} must be 0 or more and finite, got {getattr(self, name)}")
+        above_zero(self, "neighbour_distance", "horizon", "horizon_obstacle", "max_speed_factor", "settle")
+        at_least_zero(self, "max_neighbours", "padding")
         if not 0.0 < self.reciprocal <= 1.0:
-            raise InputError(f"orca: reciprocal must be in (0, 1], got {self.reciprocal}")
+            raise InputError(f"Orca.reciprocal is {self.reciprocal!r}; expected a number in (0, 1]")
         if self.walls not in (True, False):
-            raise InputError(f"orca: walls must be true or false, got {self.walls}")
+            raise InputError(f"Orca.walls is {self.walls!r}; expected true or false")
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from agora.core.state import Bools, Floats
+from agora.core.state import Bools, Floats, read_only
 from agora.errors import PlannerError
 from agora.interfaces import BatchPlanner, Memory, Observation, Planner
 
@@ -108,8 +108,7 @@ def _take(record: Any, index: Any) -> Any:
         elif isinstance(value, np.ndarray):
             value = value if one_field.name in _SHARED else value[index]
             if isinstance(value, np.ndarray):
-                value = value.view()
-                value.flags.writeable = False
+                value = read_only(value)
         taken[one_field.name] = value
     return type(record)(**taken)
 

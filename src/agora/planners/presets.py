@@ -16,7 +16,9 @@ def preset_names() -> list[str]:
 
 
 def named_planner(text: str) -> tuple[str, Named]:
-    """Return label and planner of ``NAME`` or ``NAME:key=value,key=value`` (values as in YAML); the label is the text.
+    """Return label and planner of ``NAME`` or ``NAME:key=value,key=value`` (values as in YAML).
+
+    The label is the text, with ``|`` for ``/``, which separates the parts of an episode's key.
 
     Raises:
         UnknownNameError: neither a planner nor a preset.
@@ -29,4 +31,4 @@ def named_planner(text: str) -> tuple[str, Named]:
         if name not in preset_names():
             raise UnknownNameError("planner", name, [*available("planners"), *preset_names()])
         values = load(folder("configs") / "planners" / f"{name}.yaml", dict)
-    return text, build_component("planners", values | parse_parameters(rest, where), where)
+    return text.replace("/", "|"), build_component("planners", values | parse_parameters(rest, where), where)

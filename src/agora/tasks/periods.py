@@ -12,7 +12,7 @@ class Periods:
 
     Attributes:
         physics: s. control: s between two calls of the planner. crowd: s between two calls of the crowd model.
-        sensor: s between two scans.
+        sensor: s between two scans; a multiple of control, or a part of it (then a scan is taken when it is read).
     """
 
     physics: float = 0.05
@@ -27,6 +27,9 @@ class Periods:
             ratio = getattr(self, name) / self.physics
             if ratio < 0.999999 or abs(ratio - round(ratio)) > 1e-6:
                 raise ValueError(f"{name} must be an integer multiple of physics = {self.physics} s, got {getattr(self, name)}")
+        control, sensor = self.steps("control"), self.steps("sensor")
+        if sensor % control and control % sensor:
+            raise ValueError(f"sensor must be an integer multiple or part of control = {self.control} s, got {self.sensor}")
 
     def steps(self, name: str) -> int:
         """A period in physics steps."""

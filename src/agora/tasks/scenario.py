@@ -84,7 +84,8 @@ class Pedestrian:
         waypoint_mode: 0 in a loop, 1 in random order, 2 once and stay at the last.
         id, yaml_file, number_of_peds, configuration: as in the message.
         vmax: largest speed, m/s.
-        start_up_mode: what it waits for at first: nothing, ``wait_time`` s, or a robot within ``trigger_zone_radius`` m.
+        start_up_mode: what it waits for at first: nothing, some time, or a robot nearby.
+        wait_time: s, for "wait_timer". trigger_zone_radius: how near the robot, m, for "trigger_zone".
         *_probability: of entering a social state, each time it is asked.
         max_talking_distance, max_servicing_radius: m.
         *_base_time: typical duration of a social state, s.

@@ -19,6 +19,7 @@ from agora.tasks.periods import Periods
 from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.world import People, Person, Task
 
+_MOST_EPISODES = 1_000_000
 Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 
@@ -67,10 +68,14 @@ class Stage:
     periods: Periods = field(default_factory=Periods)
 
     def __post_init__(self) -> None:
-        if not self.name or "/" in self.name:
-            raise ValueError(f"name must be a text without '/', got {self.name!r}")
-        if self.episodes < 0:
-            raise ValueError(f"episodes must be at least 0, got {self.episodes}")
+        _check_name(self.name)
+        if not 0 <= self.episodes <= _MOST_EPISODES:
+            raise ValueError(f"episodes must be in [0, {_MOST_EPISODES}], got {self.episodes}")
+        for name in _model_names(self):
+            try:
+                load_robot(name)
+            except UnknownNameError as error:
+                raise ValueError(f"robot: {error}") from error
         for key in ("timeout", "goal_tolerance"):
             if getattr(self, key) <= 0:
                 raise ValueError(f"{key} must be above 0, got {getattr(self, key)}")
@@ -99,6 +104,7 @@ class Suite:
     description: str = ""
 
     def __post_init__(self) -> None:
+        _check_name(self.name)
         names = [stage.name for stage in self.stages]
         if not names:
             raise ValueError("stages must hold at least one stage")
@@ -140,12 +146,23 @@ class Suite:
             stage.obstacles.part.place(task)
         except PlacementError as error:
             raise PlacementError(f"{entry}: {error}") from error
+        except InputError as error:
+            raise InputError(f"{entry}: {error}") from error
         return _start(entry, self.seed, stage, task, models)
 
 
 def _models(stage: Stage) -> list[RobotModel]:
-    names = (stage.robot,) if isinstance(stage.robot, str) else stage.robot
-    return [load_robot(name) for name in names]
+    return [load_robot(name) for name in _model_names(stage)]
+
+
+def _model_names(stage: Stage) -> tuple[str, ...]:
+    return (stage.robot,) if isinstance(stage.robot, str) else stage.robot
+
+
+def _check_name(name: str) -> None:
+    """A name is part of the keys of episodes, and a suite's the folder of its results."""
+    if not name or "/" in name or name.startswith(".") or not name.isprintable():
+        raise ValueError(f"name must be a printable text without '/' that does not begin with '.', got {name!r}")
 
 
 def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotModel]) -> Start:

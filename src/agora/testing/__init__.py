@@ -1,11 +1,26 @@
-"""Contract suites: what every component must keep, whoever wrote it. Call one from a test of your own.
+"""Contract suites: what every component must keep, whoever wrote it. Call one from a test of your own:
 
 def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())
 """
 
+from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
+from agora.testing.global_planners import check_global_planner
+from agora.testing.metrics import check_metric
 from agora.testing.planners import check_planner
 from agora.testing.scenes import Move, observation
+from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
 
-__all__ = ["ContractError", "Move", "check_planner", "observation"]
+__all__ = [
+    "ContractError",
+    "Move",
+    "check_crowd_model",
+    "check_global_planner",
+    "check_metric",
+    "check_obstacles_mode",
+    "check_planner",
+    "check_robots_mode",
+    "check_world_source",
+    "observation",
+]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import random
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from agora.core.state import Array, Bools, Floats
-from agora.errors import PlannerError
 from agora.interfaces import BatchPlanner, Limits, Memory, Observation, Planner
 from agora.planners import lift
 from agora.testing.errors import ContractError
-from agora.testing.scenes import Move, arrays, observation
+from agora.testing.guard import freeze, pure
+from agora.testing.scenes import Move, observation
 
 _KINDS: dict[str, dict[str, Any]] = {
     "differential": {},
@@ -98,26 +97,10 @@ class _Check:
     def act(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
         """Call the planner and check all that can be checked of one call."""
         rows = len(seen.pose)
-        before = {name: array.copy() for name, array in arrays(seen)}
         memory = {name: array.copy() for name, array in memory.items()}
-        kept = {name: array.copy() for name, array in memory.items()}
-        for array in memory.values():
-            array.flags.writeable = False
-        generators = (repr(np.random.get_state(legacy=False)), random.getstate())  # noqa: NPY002 - looked at, not drawn from
-        try:
+        freeze(memory)
+        with pure(f"{self.name}: {where}", observation=seen, memory=memory):
             twists, after = lift.checked(self.planner.act(seen, memory), rows)
-        except PlannerError as error:
-            raise self.fail(f"{where}: {error}") from error
-        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
-            raise self.fail(f"{where}: raises {type(error).__name__}: {error}") from error
-        if generators != (repr(np.random.get_state(legacy=False)), random.getstate()):  # noqa: NPY002
-            raise self.fail(f"{where}: draws from a global random generator")
-        for name, array in arrays(seen):
-            if not np.array_equal(array, before[name], equal_nan=True):
-                raise self.fail(f"{where}: writes to observation.{name}")
-        for name, array in memory.items():
-            if not np.array_equal(array, kept[name]):
-                raise self.fail(f"{where}: writes to memory {name!r}; return a new array")
         if not np.isfinite(twists).all():
             row = int(np.flatnonzero(~np.isfinite(twists).all(axis=1))[0])
             raise self.fail(f"{where}: row {row} gets the twist {twists[row].tolist()}")

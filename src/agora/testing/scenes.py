@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,20 +11,28 @@ from agora.core.state import Array, Floats
 from agora.costmap.inflation import cost_of
 from agora.costmap.window import Window
 from agora.interfaces import Costmap, Limits, Observation, Tracks
+from agora.testing.guard import freeze
 
 
 @dataclass(frozen=True)
 class Move:
-    """A rigid motion of the whole plane: turned about the origin, then shifted.
+    """A rigid motion of the whole plane: mirrored at the x axis where asked, turned about the origin, then shifted.
 
     Attributes:
         dx, dy: m.
         turn: rad.
+        mirror: whether left becomes right.
     """
 
     dx: float = 0.0
     dy: float = 0.0
     turn: float = 0.0
+    mirror: bool = False
+
+    @property
+    def side(self) -> float:
+        """-1 where left becomes right, else 1: the factor of angles and turning rates."""
+        return -1.0 if self.mirror else 1.0
 
     def points(self, points: Array) -> Array:
         """Return points (..., 2) moved."""
@@ -36,12 +41,16 @@ class Move:
     def vectors(self, vectors: Array) -> Array:
         """Return directions (..., 2) turned."""
         cosine, sine = math.cos(self.turn), math.sin(self.turn)
-        return np.stack((cosine * vectors[..., 0] - sine * vectors[..., 1], sine * vectors[..., 0] + cosine * vectors[..., 1]), -1)
+        x, y = vectors[..., 0], self.side * vectors[..., 1]
+        return np.stack((cosine * x - sine * y, sine * x + cosine * y), -1)
+
+    def headings(self, headings: Array) -> Array:
+        """Return angles turned, in (-pi, pi]."""
+        return np.pi - np.mod(np.pi - self.side * headings - self.turn, 2.0 * np.pi)
 
     def poses(self, poses: Array) -> Array:
-        """Return poses (N, 3) moved."""
-        heading = np.mod(poses[:, 2] + self.turn + np.pi, 2.0 * np.pi) - np.pi
-        return np.concatenate((self.points(poses[:, :2]), heading[:, None]), axis=1)
+        """Return poses (..., 3) moved."""
+        return np.concatenate((self.points(poses[..., :2]), self.headings(poses[..., 2:])), axis=-1)
 
 
 def observation(
@@ -102,7 +111,7 @@ def observation(
         scan_range=10.0,
         costmap=_costmap(window, moved, move.points(obstacles), tracks[0], radius),
     )
-    _freeze(made)
+    freeze(made)
     return made
 
 
@@ -174,18 +183,3 @@ def _costmap(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radi
             gap = np.minimum(gap, np.hypot(centre[None, :] + origin[n, 0] - x, centre[:, None] + origin[n, 1] - y) - r)
         cost[n] = cost_of(gap, radius[n], window.inflation_radius, window.cost_scaling, touch=0.5 * window.resolution)
     return Costmap(cost, origin, window.resolution)
-
-
-def arrays(record: Any) -> Iterator[tuple[str, Array]]:
-    """Every array of nested records, with its name."""
-    for one in dataclasses.fields(record):
-        value = getattr(record, one.name)
-        if dataclasses.is_dataclass(value):
-            yield from ((f"{one.name}.{name}", array) for name, array in arrays(value))
-        elif isinstance(value, np.ndarray):
-            yield one.name, value
-
-
-def _freeze(record: Any) -> None:
-    for _, array in arrays(record):
-        array.flags.writeable = False

@@ -10,8 +10,8 @@ from tests.planners.local.dwa_twin import scores
 
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.planners.presets import named_planner
 from agora.planners.local.dwa import Dwa
+from agora.planners.presets import named_planner
 from agora.testing import observation
 
 START = (2.3, -4.1, 0.6)

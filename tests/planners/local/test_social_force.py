@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from planners.local.observations import observe, tracks
 
 from agora.errors import InputError
 from agora.planners.local.social_force import SocialForce, SocialForceSimple
 from agora.testing.planners import check_planner
+from planners.local.observations import observe, tracks
 
 PLANNERS = [SocialForce(), SocialForceSimple()]
 

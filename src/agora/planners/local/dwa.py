@@ -25,7 +25,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from agora.core.state import Array, Floats
+from agora.core.state import Array, Floats, read_only
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Memory, Observation
@@ -187,9 +187,7 @@ class Dwa:
 
 def _frozen(array: Array) -> Array:
     """A read-only, contiguous view: one type for the compiler, whoever calls."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+    return read_only(np.ascontiguousarray(array))
 
 
 def _recalled(memory: Memory, count: int) -> Recall:

@@ -6,7 +6,6 @@ van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,25 +14,22 @@ import numpy as np
 from agora.core.cells import index_in, key_of, select_nearest
 from agora.core.halfplanes import disc_line, nearest_velocity, towards
 from agora.core.jit import device, kernel
-from agora.core.scalar import ONE, ZERO, atan2, sincos, wrap
+from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats
 from agora.errors import InputError
 from agora.interfaces import Memory, Observation, Tracks
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.planners.path import point_ahead
+from agora.planners.steering import velocity_to_twist
 
 _SETTLE = np.float32(1.0)
-_TINY = np.float32(1e-12)
-_STILL = np.float32(1e-3)
-_CREEP = np.float32(0.25)
-_FAR = np.float32(3e38)
 
 
 @dataclass(frozen=True)
 class OrcaPlanner:
     """The velocity nearest to the preferred one that avoids pedestrians and other robots for a while.
 
-    A holonomic robot gets that velocity, turned into its frame and cut to its limits there, and does not turn (omega 0). Any other
-    turns towards it: ``vx = |v| max(0, cos error)``, ``omega = turn_gain * error`` within its limits, where error is the angle from
-    heading to velocity. One that cannot turn in place goes on at no less than a quarter of ``|v|``.
+    How a robot follows that velocity is in `agora.planners.steering.velocity_to_twist`; a holonomic one does so at once, unturned.
 
     With ``follow_path`` False, ``preferred_speed`` 1 and a holonomic robot it is CrowdNav's ORCA robot.
 
@@ -62,15 +58,12 @@ class OrcaPlanner:
     needs: ClassVar[frozenset[str]] = frozenset({"pedestrians", "robots", "path"})
 
     def __post_init__(self) -> None:
-        for name in ("neighbour_distance", "horizon", "lookahead", "preferred_speed", "turn_gain"):
-            value = getattr(self, name)
-            if not (value is None and name == "preferred_speed") and not 0.0 < value < math.inf:
-                raise InputError(f"orca: {name} must be above 0 and finite, got {value}")
-        for name in ("max_neighbours", "padding"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise InputError(f"orca: {name} must be 0 or more and finite, got {getattr(self, name)}")
+        above_zero(self, "neighbour_distance", "horizon", "lookahead", "turn_gain")
+        if self.preferred_speed is not None:
+            above_zero(self, "preferred_speed")
+        at_least_zero(self, "max_neighbours", "padding")
         if not 0.0 < self.responsibility <= 1.0:
-            raise InputError(f"orca: responsibility must be in (0, 1], got {self.responsibility}")
+            raise InputError(f"OrcaPlanner.responsibility is {self.responsibility!r}; expected a number in (0, 1]")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return twists (N, 3) in the robots' frame; nothing is remembered."""
@@ -84,7 +77,6 @@ class OrcaPlanner:
                 self.responsibility,
                 self.lookahead,
                 0.0 if self.preferred_speed is None else self.preferred_speed,
-                self.turn_gain,
                 observation.dt,
             ],
             np.float32,
@@ -92,20 +84,19 @@ class OrcaPlanner:
         path, path_count = observation.path, observation.path_count
         if path is None or path_count is None or not self.follow_path:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
-        limits = observation.limits
-        out = np.zeros((rows, 3), np.float32)
+        wanted = np.zeros((rows, 2), np.float32)
         _act(
             parameters,
             (observation.pose, observation.twist, observation.goal, observation.radius),
-            (limits.holonomic, limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega, limits.turning_radius),
+            observation.limits.max_vx,
             (path, path_count),
             _discs(observation.pedestrians, rows),
             _discs(observation.robots, rows),
-            out,
+            wanted,
             0,
             rows,
         )
-        return out, memory
+        return velocity_to_twist(wanted, observation, self.turn_gain), memory
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
@@ -114,32 +105,6 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
         nowhere = np.zeros((rows, 0, 2), np.float32)
         return nowhere, nowhere, np.zeros((rows, 0), np.float32), np.zeros((rows, 0), np.bool_)
     return tracks.position, tracks.velocity, tracks.radius, tracks.present
-
-
-@device
-def point_ahead(path, count, x, y, lookahead):
-    """(found, x, y): the point ``lookahead`` m along the path from its point nearest to (x, y); not found beyond its end."""
-    best, leg, start = _FAR, 0, ZERO
-    for k in range(count - 1):
-        ax, ay = path[k, 0], path[k, 1]
-        dx, dy = path[k + 1, 0] - ax, path[k + 1, 1] - ay
-        t = min(max(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
-        ox, oy = ax + t * dx - x, ay + t * dy - y
-        squared = ox * ox + oy * oy
-        if squared < best:
-            best, leg, start = squared, k, t
-    left = lookahead
-    for k in range(leg, count - 1):
-        ax, ay = path[k, 0], path[k, 1]
-        dx, dy = path[k + 1, 0] - ax, path[k + 1, 1] - ay
-        length = math.sqrt(dx * dx + dy * dy)
-        rest = (ONE - start) * length
-        if left < rest:
-            t = start + left / length
-            return True, ax + t * dx, ay + t * dy
-        left -= rest
-        start = ZERO
-    return False, x, y
 
 
 @device
@@ -154,23 +119,22 @@ def _near(keys, found, position, present, x, y, view, begin):
 
 
 @kernel
-def _act(parameters, robot, limits, route, pedestrians, robots, out, first, last):
-    """Twists of rows first..last-1."""
+def _act(parameters, robot, max_vx, route, pedestrians, robots, wanted, first, last):
+    """Wanted velocities of rows first..last-1."""
     pose, twist, goal, radius = robot
-    holonomic, min_vx, max_vx, max_vy, max_omega, turning_radius = limits
     path, path_count = route
     view, most, inverse_horizon = parameters[0], np.int64(parameters[1]), ONE / parameters[2]
-    padding, share, lookahead, gain, inverse_dt = parameters[3], parameters[4], parameters[5], parameters[7], ONE / parameters[8]
+    padding, share, lookahead, inverse_dt = parameters[3], parameters[4], parameters[5], ONE / parameters[7]
     slots = pedestrians[3].shape[1]
     keys = np.empty(slots + robots[3].shape[1] + PADDING, np.int64)
     nearest = np.empty(most, np.int64)
     lines, spare = np.empty((most, 4), np.float32), np.empty((most, 4), np.float32)
     for row in range(first, last):
-        x, y, heading = pose[row, 0], pose[row, 1], pose[row, 2]
-        sine, cosine = sincos(heading)
+        x, y = pose[row, 0], pose[row, 1]
+        sine, cosine = sincos(pose[row, 2])
         vx, vy = twist[row, 0] * cosine - twist[row, 1] * sine, twist[row, 0] * sine + twist[row, 1] * cosine
         speed = parameters[6] if parameters[6] > ZERO else max_vx[row]
-        leads, tx, ty = point_ahead(path[row], path_count[row], x, y, lookahead)
+        leads, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, lookahead)
         if leads:
             tx, ty = towards(tx - x, ty - y, speed, ZERO)
         else:
@@ -189,14 +153,4 @@ def _act(parameters, robot, limits, route, pedestrians, robots, out, first, last
                 ux, uy = vx - robots[1][row, q, 0], vy - robots[1][row, q, 1]
             reach = radius[row] + other + padding + padding
             disc_line(lines, n, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, share)
-        tx, ty = nearest_velocity(lines, kept, 0, max_vx[row], tx, ty, spare)
-        size = math.sqrt(tx * tx + ty * ty)
-        if holonomic[row]:
-            out[row, 0] = min(max(tx * cosine + ty * sine, min_vx[row]), max_vx[row])
-            out[row, 1] = min(max(ty * cosine - tx * sine, -max_vy[row]), max_vy[row])
-        elif size > _STILL:
-            error = wrap(atan2(ty, tx) - heading)
-            tight = turning_radius[row]
-            ahead = size * max(sincos(error)[1], _CREEP if tight > ZERO else ZERO)
-            fastest = min(max_omega[row], ahead / tight) if tight > ZERO else max_omega[row]
-            out[row, 0], out[row, 2] = ahead, min(max(gain * error, -fastest), fastest)
+        wanted[row, 0], wanted[row, 1] = nearest_velocity(lines, kept, 0, max_vx[row], tx, ty, spare)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from agora.interfaces import Observation
+from agora.planners.path import point_ahead
 from agora.planners.steering import steer, stopping_speed
 
 
@@ -31,22 +31,17 @@ class PurePursuit:
         """Find the point of the path nearest to the robot, go ``lookahead`` on from there, steer to it."""
         assert observation.path is not None
         x, y, heading = (float(value) for value in observation.pose)
-        path = observation.path[: observation.path_count].astype(float) - (x, y)
-        if len(path) == 0:
+        path, count = observation.path.astype(float), observation.path_count
+        if not count:
             return (0.0, 0.0, 0.0), memory
-        path = np.concatenate((path, path[-1:]))
-        step, length = np.diff(path, axis=0), np.hypot(*np.diff(path, axis=0).T)
-        share = np.clip(-(path[:-1] * step).sum(axis=1) / np.maximum(length, 1e-6) ** 2, 0.0, 1.0)
-        nearest = np.argmin(np.hypot(*(path[:-1] + share[:, None] * step).T))
-        arc = np.concatenate(([0.0], np.cumsum(length)))
-        passed = arc[nearest] + share[nearest] * length[nearest]
-        ahead = np.array([np.interp(passed + self.lookahead, arc, axis) for axis in path.T])
-        forward = np.array((np.cos(heading), np.sin(heading)))
+        _, ahead_x, ahead_y, way = point_ahead(path, count, x, y, self.lookahead)
+        dx, dy, cosine, sine = ahead_x - x, ahead_y - y, math.cos(heading), math.sin(heading)
         limits, dt = observation.limits, observation.dt
-        speed = min(self.speed, stopping_speed(max(arc[-1] - passed, np.hypot(*path[-1])) - self.tolerance, limits.max_ax, dt))
+        left = max(way, math.dist((x, y), path[count - 1])) - self.tolerance
+        speed = min(self.speed, stopping_speed(left, limits.max_ax, dt))
         twist = steer(
-            ahead @ forward,
-            forward[0] * ahead[1] - forward[1] * ahead[0],
+            cosine * dx + sine * dy,
+            cosine * dy - sine * dx,
             speed,
             *(limits.holonomic, limits.min_vx, limits.max_vx, limits.max_vy),
             *(limits.max_omega, limits.max_alpha, limits.turning_radius, dt),

@@ -21,7 +21,7 @@ from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
 from agora.pedestrians.helbing_simple import push
 from agora.pedestrians.moussaid import interaction
-from agora.planners.local.steering import velocity_to_twist
+from agora.planners.steering import velocity_to_twist
 
 _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
 
@@ -133,7 +133,7 @@ class SocialForce:
         cutoff: distance beyond which others do not interact, m.
         path_ahead: distance of the path point that is aimed at, m.
         side_damping: rate at which the velocity across the way decays, 1/s.
-        heading_gain: of robots that cannot move sideways (`agora.planners.local.steering`), 1/s.
+        heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})
@@ -186,7 +186,7 @@ class SocialForceSimple:
         repulsion: A, m/s2.
         length: B, m.
         path_ahead: distance of the path point that is aimed at, m.
-        heading_gain: of robots that cannot move sideways (`agora.planners.local.steering`), 1/s.
+        heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})

@@ -1,0 +1,255 @@
+"""Reference pages, generated from the components themselves: docs/reference/generated."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import typing
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from agora.cli import app
+from agora.datasets.catalogue import CATALOGUE
+from agora.interfaces import CrowdScene, Limits, Observation, Tracks
+from agora.maps.io import MapFile, ShapesFile
+from agora.planners.presets import preset_names
+from agora.registry import KINDS, Named, available, load
+from agora.robots.model import RobotModel, load_robot, robot_names
+from agora.sensors.lidar import Lidar
+from agora.share import folder
+from agora.tasks.periods import Periods
+from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
+from agora.tasks.suite import Crowd, Stage, Suite, load_suite, suite_names
+from agora.tasks.world import People
+
+COMPONENTS = {
+    "planners": ("planners", "global_planners"),
+    "crowd_models": ("crowd_models",),
+    "tasks": ("worlds", "robots_modes", "obstacles_modes"),
+}
+"""Pages of components, and the kinds on each."""
+
+FILES: dict[str, tuple[type, ...]] = {
+    "suite_file": (Suite, Stage, Crowd, People, Periods),
+    "map_file": (MapFile, ShapesFile),
+    "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
+    "robot_file": (RobotModel, Lidar),
+}
+"""Pages of file formats, and the records that the files are read into."""
+
+RECORDS: dict[str, tuple[type, ...]] = {"observation": (Observation, Tracks, Limits), "crowd_scene": (CrowdScene,)}
+"""Pages of what plug-ins are given."""
+
+
+def write(place: Path) -> None:
+    """Write every generated page into a folder."""
+    place.mkdir(parents=True, exist_ok=True)
+    pages = {name: "\n".join(component_section(kind) for kind in kinds) for name, kinds in COMPONENTS.items()}
+    pages |= {name: "\n".join(record_section(record) for record in records) for name, records in (FILES | RECORDS).items()}
+    pages |= {"metrics": metrics(), "robots": robots(), "suites": suites(), "presets": presets(), "data_sets": data_sets()}
+    pages["command_line"] = command_line()
+    for name, text in pages.items():
+        path = place / f"{name}.md"
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def component_section(kind: str) -> str:
+    """Every component of a kind: what it is, what it needs, its parameters."""
+    parts = [f"## {KINDS[kind].capitalize()}s\n"]
+    for name in available(kind):
+        component = load(kind, name)
+        parts.append(f"### `{name}`\n\n{summary(component)}\n")
+        if (needs := getattr(component, "needs", None)) and isinstance(needs, frozenset):
+            parts.append(f"Needs: {', '.join(sorted(needs))}.\n")
+        if source := module_source(component):
+            parts.append(f"Source: {source}\n")
+        parts.append(parameters(component))
+    return "\n".join(parts)
+
+
+def record_section(record: type) -> str:
+    """A record: what it is, and its fields."""
+    return f"### {record.__name__}\n\n{summary(record)}\n\n{parameters(record)}"
+
+
+def summary(component: Any) -> str:
+    """The text of a docstring before its sections, as Markdown."""
+    text = inspect.getdoc(component) or ""
+    return prose(re.split(r"\n\s*\n(?=(?:Attributes|Args|Raises|Returns):\n)|\n(?=Attributes:\n)", text)[0])
+
+
+def module_source(component: Any) -> str:
+    """What the component's module says of where its equations come from; the module's docstring after its first line."""
+    _, _, rest = (inspect.getdoc(inspect.getmodule(component)) or "").partition("\n\n")
+    return prose(rest) if re.search(r"\b(19|20)\d\d\b", rest) else ""
+
+
+def parameters(component: type) -> str:
+    """The fields of a dataclass in a table: name, type, default, meaning."""
+    fields = [field for field in dataclasses.fields(component) if field.init]
+    if not fields:
+        return "No parameters.\n"
+    meaning = descriptions(component, [field.name for field in fields])
+    hints = typing.get_type_hints(component, include_extras=False)
+    has_defaults = any(default(field) for field in fields)
+    rows = []
+    for field in fields:
+        row = [f"`{field.name}`", f"`{type_name(hints[field.name])}`"]
+        row += [default(field) or "required"] if has_defaults else []
+        rows.append([*row, meaning.get(field.name, "")])
+    return table(["name", "type", *(["default"] if has_defaults else []), "meaning"], rows)
+
+
+def descriptions(component: type, names: Iterable[str]) -> dict[str, str]:
+    """What docstrings say of the fields: ``one, two: text.`` at the start of a line or after a full stop."""
+    known, found = set(names), {}
+    for parent in reversed(component.__mro__[:-1]):
+        section = re.search(r"\nAttributes:\n(.*?)(?:\n\n\S|\Z)", inspect.getdoc(parent) or "", re.DOTALL)
+        text = "" if section is None else re.sub(r"\s+", " ", section[1])
+        starts = [m for m in re.finditer(r"(?<![^ ])((?:\*?\w+\*?, )*\*?\w+\*?): ", text) if described(m[1], known)]
+        for start, after in zip(starts, [*(m.start() for m in starts[1:]), len(text)], strict=False):
+            for name in described(start[1], known):
+                found[name] = prose(text[start.end() : after].strip(" ;"))
+    return found
+
+
+def described(words: str, known: set[str]) -> set[str]:
+    """The known names among ``one, two, *_three``; empty if a word is none."""
+    found: set[str] = set()
+    for word in words.split(", "):
+        some = {name for name in known if re.fullmatch(word.replace("*", ".*"), name)}
+        if not some:
+            return set()
+        found |= some
+    return found
+
+
+def default(field: dataclasses.Field[Any]) -> str:
+    """A field's default as it would be written in a file; empty where there is none."""
+    value = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+    if value is dataclasses.MISSING:
+        return ""
+    if isinstance(value, Named):
+        return f"`{value.name}`"
+    if dataclasses.is_dataclass(value):
+        return "its defaults"
+    if value is None or isinstance(value, bool):
+        return f"`{str(value).lower() if value is not None else 'null'}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(map(str, value))}]`"
+    return f"`{value}`" if value != "" else '`""`'
+
+
+def type_name(hint: Any) -> str:
+    """A type in few words."""
+    name = hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+    for pattern, short in (
+        (r"numpy\.ndarray\[[^\]]*\]*, numpy\.dtype\[(?:numpy\.|typing\.)?(\w+)\]\]", r"array of \1"),
+        (r"typing\.|agora(?:\.\w+)*\.|collections\.abc\.|numpy\.", ""),
+        (r"<class '(?:\w+\.)*(\w+)'>", r"\1"),
+        (r"\bNamed\b", "name or mapping"),
+        (r"NoneType|None", "null"),
+        (r"Optional\[(.*)\]$", r"\1 | null"),
+        (r"Literal\[([^\]]*)\]", lambda m: m[1].replace(", ", " | ").replace("'", "")),
+        (r"tuple\[(\w+), \.\.\.\]", r"list of \1"),
+        (r"tuple\[(.*), \.\.\.\]", r"list of (\1)"),
+        (r"tuple(?=\[)", ""),
+    ):
+        name = re.sub(pattern, short, name)
+    return name
+
+
+def metrics() -> str:
+    """Every metric in a table, and what is said of it."""
+    rows = []
+    for name in available("metrics"):
+        m = load("metrics", name)
+        arrow = {"higher": "↑", "lower": "↓", "neutral": ""}[m.direction]
+        rows.append([f"`{name}`", arrow, m.unit, prose(m.formula), prose(summary(m.function)), prose(m.source), str(m.version)])
+    return table(["name", "better", "unit", "definition", "remarks", "source", "version"], rows)
+
+
+def robots() -> str:
+    """Every robot in a table."""
+    rows = []
+    for name in robot_names():
+        r = load_robot(name)
+        shape = f"{len(r.footprint)} corners, {r.radius:g}" if r.footprint else f"disc, {r.radius:g}"
+        lidar = f"{r.lidar.beams}, {r.lidar.range_max:g} m, {r.lidar.rate:g} Hz" if r.lidar else "none"
+        speed = f"{r.vx[0]:g} to {r.vx[1]:g}" + (f", vy {r.vy:g}" if r.vy else "")
+        limits = ", ".join("-" if value is None else f"{value:g}" for value in (r.ax, r.alpha))
+        rows.append([f"`{name}`", r.kinematics, shape, speed, f"{r.omega:g}", limits, lidar, prose(r.source)])
+    return table(["name", "kinematics", "footprint, radius (m)", "vx (m/s)", "omega (rad/s)", "ax, alpha", "lidar", "source"], rows)
+
+
+def suites() -> str:
+    """Every suite and its stages."""
+    parts = []
+    for name in suite_names():
+        suite = load_suite(name)
+        parts.append(f"## `{name}`\n\n{prose(suite.description)} Version {suite.version}, seed {suite.seed}.\n")
+        rows = []
+        for stage in suite.stages:
+            robots_ = stage.robot if isinstance(stage.robot, str) else ", ".join(stage.robot)
+            episodes = str(stage.episodes) if stage.episodes else "one of each world"
+            modes = [f"`{part.name}`" for part in (stage.world, stage.robots, stage.obstacles, stage.crowd.model)]
+            rows.append([stage.name, episodes, *modes, robots_, f"{stage.timeout:g} s"])
+        parts.append(table(["stage", "episodes", "world", "robots", "obstacles", "crowd model", "robot", "time limit"], rows))
+    return "\n".join(parts)
+
+
+def presets() -> str:
+    """Every preset of a planner, with its file."""
+    files = ((name, (folder("configs") / "planners" / f"{name}.yaml").read_text(encoding="utf-8")) for name in preset_names())
+    return "\n".join(f"### `{name}`\n\n```yaml\n{text.strip()}\n```\n" for name, text in files)
+
+
+def data_sets() -> str:
+    """Every data set that can be brought in."""
+    return table(["name", "what", "from"], [[f"`{d.name}`", prose(d.title), prose(d.origin)] for d in CATALOGUE.values()])
+
+
+def command_line() -> str:
+    """Every command with its arguments and options."""
+    return "\n".join(command_section(command, path) for path, command in commands(typer.main.get_command(app), ("agora",)))
+
+
+def commands(command: Any, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
+    """The commands of a group, groups opened."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield path, command
+    else:
+        for name, one in inner.items():
+            yield from commands(one, (*path, name))
+
+
+def command_section(command: Any, path: Sequence[str]) -> str:
+    """One command."""
+    rows = []
+    for part in command.params:
+        if part.name == "help":
+            continue
+        is_option = part.param_type_name == "option"
+        words = ", ".join(f"`{word}`" for word in (*part.opts, *part.secondary_opts)) if is_option else f"`{part.name.upper()}`"
+        start = "" if callable(part.default) or part.default in (None, False, ()) else f" Default: {part.default}."
+        rows.append([words, prose((getattr(part, "help", "") or "") + start + (" Required." if part.required else ""))])
+    return f"## `{' '.join(path)}`\n\n{prose(command.help or '')}\n\n" + (table(["", ""], rows) if rows else "")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines) + "\n"
+
+
+def prose(text: str) -> str:
+    """Plain docstring text as Markdown: code stays code, everything else is only words."""
+    parts = re.split(r"(``[^`]+``|`[^`]+`)", re.sub(r"[ \t]+", " ", text.strip()))
+    words = (re.sub(r"([\\*_<>|\[\]$])", r"\\\1", part) if k % 2 == 0 else f"`{part.strip('`')}`" for k, part in enumerate(parts))
+    return "".join(words)

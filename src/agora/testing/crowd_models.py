@@ -1,0 +1,174 @@
+"""The contract of crowd models."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.engine.scene import CrowdReader
+from agora.engine.world import Engine
+from agora.interfaces import CompiledCrowdModel, CrowdModel
+from agora.testing.crowds import DT, SIZES, crowd, standing
+from agora.testing.errors import ContractError
+from agora.testing.guard import pure
+from agora.testing.scenes import Move
+
+_SEEN = ((True, True), (True, False), (False, True), (False, False))
+_FIELDS = ("x", "y", "vx", "vy", "heading")
+
+
+def check_crowd_model(model: CrowdModel | CompiledCrowdModel, *, tolerance: float = 1e-3, agreement: float = 1.0) -> None:
+    """Check a crowd model, of either form, against the contract of `agora.interfaces`.
+
+    What it answers is finite, also for nobody, for one pedestrian, for two at one place, at the waypoint and at a wall; the same
+    scene gives the same bits whatever was asked before; nothing given is written to; no global generator is drawn from; a world
+    alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; robots that are not seen
+    do not count; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored answers; a parameter that is not a
+    number is refused.
+
+    Args:
+        model: to check.
+        tolerance: of answers in the moved scene, in the largest answer of the scene (and at least 1 m/s or m/s2).
+        agreement: share of the pedestrians who must agree in the moved scene: less than 1 for models whose answer can jump.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Check(model, type(model).__name__)
+    check.declares()
+    check.answers()
+    check.repeats()
+    check.empty_slots()
+    check.worlds_are_alone()
+    check.unseen_robots()
+    check.moved(tolerance, agreement)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    model: Any
+    name: str
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def ask(self, engine: Engine, where: str, sees: tuple[bool, bool] = (True, True)) -> Floats:
+        """The answer (W, P, 2) for generation t of an engine, and all that can be checked of one call."""
+        worlds = engine.layout.worlds
+        out = np.full((2, worlds, engine.slots), np.nan, np.float32)
+        records = (engine.pedestrians, engine.traits, engine.waypoints, engine.robots, engine.robot_traits, engine.maps)
+        with pure(f"{self.name}: {where}", **{type(record).__name__.lower(): record for record in records}):
+            if hasattr(self.model, "kernel"):
+                bits = np.int64(sees[0] + 2 * sees[1])
+                self.model.kernel()(self.model.parameters(), np.float32(DT), bits, *records, *out, 0, worlds)
+            else:
+                CrowdReader(self.model, engine, 0, *sees, DT).compute(out)
+        answer = np.stack((out[0], out[1]), -1)
+        if not np.isfinite(answer).all():
+            w, i = (int(v) for v in np.argwhere(~np.isfinite(answer).all(-1))[0])
+            kind = "pedestrian" if engine.pedestrians.active[w, i] else "empty slot"
+            raise self.fail(f"{where}: {kind} {i} of world {w} gets {answer[w, i].tolist()}")
+        return answer
+
+    def same(self, one: Floats, other: Floats, clause: str) -> None:
+        """Two answers must agree to the bit."""
+        if not np.array_equal(one, other):
+            k = np.argwhere((one != other).any(-1))[0]
+            raise self.fail(f"{clause}: pedestrian {k[-1]} gets {one[tuple(k)].tolist()} and {other[tuple(k)].tolist()}")
+
+    def declares(self) -> None:
+        """What the answer means, and parameters that must be numbers."""
+        if self.model.output not in ("acceleration", "velocity"):
+            raise self.fail(f"output is {self.model.output!r}, not 'acceleration' or 'velocity'")
+        for field in dataclasses.fields(self.model) if dataclasses.is_dataclass(self.model) else ():
+            if type(getattr(self.model, field.name)) is float and field.init:
+                try:
+                    dataclasses.replace(self.model, **{field.name: math.nan})
+                except Exception:  # noqa: BLE001, S112 - any refusal will do
+                    continue
+                raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
+
+    def answers(self) -> None:
+        """Finite answers, whoever is there and is seen."""
+        for seed in (1, 2):
+            engine = standing(crowd(seed=seed))
+            for sees in _SEEN:
+                self.ask(engine, f"sees_pedestrians {sees[0]}, sees_robots {sees[1]}", sees)
+        self.ask(standing(crowd((0,))), "nobody")
+        self.ask(standing(crowd((1,))), "one pedestrian")
+        engine = standing(crowd())
+        people, goals, robots = engine.pedestrians, engine.waypoints, engine.robots
+        people.x[:, 3], people.y[:, 3] = people.x[:, 2], people.y[:, 2]
+        people.vx[:, 3], people.vy[:, 3] = people.vx[:, 2], people.vy[:, 2]
+        goals.x[:, 0], goals.y[:, 0] = people.x[:, 0], people.y[:, 0]
+        people.x[:, 5], people.y[:, 5] = 6.3, 4.2
+        robots.x[:, 0], robots.y[:, 0] = people.x[:, 0], people.y[:, 0]
+        self.ask(engine, "two at one place, at the waypoint, in a pillar")
+
+    def repeats(self) -> None:
+        """The same scene gives the same bits."""
+        engine = standing(crowd())
+        first = self.ask(engine, "first call")
+        self.ask(standing(crowd((3, 2), seed=7)), "call in between")
+        self.same(first, self.ask(engine, "repeated call"), "not deterministic: the same scene again")
+
+    def worlds_are_alone(self) -> None:
+        """A world has the same bits alone, in a batch, and with more empty slots."""
+        starts = crowd()
+        together = self.ask(standing(starts), "batch")
+        slots = together.shape[1]
+        wide = self.ask(standing(starts, slots=3 * slots), "more empty slots")
+        self.same(together, wide[:, :slots], "the number of slots counts")
+        for w in range(len(SIZES)):
+            alone = self.ask(standing(starts[w : w + 1], slots=slots), f"world {w} alone")
+            self.same(together[w], alone[0], f"worlds are mixed: world {w} in the batch and alone")
+
+    def empty_slots(self) -> None:
+        """What an empty slot holds means nothing."""
+        engine = standing(crowd())
+        before = self.ask(engine, "plain")
+        people, robots, rng = engine.pedestrians, engine.robots, np.random.default_rng(3)
+        empty = ~people.active
+        for name in _FIELDS:
+            getattr(people, name)[empty] = rng.uniform(-4.0, 9.0, int(empty.sum()))
+        engine.traits.group[empty], engine.traits.radius[empty] = 0, 0.5
+        robots.x[:, 1], robots.y[:, 1] = people.x[:, 0], people.y[:, 0]
+        after = self.ask(engine, "other numbers in empty slots")
+        self.same(before[people.active], after[people.active], "empty slots count")
+
+    def unseen_robots(self) -> None:
+        """Robots count only where they are seen."""
+        engine = standing(crowd())
+        before = self.ask(engine, "robots here", (True, False))
+        engine.robots.x[:] += 0.7
+        self.same(before, self.ask(engine, "robots there", (True, False)), "robots that are not seen count")
+
+    def moved(self, tolerance: float, agreement: float) -> None:
+        """The answer moves with the scene."""
+        moves = {
+            "shifted": Move(-32.0, 16.0),
+            "turned by 90 degrees": Move(turn=math.pi / 2),
+            "mirrored": Move(3.2, -6.4, mirror=True),
+            "turned, without walls": Move(4.0, -8.0, 0.7),
+        }
+        for clause, move in moves.items():
+            walls = clause != "turned, without walls"
+            errors = []
+            for seed in (1, 2, 3):
+                engine = standing(crowd(seed=seed, walls=walls))
+                there = standing(crowd(seed=seed, walls=walls, move=move), move=move)
+                active = engine.pedestrians.active
+                expected = move.vectors(self.ask(engine, "here")[active])
+                error = np.hypot(*(self.ask(there, clause)[active] - expected).T)
+                errors.append(error / max(1.0, np.abs(expected).max()))
+            wrong = np.concatenate(errors) > tolerance
+            if wrong.mean() > 1.0 - agreement + 1e-9:
+                raise self.fail(f"the scene {clause} as a whole: {int(wrong.sum())} of {len(wrong)} pedestrians get another answer")

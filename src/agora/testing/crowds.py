@@ -1,0 +1,95 @@
+"""Crooked crowds for contract tests: worlds of nine, of nobody, of one and of six, in a hall with walls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.engine.world import Engine, Layout
+from agora.maps.grid import Map
+from agora.robots.model import RobotModel
+from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.testing.scenes import Move
+
+SIZES = (9, 0, 1, 6)
+DT = 0.1
+_CORNERS = np.array([[-3.7, 2.3], [9.2, 2.3], [9.2, 10.4], [-3.7, 10.4]])
+_WALLS = np.array([[[-3.7, 6.0], [0.4, 5.2]], [[4.1, 10.4], [5.3, 7.7]]])
+_PILLAR = np.array([6.3, 4.2])
+_ROBOT = RobotModel(name="disc", kinematics="differential", radius=0.3, vx=(-0.5, 1.0), omega=1.5)
+
+
+def hall(move: Move | None = None, *, walls: bool = True) -> Map:
+    """Return a hall with two walls and a pillar.
+
+    Args:
+        move: what it has been moved by; with walls, only quarter turns and steps of 0.1 m leave its distance field the same.
+        walls: whether there are any.
+    """
+    move = move or Move()
+    corners = move.points(_CORNERS)
+    bounds = (*corners.min(0), *corners.max(0))
+    if not walls:
+        return Map.from_shapes(bounds=bounds, name="plain")
+    return Map.from_shapes(
+        segments=move.points(_WALLS).reshape(-1, 4), discs=[[*move.points(_PILLAR), 0.5]], bounds=bounds, name="hall"
+    )
+
+
+def crowd(sizes: tuple[int, ...] = SIZES, *, seed: int = 1, move: Move | None = None, walls: bool = True) -> tuple[Start, ...]:
+    """Return one start a world: so many pedestrians under way, some in groups, and two robots.
+
+    Args:
+        sizes: pedestrians of each world.
+        seed: of the scene.
+        move: what the whole scene has been moved by.
+        walls: whether the hall has any.
+    """
+    move, here = move or Move(), hall()
+    map = hall(move, walls=walls)
+    return tuple(_start(np.random.default_rng([seed, w]), w, size, here, map, move) for w, size in enumerate(sizes))
+
+
+def _start(rng: np.random.Generator, w: int, size: int, here: Map, map: Map, move: Move) -> Start:
+    places: list[Array] = []
+    while len(places) < size + 2:
+        place = rng.uniform(_CORNERS[0] + 0.6, _CORNERS[2] - 0.6)
+        if here.gap(place[None])[0] > 0.4 and all(np.hypot(*(place - other)) > 0.7 for other in places):
+            places.append(place)
+    position = np.array(places)
+    waypoints = rng.uniform(_CORNERS[0] + 0.6, _CORNERS[2] - 0.6, (size, 3, 2))
+    pedestrians = PedestrianStarts(
+        position=move.points(position[:size]),
+        speed=rng.uniform(0.6, 1.6, size),
+        radius=rng.uniform(0.2, 0.33, size),
+        group=rng.integers(-1, 2, size).astype(np.int32),
+        id=rng.permutation(100)[:size].astype(np.int32),
+        waypoints=move.points(waypoints),
+        waypoint_count=rng.integers(1, 4, size).astype(np.int32),
+        mode=rng.integers(0, 3, size).astype(np.int32),
+        tolerance=np.full(size, 0.3),
+        velocity=move.vectors(rng.normal(0.0, 0.6, (size, 2))),
+    )
+    heading = rng.uniform(-3.0, 3.0, (2, 1))
+    poses = move.poses(np.hstack((position[size:], heading)))
+    robots = tuple(RobotStart(_ROBOT, pose, poses[:1]) for pose in poses)
+    return Start(f"contract/crowd/{w}", 1, map, robots, pedestrians, timeout=60.0, goal_tolerance=0.3)
+
+
+def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: Move | None = None) -> Engine:
+    """Return an engine at the starts, in which robots move, every third pedestrian slot is empty, and so is the second robot.
+
+    Args:
+        starts: one a world.
+        slots: pedestrian slots; as many as the starts need where not given.
+        seed: of the robots' velocities.
+        move: what the whole scene has been moved by.
+    """
+    engine = Engine(Layout.of(starts, len(starts), DT), [s.map for s in starts], dt=DT, slots=slots)
+    velocity = (move or Move()).vectors(np.random.default_rng(seed).uniform(-0.8, 0.8, 2))
+    for world, start in enumerate(starts):
+        engine.reset(world, start)
+        engine.pedestrians.active[world, 1 : start.crowd_size - 1 : 3] = False
+    engine.robots.world_vx[:], engine.robots.world_vy[:] = velocity
+    engine.robots.active[:, 1] = False
+    return engine

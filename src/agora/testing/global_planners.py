@@ -1,0 +1,105 @@
+"""The contract of global planners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Floats
+from agora.interfaces import GlobalPlanner
+from agora.maps.grid import Map
+from agora.testing.crowds import hall
+from agora.testing.errors import ContractError
+from agora.testing.guard import pure
+
+_RADIUS = 0.35
+_ENDS = (((-2.9, 4.3), (7.9, 9.4)), ((-3.1, 9.7), (-2.6, 3.1)), ((8.6, 3.3), (3.3, 9.8)), ((2.0, 4.0), (2.04, 4.03)))
+
+
+def check_global_planner(planner: GlobalPlanner) -> None:
+    """Check a global planner against the contract of `agora.interfaces`.
+
+    Its paths are finite, (K, 2), begin at the start, end at the goal and keep the radius from walls, but for half a cell; a goal in
+    a wall, off the map or behind walls without a door has none, without an error; the same question gives the same bits; nothing
+    given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
+
+    Args:
+        planner: to check.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Check(planner, type(planner).__name__)
+    here, shift = hall(), np.array((32.0, -16.0))
+    for start, goal in _ENDS:
+        where = f"{start} to {goal}"
+        path = check.finds(here, start, goal, where)
+        again = check.finds(here, start, goal, where)
+        if not np.array_equal(path, again):
+            raise check.fail(f"{where}: not deterministic: another path for the same question")
+        moved = check.ask(here.clearance, here.origin + shift, start + shift, goal + shift, f"{where}, moved")
+        if moved is None or abs(_length(moved) - _length(path)) > 0.01 * _length(path) + 0.01:
+            raise check.fail(f"{where}: on the map moved by whole cells, the path is another one")
+    check.finds(here, (-3.6, 7.1), (8.4, 7.0), "a start nearer to the wall than the radius", begins_close=True)
+    check.finds_none(here)
+
+
+def _length(path: Floats) -> float:
+    return float(np.hypot(*np.diff(path, axis=0).T).sum())
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    planner: GlobalPlanner
+    name: str
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def ask(self, clearance: Floats, origin: ArrayLike, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
+        """The path, and what can be checked of every call."""
+        field, corner, ends = clearance.copy(), np.array(origin, np.float32), np.array([start, goal], np.float64)
+        with pure(f"{self.name}: {where}", clearance=field, origin=corner, ends=ends):
+            path = self.planner.path(field, 0.1, corner, ends[0], ends[1], _RADIUS)
+        if path is None:
+            return None
+        if not isinstance(path, np.ndarray) or path.ndim != 2 or path.shape[1] != 2 or not len(path):
+            raise self.fail(f"{where}: the path is {np.shape(path)}, not (K, 2)")
+        if not np.isfinite(path).all():
+            raise self.fail(f"{where}: the path has points that are not finite")
+        return path
+
+    def finds(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str, begins_close: bool = False) -> Floats:
+        """A path from start to goal that keeps clear."""
+        path = self.ask(map.clearance, map.origin, start, goal, where)
+        if path is None:
+            raise self.fail(f"{where}: no path, though there is one")
+        for what, point, end in (("start at", start, path[0]), ("end at", goal, path[-1])):
+            if np.hypot(*(end - np.asarray(point))) > 0.5 * map.resolution:
+                raise self.fail(f"{where}: the path does not {what} {point!r} but at {end.tolist()}")
+        share = np.linspace(0.0, 1.0, 9)[:, None, None]
+        along = ((1.0 - share) * path[:-1] + share * path[1:]).reshape(-1, 2) if len(path) > 1 else path
+        if begins_close:
+            along = along[np.hypot(*(along - np.asarray(start)).T) > 2.0 * _RADIUS]
+        gap = map.clearance_at(along)
+        if gap.min() < _RADIUS - 0.5 * map.resolution:
+            point = along[np.argmin(gap)]
+            raise self.fail(f"{where}: at {point.tolist()} the wall is {gap.min():.3f} m away, the radius is {_RADIUS} m")
+        return path
+
+    def finds_none(self, map: Map) -> None:
+        """No path where there is none."""
+        closed = Map.from_shapes(segments=[[2.0, 2.3, 2.0, 10.4]], bounds=(-3.7, 2.3, 9.2, 10.4), name="closed")
+        for where, place, goal in (
+            ("a goal in a pillar", map, (6.3, 4.2)),
+            ("a goal off the map", map, (20.0, 4.2)),
+            ("a goal behind a wall without a door", closed, (7.0, 4.0)),
+        ):
+            path = self.ask(place.clearance, place.origin, (-2.9, 4.3), goal, where)
+            if path is not None:
+                raise self.fail(f"{where}: a path that ends at {path[-1].tolist()}, not None")

@@ -1,0 +1,77 @@
+"""What every contract looks at: a call that must not raise, write to what it is given, or draw from a global generator."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.errors import AgoraError
+from agora.testing.errors import ContractError
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every array, number and text in nested records, tuples, lists and dicts, with its name."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts: Any = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    elif isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, tuple | list):
+        parts = zip(getattr(value, "_fields", range(len(value))), value, strict=True)
+    else:
+        yield name, value
+        return
+    for key, part in parts:
+        yield from leaves(part, f"{name}.{key}" if name else str(key))
+
+
+def arrays(value: Any) -> Iterator[tuple[str, Array]]:
+    """The arrays among the `leaves`."""
+    return ((name, leaf) for name, leaf in leaves(value) if isinstance(leaf, np.ndarray))
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Whether two nested records hold the same, to the bit."""
+    mine, its = dict(leaves(one)), dict(leaves(other))
+    return mine.keys() == its.keys() and all(np.array_equal(mine[name], its[name]) for name in mine)
+
+
+def freeze(value: Any) -> None:
+    """Make the arrays read-only."""
+    for _, array in arrays(value):
+        array.flags.writeable = False
+
+
+def _generators() -> tuple[str, Any]:
+    """The state of the global generators; they are looked at, not drawn from."""
+    return repr(np.random.get_state(legacy=False)), random.getstate()  # noqa: NPY002
+
+
+@contextmanager
+def pure(where: str, **given: Any) -> Iterator[None]:
+    """Check what is called inside.
+
+    Args:
+        where: beginning of the message.
+        **given: nested records that must be afterwards what they were before.
+
+    Raises:
+        ContractError: it raises, writes to an array of ``given``, or draws from a global random generator.
+    """
+    before, generators = {name: array.copy() for name, array in arrays(given)}, _generators()
+    try:
+        yield
+    except AgoraError as error:
+        raise ContractError(f"{where}: {error}") from error
+    except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+        raise ContractError(f"{where}: raises {type(error).__name__}: {error}") from error
+    if generators != _generators():
+        raise ContractError(f"{where}: draws from a global random generator")
+    for name, array in arrays(given):
+        if not np.array_equal(array, before[name], equal_nan=array.dtype.kind == "f"):
+            raise ContractError(f"{where}: writes to {name}")

@@ -1,0 +1,136 @@
+"""The contract of metrics."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.recording import Outcome, Recording
+from agora.metrics.metric import Metric
+from agora.testing.errors import ContractError
+from agora.testing.guard import freeze, pure
+from agora.testing.recordings import recording
+from agora.testing.scenes import Move
+
+
+def check_metric(metric: Metric, *, tolerance: float = 1e-6) -> None:
+    """Check a metric against the contract of `agora.metrics.metric`.
+
+    It says what it is; its value is None or a finite float, 0 or 1 for an indicator, also without pedestrians, without a map and
+    for recordings of one, two and three samples; the same recording gives the same bits whatever was asked before; nothing is
+    written to; no global generator is drawn from; slots of absent pedestrians mean nothing; a scene that is shifted or turned
+    gives the same value.
+
+    Args:
+        metric: to check.
+        tolerance: of the value in the moved scene, relative and absolute.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Check(metric)
+    check.says_what_it_is()
+    check.answers()
+    check.repeats()
+    check.absent()
+    check.moved(tolerance)
+
+
+def _short_and_odd() -> Iterator[tuple[str, Recording]]:
+    """Recordings at the edge of what there is."""
+    for outcome in Outcome:
+        yield outcome.label, recording(outcome=outcome)
+    yield "without pedestrians", recording(pedestrians=0)
+    yield "one pedestrian", recording(pedestrians=1)
+    for samples in (1, 2, 3):
+        for pedestrians in (0, 3):
+            yield f"{samples} samples, {pedestrians} pedestrians", recording(samples, pedestrians)
+    yield "without a map", dataclasses.replace(recording(), map=None)
+    yield "without a way to the goal", dataclasses.replace(recording(), shortest_path=math.inf)
+    yield "a goal at the start", dataclasses.replace(recording(outcome=Outcome.REACHED), shortest_path=0.0)
+    yield "without control calls", dataclasses.replace(recording(), planning_time=np.zeros(0))
+    still = recording()
+    stands = dataclasses.replace(still, pose=np.tile(still.pose[0], (len(still.time), 1)), twist=np.zeros_like(still.twist))
+    yield "a robot that stands still", stands
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    metric: Metric
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{getattr(self.metric, 'name', self.metric)}: {clause}")
+
+    def ask(self, given: Recording, where: str) -> float | None:
+        """The value for one recording, and all that can be checked of one call."""
+        with pure(f"{self.metric.name}: {where}", recording=given):
+            value = self.metric(given)
+        if value is None:
+            return None
+        if not isinstance(value, float) or not math.isfinite(value):
+            raise self.fail(f"{where}: the value is {value!r}, neither None nor a finite float")
+        if self.metric.unit == "0/1" and value not in (0.0, 1.0):
+            raise self.fail(f"{where}: the value is {value!r}, but the unit is 0/1")
+        return value
+
+    def says_what_it_is(self) -> None:
+        """The fields that tables and documentation are made of."""
+        if not isinstance(self.metric, Metric):
+            raise self.fail("is no Metric; decorate the function with agora.metrics.metric.metric")
+        for field in ("name", "formula", "source"):
+            if not getattr(self.metric, field).strip():
+                raise self.fail(f"{field} is empty")
+        if self.metric.direction not in ("higher", "lower", "neutral"):
+            raise self.fail(f"direction is {self.metric.direction!r}, not higher, lower or neutral")
+        if self.metric.version < 1:
+            raise self.fail(f"version is {self.metric.version}, not 1 or more")
+
+    def answers(self) -> None:
+        """None or a finite float, whatever was recorded."""
+        for where, given in _short_and_odd():
+            freeze(given)
+            self.ask(given, where)
+
+    def repeats(self) -> None:
+        """The same recording gives the same bits."""
+        first = self.ask(recording(), "first call")
+        self.ask(recording(40, 2, seed=5), "call in between")
+        again = self.ask(recording(), "repeated call")
+        if again != first:
+            raise self.fail(f"not deterministic: {first} and then {again} for the same recording")
+
+    def absent(self) -> None:
+        """What the slot of an absent pedestrian holds means nothing."""
+        given, rng = recording(), np.random.default_rng(3)
+        fields = ("pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
+        noise = {name: getattr(given, name).copy() for name in fields}
+        for values in noise.values():
+            values[~given.pedestrian_present] = rng.normal(0.0, 2.0, values[~given.pedestrian_present].shape)
+        noise["pedestrian_position"][~given.pedestrian_present] += given.pose[:1, :2]
+        before, after = self.ask(given, "plain"), self.ask(dataclasses.replace(given, **noise), "other numbers for absent ones")
+        if before != after:
+            raise self.fail(f"absent pedestrians count: {before} and {after}")
+
+    def moved(self, tolerance: float) -> None:
+        """Shifting or turning the whole scene changes nothing."""
+        moves = {
+            "shifted": Move(-32.0, 16.0),
+            "turned by 90 degrees": Move(turn=math.pi / 2),
+            "turned, without walls": Move(4.0, -8.0, 0.7),
+        }
+        for clause, move in moves.items():
+            for seed in (1, 2, 3):
+                walls = clause != "turned, without walls"
+                here = self.ask(recording(seed=seed, walls=walls), "here")
+                there = self.ask(recording(seed=seed, walls=walls, move=move), clause)
+                if (here is None) != (there is None) or (
+                    here is not None and there is not None and not math.isclose(here, there, rel_tol=tolerance, abs_tol=tolerance)
+                ):
+                    raise self.fail(f"the scene {clause} as a whole: {here} becomes {there}")

@@ -1,0 +1,236 @@
+"""The contracts of what puts an episode together: world sources, robots modes, obstacles modes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.datasets.trajectories import Trajectories
+from agora.errors import PlacementError
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
+from agora.tasks.world import ObstaclesMode, People, RobotsMode, Task, World, WorldSource
+from agora.testing.crowds import hall
+from agora.testing.errors import ContractError
+from agora.testing.guard import identical, pure
+
+_SEEDS = (1, 2, 3, 4)
+_RADIUS, _SAFETY = 0.3, 0.2
+_SLACK = 1e-6
+
+
+def check_world_source(source: WorldSource, *, most: int = 3) -> None:
+    """Check a source of worlds against the contract of `agora.tasks.world`.
+
+    Its names are texts, each once, and always the same; a world is the same for the same name and stream; robots of its scenario
+    start and end on the map and not in walls; recorded pedestrians have a radius and a time-out is above 0; no global generator
+    is drawn from.
+
+    Args:
+        source: to check.
+        most: worlds that are read.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    name = type(source).__name__
+    with pure(f"{name}: names", source=source):
+        names = source.names()
+        again = source.names()
+    if not names or not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
+        raise ContractError(f"{name}: names are {names!r}, not a list of different texts")
+    if names != again:
+        raise ContractError(f"{name}: not deterministic: other names at the second call")
+    for each in names[:most]:
+        where = f"{name}: world {each!r}"
+        read = []
+        for seed in (1, 2, 1):
+            with pure(where, source=source):
+                read.append(source.world(each, Stream("contract/world/0", seed, "task")))
+        if not isinstance(read[0], World):
+            raise ContractError(f"{where}: is a {type(read[0]).__name__}, not a World")
+        if not identical(read[0], read[2]):
+            raise ContractError(f"{where}: not deterministic: another world for the same stream")
+        for world in read[:2]:
+            _check_world(world, where)
+
+
+def _check_world(world: World, where: str) -> None:
+    """What holds for every world."""
+    for number, robot in enumerate(world.scenario.robots if world.scenario is not None else ()):
+        for what, pose in (("starts", robot.start), ("ends", robot.goal)):
+            if _gap(world.map, np.array([pose[:2]]))[0] <= 0.0:
+                raise ContractError(f"{where}: robot {number} {what} in a wall or off the map, at {pose[:2]}")
+    if world.replay is not None and not 0.0 < world.replay_radius < math.inf:
+        raise ContractError(f"{where}: replay_radius is {world.replay_radius}, not above 0")
+    if world.timeout is not None and not 0.0 < world.timeout < math.inf:
+        raise ContractError(f"{where}: timeout is {world.timeout}, not above 0")
+
+
+def task(seed: int = 1, *, map: Map | None = None) -> Task:
+    """Return a task in a hall whose world has a scenario of two robots, things and pedestrians, and recorded pedestrians.
+
+    Args:
+        seed: of its stream.
+        map: of its world, in place of the hall.
+    """
+    things = Obstacles(
+        static=(Obstacle("a shelf", "shelf", (-2.6, 8.4, 0.0)),),
+        dynamic=(Pedestrian("someone", (2.4, 7.1, 0.0), ((0.6, 8.9), (3.0, 3.2)), vmax=1.1),),
+    )
+    robots = (Robot((-2.9, 4.2, 0.4), (7.9, 9.3, -2.0)), Robot((8.3, 3.1, 3.0), (0.7, 9.6, 0.1)))
+    x, y = [1.0, 2.0, 2.5, 7.0, 8.0], [3.0, 3.5, 6.0, 6.0, 8.5]
+    recorded = Trajectories.of_rows([0.0, 2.0, 5.0, 1.0, 4.0], [4, 4, 4, 9, 9], x, y)
+    world = World(map or hall(), Scenario(robots, things), replace(recorded, period=np.array([6.0, 4.0])), 0.25)
+    return Task(world, world.map, _RADIUS, _SAFETY, Stream("contract/task/0", seed, "task"), People())
+
+
+def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
+    """Check a robots mode against the contract of `agora.tasks.world`.
+
+    Every robot has a start pose and one goal or more, finite, with headings in (-pi, pi], on the map and clear of walls; starts are
+    clear of each other; the same stream gives the same bits, and another one other places if the mode is random; where nothing is
+    free it says so; nothing given is written to; no global generator is drawn from.
+
+    Args:
+        mode: to check.
+        random: whether places are drawn; then they keep the task's safety beyond the robot's radius too, else those of the
+            contract's scenario are taken to be given.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Mode(mode, type(mode).__name__)
+    clearance = _RADIUS + (_SAFETY if random else 0.0)
+    placed = []
+    for seed in _SEEDS:
+        given = task(seed)
+        robots = check.robots(given)
+        placed.append(robots)
+        for number, (start, goals) in enumerate(robots):
+            poses = np.vstack((start, goals))
+            if np.shape(start) != (3,) or np.ndim(goals) != 2 or np.shape(goals)[1] != 3 or not np.isfinite(poses).all():
+                raise check.fail(f"robot {number}: {start!r}, {goals!r} is no pose (3,) with goals (G, 3)")
+            if (np.abs(poses[:, 2]) > np.pi + _SLACK).any():
+                raise check.fail(f"robot {number}: a heading of {poses[:, 2].tolist()} is not in (-pi, pi]")
+            check.clear(given.map, poses[:, :2], clearance, f"robot {number} of seed {seed}")
+        starts = np.array([start[:2] for start, _ in robots])
+        check.apart(starts, np.full(len(starts), clearance), f"starts of seed {seed}")
+    check.chance(placed, check.robots(task(_SEEDS[0])), random)
+    full = Map("full", 0.1, (-3.7, 2.3), np.ones((81, 129), np.bool_))
+    try:
+        nowhere = mode.place(task(map=full))
+    except PlacementError:
+        return
+    if nowhere:
+        raise check.fail("places robots on a map that is all wall, instead of a PlacementError")
+
+
+def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
+    """Check an obstacles mode against the contract of `agora.tasks.world`.
+
+    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall, in no robot and not in each other;
+    static obstacles leave the robots' starts and goals free; recorded pedestrians appear only where there are some; the same
+    stream gives the same bits, and another one another task if the mode is random; the world, its map and the robots' places are
+    not written to; no global generator is drawn from.
+
+    Args:
+        mode: to check.
+        random: whether it draws.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Mode(mode, type(mode).__name__)
+    placed = []
+    for seed in _SEEDS:
+        done = check.obstacles(seed)
+        placed.append(_result(done))
+        where = f"seed {seed}"
+        for start, goals in done.robots:
+            check.clear(done.map, np.vstack((start, goals))[:, :2], _RADIUS, f"a robot's start or goal, {where}")
+        radii = [p.radius for p in done.pedestrians]
+        for number, person in enumerate(done.pedestrians):
+            who = f"pedestrian {number} of {where}"
+            shapes = np.shape(person.position), np.ndim(person.waypoints), np.shape(person.waypoints)[-1:]
+            numbers = np.concatenate((np.ravel(person.position), np.ravel(person.waypoints), (person.speed, person.radius)))
+            if shapes != ((2,), 2, (2,)) or not len(person.waypoints) or not np.isfinite(numbers).all():
+                raise check.fail(f"{who}: {person} is no place (2,) with waypoints (K, 2), speed and radius")
+            if not (person.speed > 0 and person.radius > 0 and person.mode in (0, 1, 2)):
+                raise check.fail(f"{who}: speed {person.speed}, radius {person.radius}, mode {person.mode}")
+            check.clear(done.map, person.position[None], person.radius, who)
+        starts = [start[:2] for start, _ in done.robots]
+        people = [p.position for p in done.pedestrians]
+        check.apart(np.array([*starts, *people]), np.array([_RADIUS] * len(starts) + radii), f"robots and pedestrians of {where}")
+        if done.phase.size not in (0, done.world.replay.count if done.replay and done.world.replay is not None else 0):
+            raise check.fail(f"{where}: {done.phase.size} phases for recorded pedestrians that do not match them")
+    check.chance(placed, _result(check.obstacles(_SEEDS[0])), random)
+
+
+def _result(done: Task) -> dict[str, Any]:
+    """What an obstacles mode decided."""
+    return {"map": done.map, "pedestrians": done.pedestrians, "replay": done.replay, "phase": done.phase}
+
+
+def _gap(map: Map, points: Array) -> Array:
+    """Distance to the nearest wall or to the border of the map, m; negative off the map."""
+    lower = np.asarray(map.origin)
+    border = np.minimum(points - lower, lower + map.size - points).min(axis=1)
+    return np.asarray(np.minimum(border, map.gap(points)))
+
+
+@dataclass(frozen=True)
+class _Mode:
+    """The clauses that modes share."""
+
+    mode: Any
+    name: str
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def robots(self, given: Task) -> list[tuple[Array, Array]]:
+        """What a robots mode places."""
+        with pure(f"{self.name}: place", mode=self.mode, world=given.world, map=given.map):
+            return list(self.mode.place(given))
+
+    def obstacles(self, seed: int) -> Task:
+        """A task after an obstacles mode."""
+        given = task(seed)
+        scenario = given.world.scenario
+        assert scenario is not None
+        given.robots = [(np.array(robot.start), np.array([robot.goal])) for robot in scenario.robots]
+        with pure(f"{self.name}: place", mode=self.mode, world=given.world, robots=given.robots):
+            self.mode.place(given)
+        return given
+
+    def clear(self, map: Map, points: Array, clearance: float, where: str) -> None:
+        """Points that are on the map and that far from walls."""
+        gap = _gap(map, points)
+        if gap.min(initial=math.inf) < clearance - _SLACK:
+            point = points[np.argmin(gap)]
+            raise self.fail(f"{where}: {point.tolist()} is {gap.min():.3f} m from a wall or the border, not {clearance:g} m clear")
+
+    def apart(self, points: Array, radii: Array, where: str) -> None:
+        """Discs that do not overlap."""
+        for k in range(1, len(points)):
+            gap = np.hypot(*(points[:k] - points[k]).T) - radii[:k] - radii[k]
+            if gap.min() < -_SLACK:
+                here, there = points[np.argmin(gap)].tolist(), points[k].tolist()
+                raise self.fail(f"{where}: {here} and {there} overlap by {-gap.min():.3f} m")
+
+    def chance(self, placed: list[Any], again: Any, random: bool) -> None:
+        """The same for the same stream; other places for another one where they are drawn."""
+        if not identical(placed[0], again):
+            raise self.fail("not deterministic: other places for the same stream")
+        same = all(identical(placed[0], other) for other in placed[1:])
+        if same and random:
+            raise self.fail("the same places for every seed")
+        if not same and not random:
+            raise self.fail("other places for another seed, though it is not random")

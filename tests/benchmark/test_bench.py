@@ -1,0 +1,243 @@
+"""A run is the same however it is run, killed and resumed; what stands in its way is said before the first episode."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+
+import pytest
+from tests.naughty import Naughty
+from tests.suites import plane, planners, results, suite, write_world
+
+from agora.benchmark import store
+from agora.benchmark.bench import Options, alone, bench, jobs_for, with_seed
+from agora.benchmark.store import PARTS
+from agora.config import dump, load
+from agora.errors import InputError, PlacementError, ResultsError
+from agora.registry import Named
+
+AGORA = [sys.executable, "-c", "from agora.cli import main; main()"]
+CIRCLE = {"circle": Named("naughty", Naughty())}
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """A suite, and rows and recordings of a run of it in this process."""
+    folder = tmp_path_factory.mktemp("reference")
+    small = suite(write_world(folder / "room"), episodes=12, timeout=3.0)
+    (folder / "small.yaml").write_text(dump(small))
+    chosen = planners("orca", "go_to_goal")
+    bench(small, chosen, folder / "run", Options(workers=0))
+    return SimpleNamespace(folder=folder, suite=small, planners=chosen, results=results(folder / "run", folder))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options(workers=1, worlds=1),
+        Options(workers=2, batch=3, threads=2, slots=64),
+        Options(workers=0, batch=1, slots=128),
+    ],
+)
+def test_rows_do_not_depend_on_how_a_run_is_run(reference, tmp_path, options):
+    bench(reference.suite, reference.planners, tmp_path / "run", options)
+    assert results(tmp_path / "run", tmp_path) == reference.results
+
+
+def _begin(folder: Path, reference, *more: str) -> subprocess.Popen:
+    arguments = ["bench", str(reference.folder / "small.yaml"), "-p", "orca", "-p", "go_to_goal", "-o", str(folder)]
+    return subprocess.Popen(
+        [*AGORA, *arguments, "--batch", "1", "--workers", "2", *more],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _shards(folder: Path) -> int:
+    return len(list((folder / "episodes").glob("*.parquet")))
+
+
+def _members(session: int) -> list[int]:
+    """Processes of a session that are still alive."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+def _wait(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        Event().wait(0.002)
+
+
+def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothing_doubled(reference, tmp_path):
+    folder, moments, kills = tmp_path / "run", random.Random(11), 0
+    whole = {row["key"]: row for row in store.read_rows(reference.folder / "run" / "episodes")}
+    process = _begin(folder, reference)
+    while kills < 5:
+        before = _shards(folder)
+        _wait(lambda before=before: _shards(folder) > before or process.poll() is not None)
+        Event().wait(moments.uniform(0.0, 0.04))
+        assert process.poll() is None, process.communicate()[1]
+        if kills == 2:
+            os.kill(process.pid, signal.SIGKILL)
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        kills += 1
+        _wait(lambda session=process.pid: not _members(session), 20.0)
+        rows = store.read_rows(folder / "episodes")
+        assert not store.damaged(folder / "episodes")
+        assert {row["key"]: row for row in rows}.items() <= whole.items()
+        assert 0 < len(rows) < len(whole)
+        process = _begin(folder, reference, "--resume")
+    error = process.communicate()[1]
+    assert process.returncode == 0, error
+    assert results(folder, tmp_path) == reference.results
+    assert sorted(row["key"] for row in store.read_rows(folder / "timing")) == sorted(whole)
+    assert {file.stem for file in (folder / "timing").iterdir()} == {file.stem for file in (folder / "episodes").iterdir()}
+
+
+def test_what_a_killed_worker_left_half_written_is_run_again_and_is_there_once(reference, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(reference.folder / "run", folder)
+    gone, cut, *_ = sorted((folder / "episodes").iterdir())
+    gone.unlink()
+    cut.write_bytes(cut.read_bytes()[:-100])
+    (folder / "episodes" / f".{gone.name}.77.part").write_bytes(b"PAR1")
+    with pytest.raises(ResultsError, match="holds a run already"):
+        bench(reference.suite, reference.planners, folder, Options(workers=0))
+    bench(reference.suite, reference.planners, folder, Options(workers=0, batch=3), resume=True)
+    assert results(folder, tmp_path) == reference.results
+    assert len(store.read_rows(folder / "timing")) == len(store.read_rows(folder / "episodes"))
+    assert not list(folder.rglob("*.part"))
+
+
+def test_a_run_is_resumed_only_as_it_was_begun(tmp_path):
+    folder, small = tmp_path / "run", plane(episodes=2)
+    bench(small, CIRCLE, folder, Options(workers=0))
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    others = {
+        r"suite\.seed is 5 there and 6 here": (with_seed(small, 6), CIRCLE),
+        r"planners\.circle\.after is 3 there and 4 here": (small, {"circle": Named("naughty", Naughty(after=4))}),
+        r"planners\.square is nothing there and a mapping here": (small, CIRCLE | {"square": Named("naughty", Naughty())}),
+        r"suite\.stages\[0\]\.timeout is 1\.0 there and 2\.0 here": (plane(episodes=2, timeout=2.0), CIRCLE),
+    }
+    for message, (other, drivers) in others.items():
+        with pytest.raises(ResultsError, match=message):
+            bench(other, drivers, folder, Options(workers=0), resume=True)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    rows = bench(small, CIRCLE, folder, Options(workers=0), resume=True)
+    assert [row["key"] for row in rows] == ["plain/plane/0/circle/0", "plain/plane/1/circle/0"]
+
+
+def test_a_machine_on_which_a_run_goes_on_is_noted(tmp_path, monkeypatch):
+    small = plane(episodes=1)
+    bench(small, CIRCLE, tmp_path, Options(workers=0))
+    monkeypatch.setattr("agora.benchmark.bench._cpu", lambda: "another processor")
+    for _ in range(2):
+        bench(small, CIRCLE, tmp_path, Options(workers=0), resume=True)
+    run = load(tmp_path / "run.yaml", dict)
+    assert run["made_on"]["cpu"] != "another processor"
+    assert [made_on["cpu"] for made_on in run["resumed_on"]] == ["another processor"]
+
+
+def test_two_runs_are_not_at_work_in_one_folder(tmp_path):
+    with alone(tmp_path), pytest.raises(ResultsError, match="another run is at work in it"):
+        bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0))
+    assert list(tmp_path.iterdir()) == []
+    assert len(bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0))) == 1
+
+
+def test_episodes_of_an_unknown_run_are_not_built_upon(tmp_path):
+    bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0))
+    (tmp_path / "run.yaml").unlink()
+    with pytest.raises(ResultsError, match=r"episodes but no run\.yaml"):
+        bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0), resume=True)
+
+
+def test_a_folder_that_cannot_be_is_said_before_the_first_episode(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ResultsError, match="file/run: cannot be written: Not a directory"):
+        bench(plane(), CIRCLE, tmp_path / "file" / "run")
+    with pytest.raises(ResultsError, match="file: cannot be written: File exists"):
+        bench(plane(), CIRCLE, tmp_path / "file")
+
+
+def test_a_disk_without_room_is_said_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=65 * 2**20))
+    with pytest.raises(ResultsError, match="65 MiB are free, 6 episodes may need 66 MiB"):
+        bench(plane(), CIRCLE, tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_later_ends_the_run_with_its_name_and_the_run_can_go_on(tmp_path, monkeypatch):
+    small, fsync, count = plane(episodes=4), os.fsync, [0]
+
+    def full(handle):
+        count[0] += 1
+        if count[0] > 4:
+            raise OSError(28, "No space left on device")
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ResultsError, match="No space left on device"):
+        bench(small, CIRCLE, tmp_path, Options(workers=0, batch=1))
+    assert len(store.read_rows(tmp_path / "episodes")) == 1
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert len(bench(small, CIRCLE, tmp_path, Options(workers=0, batch=1), resume=True)) == 4
+    assert len(store.read_rows(tmp_path / "timing")) == 4
+
+
+@pytest.mark.parametrize(
+    ("small", "drivers", "error", "message"),
+    [
+        (plane(), {}, InputError, "no planner"),
+        (plane(), {"a/b": Named("naughty", Naughty())}, InputError, "label of printable characters without '/'"),
+        (plane(robots={"name": "random", "distance": 300.0}), CIRCLE, PlacementError, "plain/plane/0: .*no goal 300"),
+        (plane(robots="scenario"), CIRCLE, InputError, "plain/plane/0: .*has no scenario"),
+        (plane(obstacles="replay"), CIRCLE, InputError, "plain/plane/0: .*no recorded pedestrians"),
+        (plane(robot=["jackal", "burger"]), CIRCLE, InputError, "plain/plane/0: robot names 2 models for 1 robots"),
+    ],
+)
+def test_what_does_not_fit_is_said_before_anything_is_written(tmp_path, small, drivers, error, message):
+    with pytest.raises(error, match=message):
+        bench(small, drivers, tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_jobs_hold_what_is_missing_of_one_stage_and_planner_evenly_over_the_workers():
+    small = plane(episodes=10)
+    finished = {"plain/plane/3/circle/0", "plain/plane/4/circle/0"}
+    jobs = jobs_for(small, CIRCLE, finished, Options(workers=3, batch=64))
+    assert [job.episodes for job in jobs] == [(0, 1, 2), (5, 6, 7), (8, 9)]
+    assert [len(job.episodes) for job in jobs_for(small, CIRCLE, set(), Options(workers=0, batch=4))] == [4, 4, 2]
+    assert len({job.shard for job in jobs}) == 3
+
+
+@pytest.mark.parametrize("keep", ["all", "none", "failed"])
+def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
+    rows = bench(plane(timeout=3.0), planners("go_to_goal"), tmp_path, Options(workers=0, trajectories=keep))
+    failed = [row["key"] for row in rows if row["outcome"] != "reached"]
+    assert 0 < len(failed) < 6
+    kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in store.read_recordings(shard)]
+    assert sorted(kept) == {"all": [row["key"] for row in rows], "none": [], "failed": failed}[keep]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "interrupted.txt", "run.yaml"])

@@ -1,0 +1,65 @@
+"""A planner that does what planners must not do, at one call, for the robots whose goal lies beyond a line."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from threading import Event
+from typing import ClassVar
+
+import numba
+import numpy as np
+
+_LINES = 400
+
+
+@dataclass(frozen=True)
+class Naughty:
+    """Drives in a circle.
+
+    Attributes:
+        mischief: name of a method below, or nothing.
+        after: calls before it. beyond: goals with a larger x are concerned, m.
+        seconds: that ``compiles`` takes at least.
+    """
+
+    mischief: str = ""
+    after: int = 3
+    beyond: float = 0.0
+    seconds: float = 2.0
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def act(self, observation, memory):
+        calls = memory["calls"] if memory else np.zeros(len(observation.goal), np.int32)
+        twists = np.tile(np.array([0.4, 0.0, 0.2], np.float32), (len(calls), 1))
+        guilty = (calls == self.after) & (observation.goal[:, 0] > self.beyond)
+        if guilty.any() and self.mischief:
+            twists = getattr(self, self.mischief)(twists, guilty)
+        return twists, {"calls": calls + np.int32(1)}
+
+    def raises(self, twists, guilty):
+        raise ZeroDivisionError("on purpose")
+
+    def is_not_finite(self, twists, guilty):
+        twists[guilty, 1] = np.nan
+        return twists
+
+    def has_another_shape(self, twists, guilty):
+        return twists[:, :2]
+
+    def hangs(self, twists, guilty):
+        Event().wait()
+
+    def dies(self, twists, guilty):
+        os._exit(7)
+
+    def compiles(self, twists, guilty):
+        began = time.monotonic()
+        while time.monotonic() - began < self.seconds:
+            scope: dict = {}
+            lines = "\n".join(f"    x = x * {k}.5 + {k} if x > {k} else x - {k}" for k in range(_LINES))
+            exec(f"def f(x):\n{lines}\n    return x\ndef g(x):\n    return f(x) + 1.0", scope)
+            scope["f"] = numba.njit(scope["f"])
+            numba.njit(scope["g"])(1.0)
+        return twists

@@ -1,0 +1,148 @@
+"""README, CONTRIBUTING and the manual: what they show runs, and what they list is what there is."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from agora.cli import app
+from agora.registry import available, load
+from agora.robots.model import robot_names
+
+ROOT = Path(__file__).resolve().parents[1]
+MANUAL = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "generated"} & set(path.parts))
+PAGES = [ROOT / "README.md", *MANUAL]
+NEEDS_DATA = {"use_real_data"}
+BLOCK = re.compile(r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A fenced block: its text, its language, and the name of the file that it is, where the line before gives one."""
+
+    language: str
+    text: str
+    file: str | None
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    return (Block(m["language"], m["text"], m["file"]) for m in BLOCK.finditer(path.read_text(encoding="utf-8")))
+
+
+def commands(block: Block) -> Iterator[list[str]]:
+    for line in block.text.splitlines() if block.language == "console" else ():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["agora"]:
+            yield words[1:]
+
+
+def follow(path: Path) -> int:
+    """Do what a page says, in the working folder: write its files, run its Python and its ``agora`` commands."""
+    names: dict[str, object] = {"__name__": "page"}
+    done = 0
+    for block in blocks(path):
+        if block.file is not None:
+            place = Path(block.file)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            exec(compile(block.text, f"{path.name}", "exec"), names)
+        done += 1
+        for words in commands(block):
+            answer = CliRunner().invoke(app, words, catch_exceptions=False)
+            assert answer.exit_code == 0, f"agora {shlex.join(words)}\n{answer.output}"
+    return done
+
+
+@pytest.fixture
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path", [p for p in PAGES if any(blocks(p))], ids=lambda path: path.stem)
+def test_what_a_page_shows_runs(path, request, monkeypatch, tmp_path):
+    if path.stem in NEEDS_DATA:
+        request.getfixturevalue("data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "page", ModuleType("page"))
+    assert follow(path)
+
+
+def test_the_links_of_readme_and_contributing_lead_somewhere():
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+            assert "://" in target or (ROOT / target).exists(), target
+
+
+def test_the_readme_lists_what_is_registered():
+    rows = dict(re.findall(r"^\| ([a-z ]+) \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    for title, kind in (("local planners", "planners"), ("global planners", "global_planners"), ("crowd models", "crowd_models")):
+        assert re.findall(r"`(\w+)`", rows[title]) == sorted(available(kind))
+    assert rows["metrics"].split(",")[0] == str(len(available("metrics")))
+    assert rows["robots"].split(":")[0] == str(len(robot_names()))
+
+
+def test_every_parameter_in_the_reference_is_explained(generate):
+    parts = [load(kind, name) for kinds in generate.COMPONENTS.values() for kind in kinds for name in available(kind)]
+    parts += [record for records in (generate.FILES | generate.RECORDS).values() for record in records]
+    for part in parts:
+        names = [field.name for field in dataclasses.fields(part) if field.init]
+        assert set(generate.descriptions(part, names)) == set(names), part
+
+
+def test_descriptions_are_found_however_they_are_laid_out(generate):
+    @dataclasses.dataclass
+    class Snail:
+        """Slow.
+
+        Attributes:
+            speed, patience: m/s and s.
+            shell: of it. slime: how
+                much, one: two, of it.
+            horn_left: m.
+        """
+
+        speed: float
+        patience: float
+        shell: float
+        slime: float
+        horn_left: float
+
+    found = generate.descriptions(Snail, [field.name for field in dataclasses.fields(Snail)])
+    assert found == {
+        "speed": "m/s and s.",
+        "patience": "m/s and s.",
+        "shell": "of it.",
+        "slime": "how much, one: two, of it.",
+        "horn_left": "m.",
+    }
+
+
+def test_generated_pages_are_written_once_and_say_what_is_there(generate, tmp_path):
+    generate.write(tmp_path)
+    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    generate.write(tmp_path)
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    assert "### `dwa`" in (tmp_path / "planners.md").read_text(encoding="utf-8")
+    assert "## `agora data import`" in (tmp_path / "command_line.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in (tmp_path / "metrics.md").read_text(encoding="utf-8") for name in available("metrics"))
+
+
+def test_words_that_the_glossary_rules_out_are_not_used():
+    """One word for one thing; where a page quotes another project's word, it is code."""
+    for path in PAGES:
+        text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        if path.stem != "glossary":
+            assert not re.findall(r"\b(dynamic obstacles?|humans?|rollouts?|contestants?)\b", text, re.IGNORECASE), path

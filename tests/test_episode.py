@@ -1,0 +1,149 @@
+"""The one loop: an episode's result depends on the episode, not on what runs beside it; a planner's failure is its own row's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from agora.core.recording import Outcome
+from agora.datasets.trajectories import Trajectories
+from agora.episode import Conditions, Episodes
+from agora.errors import InputError
+from agora.pedestrians.waypoint import Waypoint
+from agora.sensors.lidar import Lidar
+from agora.tasks.periods import Periods
+from agora.tasks.start import Start
+from tests.naughty import Naughty
+from tests.starts import people, start
+from tests.suites import CROWDS, PLANNERS, fingerprint, planners, suite, write_world
+
+
+@pytest.fixture(scope="module")
+def crowds(tmp_path_factory):
+    """64 starts and their conditions, by crowd model."""
+    small = suite(write_world(tmp_path_factory.mktemp("places") / "room"), episodes=64, timeout=2.0)
+    return {c: ([small.start(c, k) for k in range(64)], Conditions.of(small.stage(c))) for c in CROWDS}
+
+
+@pytest.mark.parametrize("text", PLANNERS)
+def test_an_episode_is_the_same_alone_refilled_or_beside_63_others_with_any_padding_and_threads(crowds, text):
+    planner = planners(text)[text].part
+    for crowd, (starts, conditions) in crowds.items():
+
+        def played(numbers, starts=starts, conditions=conditions, **options):
+            episodes = Episodes([starts[k] for k in numbers], planner, conditions, **options)
+            return {numbers[index]: [fingerprint(r) for r in recordings] for index, recordings in episodes}
+
+        together = played(range(64))
+        assert len({f for robots in together.values() for f in robots}) == 128
+        for numbers, options in (
+            (range(50, 64), {"worlds": 7, "slots": 32}),
+            ([60, 3, 17], {"worlds": 1, "slots": 128}),
+            (range(63, 30, -1), {"worlds": 32, "threads": 2, "slots": 48}),
+        ):
+            assert played(numbers, **options) == {k: together[k] for k in numbers}, (crowd, options)
+
+
+@dataclass(frozen=True)
+class Shy:
+    """Drives to where a noisy scan sees farthest."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"scan"})
+
+    def plan(self, observation, memory):
+        bearing = observation.scan_angles[np.argmax(observation.scan)]
+        return (0.4, 0.0, float(bearing)), None
+
+
+def recorded(number: int) -> Start:
+    """Two recorded pedestrians, one of whom comes again and again, and one who draws waypoints, under a timeout of its own."""
+    times = np.array([0.3, 1.1 + 0.01 * number, 2.5, 0.0, 0.7])
+    x, y = np.array([-3.0, -1.0, 4.0, 5.0, 1.0]), np.array([2.0, 1.5, 3.0, -2.0, -2.5])
+    replay = Trajectories(times, x, y, np.array([0, 3, 5]), np.array([4, 9]), period=np.array([0.0, 0.7]))
+    crowd = people([[-2.0, -2.0]], [[[0.0, 1.0], [-2.0, -1.0], [-1.0, -3.0], [-2.5, 0.5]]], mode=1)
+    more = {"timeout": 1.5 + 0.17 * (number % 7), "replay": replay, "replay_phase": np.array([0.0, 0.05 * number])}
+    return start(pose=(0.1 * number, 0.0, 0.3), crowd=crowd, entry=f"test/recorded/{number}", **more)
+
+
+def test_noise_recordings_drawn_waypoints_and_periods_that_rarely_meet_do_not_know_of_the_batch():
+    starts = [recorded(k) for k in range(40)]
+    lidar = Lidar(beams=61, angle_min=-2.0, angle_max=2.0, noise=0.3, dropout=0.1, legs=True)
+    conditions = Conditions(Periods(0.05, 0.1, 0.05, 0.15), crowd=Waypoint(), lidar=lidar)
+
+    def played(numbers, **options):
+        episodes = Episodes([starts[k] for k in numbers], Shy(), conditions, **options)
+        return {numbers[index]: fingerprint(recordings[0]) for index, recordings in episodes}
+
+    together = played(range(40))
+    assert len(set(together.values())) == 40
+    for numbers, options in (
+        (range(39, 25, -1), {"worlds": 3, "slots": 32}),
+        ([7, 30], {"worlds": 1, "slots": 128}),
+        (range(39), {"worlds": 33, "threads": 2}),
+    ):
+        assert played(numbers, **options) == {k: together[k] for k in numbers}, options
+
+
+FAILURES = {
+    "raises": "ZeroDivisionError: on purpose",
+    "is_not_finite": "nan",
+    "has_another_shape": "twists of shape (1, 2), not (1, 3)",
+}
+
+
+@pytest.mark.parametrize("mischief", FAILURES)
+def test_a_planner_that_fails_ends_its_own_robots_with_the_reason_and_the_others_go_on(mischief):
+    starts = [start(goal=(x, 2.0, 0.0), timeout=1.5, entry=f"test/stage/{x}") for x in (-4.0, 3.0, -3.0, 4.0)]
+    good = dict(Episodes(starts, Naughty(), Conditions()))
+    bad = dict(Episodes(starts, Naughty(mischief), Conditions(), worlds=3))
+    for k in (0, 2):
+        assert fingerprint(good[k][0]) == fingerprint(bad[k][0])
+        assert bad[k][0].outcome is Outcome.TIMEOUT and bad[k][0].failure == ""
+    for k in (1, 3):
+        (failed,) = bad[k]
+        assert failed.outcome is Outcome.PLANNER_FAILED
+        assert FAILURES[mischief] in failed.failure
+        assert failed.time[-1] == pytest.approx(0.3)
+        assert np.array_equal(failed.pose, good[k][0].pose[:4])
+
+
+def test_a_robot_whose_planner_failed_ends_alone_and_its_companion_drives_on():
+    one = start(goal=(3.0, 0.0, 0.0), timeout=1.0)
+    other = replace(one.robots[0], pose=np.array([2.0, 3.0, -1.0]), goals=np.array([[-3.0, 0.0, 0.0]]))
+    both = replace(one, robots=(one.robots[0], other))
+    ((_, (failed, fine)),) = Episodes([both], Naughty("raises"), Conditions())
+    assert (failed.outcome, fine.outcome) == (Outcome.PLANNER_FAILED, Outcome.TIMEOUT)
+    assert (failed.time[-1], fine.time[-1]) == (pytest.approx(0.3), pytest.approx(1.0))
+    assert np.hypot(*(fine.pose[-1, :2] - fine.pose[0, :2])) == pytest.approx(0.4, abs=0.05)
+
+
+def test_a_planner_that_fails_at_its_first_call_has_a_row_of_no_duration():
+    ((_, (failed,)),) = Episodes([start(goal=(3.0, 0.0, 0.0))], Naughty("raises", after=0), Conditions())
+    assert failed.outcome is Outcome.PLANNER_FAILED
+    assert failed.time.tolist() == [0.0]
+
+
+def test_robots_that_are_removed_are_not_run_into():
+    crowd = people([[1.0, 0.0]], [[[1.0, 0.0]]])
+    ahead = start(pose=(-0.2, 0.0, 0.0), goal=(5.0, 0.0, 0.0), crowd=crowd, timeout=4.0)
+    behind = replace(ahead.robots[0], pose=np.array([-1.2, 0.0, 0.0]))
+    both = replace(ahead, robots=(ahead.robots[0], behind))
+
+    class Straight(Naughty):
+        def act(self, observation, memory):
+            return np.tile(np.array([0.5, 0.0, 0.0], np.float32), (len(observation.pose), 1)), {}
+
+    outcomes = {}
+    for remove in (False, True):
+        ((_, recordings),) = Episodes([both], Straight(), Conditions(remove=remove))
+        outcomes[remove] = [r.outcome for r in recordings]
+    assert outcomes[False] == [Outcome.PEDESTRIAN_COLLISION, Outcome.ROBOT_COLLISION]
+    assert outcomes[True] == [Outcome.PEDESTRIAN_COLLISION, Outcome.PEDESTRIAN_COLLISION]
+
+
+def test_nothing_to_run_is_an_input_error():
+    with pytest.raises(InputError, match="no episode"):
+        Episodes([], Naughty(), Conditions())

@@ -1,0 +1,54 @@
+"""What every loop over control periods shares: goals one after the other, scans of some worlds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Outcome
+from agora.engine.observe import Observer
+from agora.engine.world import Engine, Layout
+from agora.episode import Conditions, Episodes
+from agora.planners.local.go_to_goal import GoToGoal
+from agora.sensors.lidar import Lidar
+from tests.starts import people, start
+
+TWO_GOALS = [[2.0, 0.4, 0.0], [-3.0, 2.0, 0.0]]
+
+
+def run(starts):
+    return {k: recordings[0] for k, recordings in Episodes(starts, GoToGoal(), Conditions())}
+
+
+def test_a_goal_reached_at_the_time_limit_is_not_followed_by_the_next():
+    passed = run([start(goal=TWO_GOALS, timeout=30.0)])[0]
+    assert passed.outcome is Outcome.REACHED
+    near = np.hypot(*(passed.pose[:, :2] - TWO_GOALS[0][:2]).T) < passed.goal_tolerance
+    for step in (int(2 * np.argmax(near)) - 1, int(2 * np.argmax(near))):
+        recordings = run([start(goal=TWO_GOALS, timeout=step * 0.05), start(goal=[5.0, 5.0, 0.0], timeout=9.0)])
+        assert recordings[0].outcome is Outcome.TIMEOUT
+        assert recordings[0].goal.tolist() == np.float32(TWO_GOALS[0]).tolist()
+        assert recordings[1].outcome is Outcome.REACHED
+
+
+def test_a_noisy_scan_of_some_worlds_is_that_of_all_and_leaves_the_others():
+    crowd = people([[1.0, 1.4], [-2.0, 0.3]], [[[5.0, 5.0]], [[4.0, 0.0]]])
+    starts = [start(pose=(0.3 * k, -0.2 * k, 0.7 * k), crowd=crowd, entry=f"test/stage/{k}") for k in range(4)]
+    lidar = Lidar(beams=45, noise=0.1, dropout=0.1, range_max=6.0)
+
+    def observer() -> tuple[Engine, Observer]:
+        made = Engine(Layout.of(starts, 4, 0.05), [s.map for s in starts], dt=0.05)
+        for w in range(4):
+            made.reset(w, starts[w])
+        return made, Observer(made, frozenset({"scan"}), 0.1, lidar)
+
+    (_, whole), (engine, parts) = observer(), observer()
+    whole.scan()
+    all_of_them = whole.observe().scan.copy()
+    parts.scan([1, 3])
+    assert np.array_equal(parts.observe().scan[[1, 3]], all_of_them[[1, 3]])
+    assert not parts.observe().scan[[0, 2]].any()
+    parts.scan([2])
+    parts.scan([0])
+    assert np.array_equal(parts.observe().scan, all_of_them)
+    assert engine.tick == 0
+    assert len(np.unique(all_of_them)) > 10
