@@ -23,5 +23,7 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"Agora {__version__}"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 
 generate.write(HERE / "reference" / "generated")

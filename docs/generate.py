@@ -165,13 +165,14 @@ def type_name(hint: Any) -> str:
 
 
 def metrics() -> str:
-    """Every metric in a table, and what is said of it."""
+    """Every metric in a table."""
     rows = []
     for name in available("metrics"):
         m = load("metrics", name)
         arrow = {"higher": "↑", "lower": "↓", "neutral": ""}[m.direction]
-        rows.append([f"`{name}`", arrow, m.unit, prose(m.formula), prose(summary(m.function)), prose(m.source), str(m.version)])
-    return table(["name", "better", "unit", "definition", "remarks", "source", "version"], rows)
+        meaning = f"{prose(m.formula)}. {summary(m.function)}"
+        rows.append([f"`{name}`", arrow, m.unit, meaning, prose(m.source), str(m.version)])
+    return table(["name", "better", "unit", "definition and remarks", "source", "version"], rows)
 
 
 def robots() -> str:
@@ -237,9 +238,9 @@ def command_section(command: Any, path: Sequence[str]) -> str:
             continue
         is_option = part.param_type_name == "option"
         words = ", ".join(f"`{word}`" for word in (*part.opts, *part.secondary_opts)) if is_option else f"`{part.name.upper()}`"
-        start = "" if callable(part.default) or part.default in (None, False, ()) else f" Default: {part.default}."
+        start = "" if part.default is None or part.default is False or callable(part.default) else f" Default: {part.default}."
         rows.append([words, prose((getattr(part, "help", "") or "") + start + (" Required." if part.required else ""))])
-    return f"## `{' '.join(path)}`\n\n{prose(command.help or '')}\n\n" + (table(["", ""], rows) if rows else "")
+    return f"## `{' '.join(path)}`\n\n{prose(command.help or '')}\n\n" + (table(["argument", "meaning"], rows) if rows else "")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

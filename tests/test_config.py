@@ -309,3 +309,8 @@ def test_plain_data_of_any_shape_either_builds_or_is_an_input_error(values):
 @given(values=st.dictionaries(short, plain_values, max_size=4))
 def test_plain_data_of_any_shape_survives_the_way_through_a_file(values):
     assert config.parse(config.dump(values), dict[str, Any]) == values
+
+
+def test_a_folded_text_is_one_line_and_a_literal_one_keeps_its_lines():
+    text = "name: >-\n  one\n  two\nradius: |\n  three\n  four\n"
+    assert config.parse(text, dict) == {"name": "one two", "radius": "three\nfour\n"}

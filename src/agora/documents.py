@@ -65,7 +65,7 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
     if is_json:
         _check_json(text, where)
         text = text.replace("\t", " ")
-    yaml = YAML(typ="rt", pure=True)
+    yaml = YAML(typ="safe", pure=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

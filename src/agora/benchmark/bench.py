@@ -17,7 +17,7 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.job import Job, Keep, Plan, key_of
-from agora.benchmark.workers import DEADLINE, Pool, in_process
+from agora.benchmark.workers import DEADLINE, Pool, in_process, start_server
 from agora.config import dump, load, plain
 from agora.documents import shown
 from agora.errors import InputError, ResultsError
@@ -223,6 +223,8 @@ def bench(
     for label in planners:
         if "/" in label or not label.isprintable():
             raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")
+    if options.workers:
+        start_server()
     check(suite)
     total = len(suite.entries()) * len(planners)
     check_space(folder, total)

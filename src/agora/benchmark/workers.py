@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -124,6 +125,12 @@ class _Worker:
         self.process.join()
 
 
+def start_server() -> None:
+    """Start the process that workers are forked from, if it does not run yet; it imports what they need while others work."""
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["agora.benchmark.job", "scipy.ndimage"])
+    forkserver.ensure_running()
+
+
 @dataclass
 class Pool:
     """Runs jobs on worker processes.
@@ -139,8 +146,8 @@ class Pool:
     interrupted: list[tuple[Job, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        start_server()
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["agora.benchmark.job"])
 
     def _start(self) -> _Worker:
         mine, its = self._context.Pipe()

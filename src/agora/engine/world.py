@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
 
+_Work = Callable[[int, int], None]
+_Scanner = tuple[Floats, list[_Work]]
 EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
 _PER_THREAD = 16  # worlds below which a thread costs more than it brings
+_PARTS = 4  # ranges of worlds for each thread: who is done, or has a core for itself, takes the next
 
 
 @dataclass(frozen=True)
@@ -123,11 +126,13 @@ class Engine:
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self._out = np.zeros((2, worlds, self.slots), np.float32)
         self._now = 0
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 and worlds >= threads * _PER_THREAD else None
-        edges = np.linspace(0, worlds, threads + 1).astype(int)
+        self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
+        self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
+        edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
         self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         self._bind(crowd, sees_pedestrians, sees_robots)
-        self._scanners: dict[Lidar, tuple[Floats, list[Callable[[int, int], None]]]] = {}
+        self._scanners: dict[Lidar, _Scanner] = {}
+        self._scanner: tuple[Lidar, Floats, list[_Work]] | None = None
 
     @property
     def pedestrians(self) -> Pedestrians:
@@ -149,25 +154,23 @@ class Engine:
         walls = np.zeros((self.layout.worlds, self.layout.robots), np.float32)
         dt = np.float32(self.dt)
         self._readers: list[CrowdReader] = []
-        self._crowd: list[Callable[[int, int], None]] = []
-        self._people: list[Callable[[int, int], None]] = []
-        self._machines: list[Callable[[int, int], None]] = []
+        self._kernels: list[tuple[tuple[_Work, ...], tuple[_Work, ...]]] = []
         for now in (0, 1):
             people, after = self._generations[now], self._generations[1 - now]
             robots, robots_after = self._robots[now], self._robots[1 - now]
+            think: tuple[_Work, ...] = ()
             if hasattr(crowd, "kernel"):
                 arguments = (crowd.parameters(), period, sees, people, self.traits, self.waypoints, robots, self.robot_traits)
-                self._crowd.append(bind(crowd.kernel(), *arguments, self.maps, out_x, out_y))
+                think = (bind(crowd.kernel(), *arguments, self.maps, out_x, out_y),)
             elif crowd is not None:
                 self._readers.append(CrowdReader(crowd, self, now, sees_pedestrians, sees_robots, float(period)))
-            self._people.append(
+            move = (
                 bind(advance_pedestrians, dt, acceleration, factor, people, after, self.traits, self.waypoints, self.replay,
-                     self.status, out_x, out_y)
-            )  # fmt: skip
-            self._machines.append(
+                     self.status, out_x, out_y),
                 bind(advance_robots, dt, robots, robots_after, self.robot_traits, self.maps, people, after, self.traits,
-                     self.status, self.rules, self.commands, walls)
+                     self.status, self.rules, self.commands, walls),
             )  # fmt: skip
+            self._kernels.append((move, think + move))
 
     def step(self, commands: Floats | None = None) -> None:
         """Advance every world that is not done by one physics step.
@@ -180,19 +183,27 @@ class Engine:
         due = self.tick % self.crowd_every == 0
         if due and self._readers:
             self._readers[self._now].compute(self._out)
-        if self._pool is None:
-            self._advance(0, self.layout.worlds, due)
-        else:
-            list(self._pool.map(lambda r: self._advance(r[0], r[1], due), self._ranges))
+        self._everywhere(self._kernels[self._now][due])
         self._now = 1 - self._now
         self.tick += 1
 
-    def _advance(self, first: int, last: int, due: bool) -> None:
-        now = self._now
-        if due and self._crowd:
-            self._crowd[now](first, last)
-        self._people[now](first, last)
-        self._machines[now](first, last)
+    def _everywhere(self, kernels: tuple[_Work, ...]) -> None:
+        """Run kernels on every world, on this thread and the helpers."""
+        if self._pool is None:
+            for kernel in kernels:
+                kernel(0, self.layout.worlds)
+            return
+        ranges = iter(self._ranges)
+
+        def take() -> None:
+            for first, last in ranges:
+                for kernel in kernels:
+                    kernel(first, last)
+
+        helpers = [self._pool.submit(take) for _ in range(self._helpers)]
+        take()
+        for helper in helpers:
+            helper.result()
 
     def scan(self, lidar: Lidar, worlds: Iterable[int] | None = None) -> Floats:
         """Return the ranges (W, R, B) that a lidar on every robot measures now, m, without noise; overwritten by the next call.
@@ -201,22 +212,26 @@ class Engine:
             lidar: on every robot.
             worlds: which are scanned; the ranges of the others stay as they are. All where None.
         """
+        if self._scanner is None or self._scanner[0] is not lidar:
+            self._scanner = lidar, *self._scanner_of(lidar)
+        _, out, bound = self._scanner
+        scanner = bound[self._now]
+        if worlds is not None:
+            for w in worlds:
+                scanner(w, w + 1)
+        else:
+            self._everywhere((scanner,))
+        return out
+
+    def _scanner_of(self, lidar: Lidar) -> _Scanner:
+        """Where a lidar's ranges go, and its kernel for either generation."""
         if lidar not in self._scanners:
             out = np.zeros((self.layout.worlds, self.layout.robots, lidar.beams), np.float32)
             bound = [
                 lidar.bind(self._generations[g], self.traits, self._robots[g], self.robot_traits, self.maps, out) for g in (0, 1)
             ]
             self._scanners[lidar] = out, bound
-        out, bound = self._scanners[lidar]
-        scanner = bound[self._now]
-        if worlds is not None:
-            for w in worlds:
-                scanner(w, w + 1)
-        elif self._pool is None:
-            scanner(0, self.layout.worlds)
-        else:
-            list(self._pool.map(lambda r: scanner(*r), self._ranges))
-        return out
+        return self._scanners[lidar]
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world; the others go on.

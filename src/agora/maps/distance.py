@@ -131,16 +131,28 @@ def gap_to_cells(points, blocked, resolution, bounds, out):
         out[i] = resolution * _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, blocked, bounds[i] / resolution)
 
 
+@kernel
+def _gap_to_edges(points, walls, discs, out):
+    """Write to ``out`` (N,) the distance from points (N, 2) to the nearest segment or disc, infinite without any."""
+    for i in range(len(points)):
+        x, y = points[i, 0], points[i, 1]
+        best = math.inf
+        for k in range(len(walls)):
+            dx, dy = walls[k, 2] - walls[k, 0], walls[k, 3] - walls[k, 1]
+            px, py = x - walls[k, 0], y - walls[k, 1]
+            t = min(max((px * dx + py * dy) / max(dx * dx + dy * dy, 1e-300), 0.0), 1.0)
+            ex, ey = px - t * dx, py - t * dy
+            best = min(best, math.sqrt(ex * ex + ey * ey))
+        for k in range(len(discs)):
+            ex, ey = x - discs[k, 0], y - discs[k, 1]
+            best = min(best, max(math.sqrt(ex * ex + ey * ey) - discs[k, 2], 0.0))
+        out[i] = best
+
+
 def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]) -> Doubles:
     """Return the exact distance (N,) from points (N, 2) to the nearest shape: 0 inside, infinite without shapes."""
-    best: Doubles = np.full(len(points), np.inf)
-    for x0, y0, x1, y1 in walls:
-        along = np.array([x1 - x0, y1 - y0])
-        from_start = points - (x0, y0)
-        t = np.clip(from_start @ along / max(along @ along, 1e-300), 0.0, 1.0)
-        best = np.minimum(best, np.linalg.norm(from_start - t[:, None] * along, axis=1))
-    for x, y, radius in discs:
-        best = np.minimum(best, np.maximum(np.linalg.norm(points - (x, y), axis=1) - radius, 0.0))
+    best: Doubles = np.empty(len(points))
+    _gap_to_edges(points, walls, discs, best)
     covered: Array = np.empty(len(points), np.bool_)
     for polygon in polygons:
         inside_all(polygon, points, covered)

@@ -94,7 +94,9 @@ def place(
         limit -= batch
         drawn = _draw(stream, map, cells, batch)
         for point in drawn[_allowed(map, drawn, clearance, discs, corners)]:
-            if len(points) < count and (np.hypot(*(points - point).T) >= apart).all():
+            if len(points) == count:
+                break
+            if (np.hypot(*(points - point).T) >= apart).all():
                 points = np.vstack((points, point))
     if len(points) < count:
         area = f"{len(cells) * map.resolution**2:.4g} of {map.size[0] * map.size[1]:.4g} m2"
@@ -126,24 +128,32 @@ def _corners(region: ArrayLike | None) -> Doubles | None:
 
 def _candidates(map: Map, clearance: float, passage: float, corners: Doubles | None, connected_to: ArrayLike | None) -> Array:
     """Numbers of the cells of one component that may hold a point with the clearance, in the region's bounding box."""
-    labels = component_of(map, float(passage))
-    near = (labels > 0) & (map.clearance > clearance - math.sqrt(0.5) * map.resolution)
-    if corners is not None:
-        rows, columns = np.ogrid[: map.shape[0], : map.shape[1]]
-        low, high = (corners.min(0) - map.origin) / map.resolution, (corners.max(0) - map.origin) / map.resolution
-        near &= (rows + 1 >= low[1]) & (rows <= high[1]) & (columns + 1 >= low[0]) & (columns <= high[0])
-    if connected_to is None:
-        sizes = np.bincount(labels[near], minlength=2)
-        number = int(np.argmax(sizes))
-    else:
+    number = 0
+    if connected_to is not None:
         point = np.asarray(connected_to, np.float64)[:2]
         row, column = map.cell_of(point)
-        number = int(labels[row, column]) if map.contains(point) else 0
+        number = int(component_of(map, passage)[row, column]) if map.contains(point) else 0
         if number == 0:
             raise PlacementError(
                 f"nothing is connected to {point.tolist()}: a disc of {passage:g} m does not fit there, in map {map.name!r}"
             )
-    return np.flatnonzero(near & (labels == number))
+    if corners is None:
+        return _cells(map, clearance, passage, number)
+    low, high = (corners.min(0) - map.origin) / map.resolution, (corners.max(0) - map.origin) / map.resolution
+    return _cells(map, clearance, passage, number, (*low.tolist(), *high.tolist()))
+
+
+@functools.lru_cache(maxsize=64)
+def _cells(map: Map, clearance: float, passage: float, number: int, box: tuple[float, ...] = ()) -> Array:
+    """Numbers of the cells of component ``number``, the largest in the box for 0, that may hold a point; box in cells."""
+    labels = component_of(map, passage)
+    near = (labels > 0) & (map.clearance > clearance - math.sqrt(0.5) * map.resolution)
+    if box:
+        rows, columns = np.ogrid[: map.shape[0], : map.shape[1]]
+        near &= (rows + 1 >= box[1]) & (rows <= box[3]) & (columns + 1 >= box[0]) & (columns <= box[2])
+    cells = np.flatnonzero(near & (labels == (number or int(np.argmax(np.bincount(labels[near], minlength=2))))))
+    cells.flags.writeable = False
+    return cells
 
 
 def _allowed(map: Map, points: Doubles, clearance: float, discs: Doubles, corners: Doubles | None) -> Bools:

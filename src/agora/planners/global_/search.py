@@ -187,6 +187,17 @@ def _line_cost(clearance, x0, y0, x1, y1, least, radius, share, inflation_radius
 
 
 @kernel
+def _straight(clearance, ends, least):
+    p, q = ends[0], ends[1]
+    return _line_cost(clearance, p[0], p[1], q[0], q[1], least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE
+
+
+def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
+    """Return whether the interpolated clearance, (rows, columns) m, is above ``least`` m all along a line (2, 2), in cells."""
+    return bool(_straight(clearance, ends.astype(np.float32), np.float32(least)))
+
+
+@kernel
 def _pull(clearance, points, least, radius, share, inflation_radius, scaling, behind, keep):
     """Mark in ``keep`` the points of a path that remain when straight lines replace what they are not dearer than."""
     count = len(points)

@@ -1,0 +1,83 @@
+"""The engine's public step against plain C on the same scene."""
+
+from __future__ import annotations
+
+import functools
+from itertools import cycle
+
+import numpy as np
+from measure import Bench, Line, paired
+from plain_c import PlainC, library
+from scene import LIDAR, Worlds, free_points, hall, halls
+
+from agora.pedestrians.helbing import Helbing
+
+
+def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
+    """Make sure that both do the same work: one step and one scan of each agree."""
+    if robots:
+        ranges = worlds.engine.scan(LIDAR)[:, 0]
+        plain.scan()
+        off = float(np.mean(np.abs(ranges - plain.ranges) > 1e-3))
+        if off > 1e-3:
+            raise RuntimeError(f"{100 * off:.2g} % of the beams differ from plain C by more than 1 mm")
+    worlds.engine.step()
+    plain.step()
+    people, count = worlds.engine.pedestrians, plain.people[0].shape[1]
+    off = max(float(np.abs(mine[:, :count] - its).max()) for mine, its in zip(people[:4], plain.people, strict=True))
+    if off > 1e-3:
+        raise RuntimeError(f"a step differs from plain C by {off:.2g} m or m/s")
+
+
+def world_step(worlds: int, quick: bool) -> Line:
+    """32 pedestrians, a robot and its scan; a single robot is somewhere else at every call, or the branches are learnt by heart."""
+    scene = halls(worlds, 32)
+    mine, plain = Worlds(scene, Helbing(), robots=True), PlainC(scene)
+    _check(mine, plain, robots=True)
+    engine = mine.engine
+    places = free_points(np.random.default_rng(3), hall(0), 512, 0.4).astype(np.float32)
+    poses = cycle(np.column_stack([places, np.linspace(-3.0, 3.0, len(places), dtype=np.float32)]))
+    moves = worlds == 1
+
+    def ours() -> None:
+        if moves:
+            now = engine.robots
+            now.x[0, 0], now.y[0, 0], now.heading[0, 0] = next(poses)
+        engine.step()
+        engine.scan(LIDAR)
+
+    def other() -> None:
+        if moves:
+            plain.robot[:, 0] = next(poses)
+        plain.step()
+        plain.scan()
+
+    def before() -> None:
+        mine.restart()
+        plain.restart()
+
+    return Line.of(paired(ours, other, pairs=5 if quick else 15, before=before))
+
+
+def social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
+    """Pedestrians alone: no robot."""
+    scene = halls(worlds, pedestrians)
+    mine, plain = Worlds(scene, Helbing()), PlainC(scene)
+    _check(mine, plain, robots=False)
+
+    def before() -> None:
+        mine.restart()
+        plain.restart()
+
+    return Line.of(paired(mine.engine.step, plain.step, pairs=5 if quick else 15, before=before))
+
+
+def benches() -> list[Bench]:
+    """The lines; none without gcc."""
+    if library() is None:
+        return []
+    steps = [Bench(f"world-step-{w}", "C", 1.2, functools.partial(world_step, w)) for w in (1, 64, 1024)]
+    forces = [
+        Bench(f"social-force-{p}-{w}", "C", 0.8, functools.partial(social_force, p, w)) for p in (30, 300) for w in (1, 64, 1024)
+    ]
+    return steps + forces

@@ -1,0 +1,48 @@
+"""What `whole.py` runs as a process of its own: `python child.py start|memory` or `python child.py episodes PLANNER`."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+
+def start() -> None:
+    """The first step and scan of a world."""
+    from scene import LIDAR, Worlds, halls
+
+    from agora.pedestrians.helbing import Helbing
+
+    worlds = Worlds(halls(1, 32), Helbing(), robots=True)
+    worlds.engine.step()
+    worlds.engine.scan(LIDAR)
+
+
+def memory() -> None:
+    """1,024 worlds of 32 pedestrians, a robot and a scan in 256 different halls; prints the most memory ever used, bytes."""
+    from scene import LIDAR, Worlds, halls
+
+    from agora.pedestrians.helbing import Helbing
+
+    worlds = Worlds(halls(1024, 32, 256), Helbing(), robots=True)
+    for _ in range(10):
+        worlds.engine.step()
+        worlds.engine.scan(LIDAR)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def episodes(planner: str) -> None:
+    """The suite under a planner, by two workers, with recordings and metrics; prints the simulated seconds."""
+    from agora.benchmark.bench import Options, bench
+    from agora.registry import Named
+    from agora.tasks.suite import load_suite
+
+    suite = load_suite(Path(__file__).parent / "continuous.yaml")
+    with tempfile.TemporaryDirectory() as folder:
+        rows = bench(suite, {planner: Named.of("planners", planner)}, Path(folder) / "run", Options(workers=2))
+    print(sum(float(row["duration"]) for row in rows))
+
+
+if __name__ == "__main__":
+    {"start": start, "memory": memory, "episodes": episodes}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,156 @@
+"""The scenes: walled halls full of pedestrians, in the engine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from agora.engine.world import Engine, Layout
+from agora.maps.grid import Map
+from agora.robots.model import RobotModel
+from agora.sensors.lidar import Lidar
+from agora.tasks.start import PedestrianStarts, RobotStart, Start
+
+RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1
+LIDAR = Lidar(beams=360, angle_min=0.0, angle_max=2 * math.pi, range_max=10.0)
+ROBOT = RobotModel("disc", "differential", 0.3, (0.0, 1.0), 1.0, lidar=LIDAR)
+
+
+@cache
+def hall(number: int) -> Map:
+    """A hall of 20 x 20 m with eight blocks and four thin walls; each number another one."""
+    rng = np.random.default_rng([17, number])
+    occupied = np.zeros((CELLS, CELLS), np.bool_)
+    for _ in range(8):
+        corner, size = rng.integers(20, 360, 2), rng.integers(4, 30, 2)
+        occupied[corner[0] : corner[0] + size[0], corner[1] : corner[1] + size[1]] = True
+    for upright in (True, True, False, False):
+        (row, column), length = rng.integers(20, 300, 2), rng.integers(40, 100)
+        size = (length, 2) if upright else (2, length)
+        occupied[row : row + size[0], column : column + size[1]] = True
+    occupied[[0, -1]] = occupied[:, [0, -1]] = True
+    return Map(f"hall {number}", RESOLUTION, (0.0, 0.0), occupied)
+
+
+def free_points(rng: np.random.Generator, place: Map, count: int, gap: float, others: np.ndarray | None = None) -> np.ndarray:
+    """Points (count, 2) of a hall, 1 m from its border, ``gap`` from its walls and twice that from others (N, 2)."""
+    points = np.empty((0, 2))
+    while len(points) < count:
+        drawn = rng.uniform(1.0, CELLS * RESOLUTION - 1.0, (4 * count, 2))
+        column, row = (drawn / RESOLUTION).astype(int).T
+        free = place.clearance[row, column] > gap
+        if others is not None:
+            free &= np.linalg.norm(drawn[:, None] - others, axis=-1).min(1) > 2 * gap
+        points = np.vstack([points, drawn[free]])
+    return points[:count]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Pedestrians and robots of W worlds as they begin.
+
+    Attributes:
+        maps: (W,) of each world. position, velocity, goal: (W, P, 2). radius, speed: (W, P). robot: (W, 3) pose.
+        group: (W, P) number of the walking group, -1 for none.
+    """
+
+    maps: list[Map]
+    position: np.ndarray
+    velocity: np.ndarray
+    goal: np.ndarray
+    radius: np.ndarray
+    speed: np.ndarray
+    robot: np.ndarray
+    group: np.ndarray
+
+
+def halls(worlds: int, pedestrians: int, different: int = MAPS) -> Scene:
+    """Everybody walks to the point opposite of the middle of the hall; world w is in hall w modulo ``different``."""
+    rng = np.random.default_rng(5)
+    maps = [hall(w % different) for w in range(worlds)]
+    position = np.stack([free_points(rng, m, pedestrians, 0.3) for m in maps])
+    robot = np.stack([free_points(rng, m, 1, 0.4, p)[0] for m, p in zip(maps, position, strict=True)])
+    return Scene(
+        maps=maps,
+        position=position,
+        velocity=rng.normal(0.0, 0.5, position.shape),
+        goal=CELLS * RESOLUTION - position,
+        radius=rng.uniform(0.2, 0.3, position.shape[:2]),
+        speed=rng.uniform(1.0, 1.5, position.shape[:2]),
+        robot=np.column_stack([robot, rng.uniform(-math.pi, math.pi, worlds)]),
+        group=np.full(position.shape[:2], -1, np.int32),
+    )
+
+
+def crowd(
+    position: np.ndarray, goal: np.ndarray, place: Map, *, radius: float, speed: float, group: np.ndarray | None = None
+) -> Scene:
+    """One world of equal pedestrians at rest, from (P, 2) to (P, 2)."""
+    count = len(position)
+    return Scene(
+        maps=[place],
+        position=position[None],
+        velocity=np.zeros((1, count, 2)),
+        goal=goal[None],
+        radius=np.full((1, count), radius),
+        speed=np.full((1, count), speed),
+        robot=np.zeros((1, 3)),
+        group=np.full((1, count), -1, np.int32) if group is None else group[None],
+    )
+
+
+def _starts(scene: Scene, robots: bool) -> list[Start]:
+    """The scene as episodes that never end."""
+    count = scene.radius.shape[1]
+    whole = np.ones(count, np.int32)
+    away = np.array([[-50.0, -50.0, 0.0]])
+    return [
+        Start(
+            entry=f"scene/{w}",
+            seed=0,
+            map=place,
+            robots=(RobotStart(ROBOT, scene.robot[w], away),) if robots else (),
+            pedestrians=PedestrianStarts(
+                position=scene.position[w],
+                speed=scene.speed[w],
+                radius=scene.radius[w],
+                group=scene.group[w],
+                id=np.arange(1, count + 1, dtype=np.int32),
+                waypoints=scene.goal[w][:, None],
+                waypoint_count=whole,
+                mode=0 * whole,
+                tolerance=np.full(count, 0.5),
+                velocity=scene.velocity[w],
+            ),
+            timeout=1e7,
+            goal_tolerance=0.3,
+        )
+        for w, place in enumerate(scene.maps)
+    ]
+
+
+class Worlds:
+    """A scene in an engine; contacts end nothing, so every world goes on for ever.
+
+    Args:
+        scene: that begins. crowd: model. robots: whether each world has its robot. dt: physics step, s. threads: of the engine.
+    """
+
+    def __init__(self, scene: Scene, model: object, *, robots: bool = False, dt: float = DT, threads: int = 1) -> None:
+        starts = _starts(scene, robots)
+        layout = Layout.of(starts, len(starts), dt)
+        self.engine = Engine(layout, scene.maps, dt=dt, crowd=model, sees_robots=False, ends=0, threads=threads)
+        for w, start in enumerate(starts):
+            self.engine.reset(w, start)
+        self._kept = [array.copy() for array in self._state()]
+
+    def restart(self) -> None:
+        """Put everybody back to where the scene begins."""
+        for array, value in zip(self._state(), self._kept, strict=True):
+            array[...] = value
+
+    def _state(self) -> list[np.ndarray]:
+        return [*self.engine.pedestrians, *self.engine.robots]

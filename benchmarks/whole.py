@@ -1,0 +1,109 @@
+"""Lines about the whole: threads, memory, start-up, and episodes through the benchmark. They are limits, not comparisons."""
+
+from __future__ import annotations
+
+import functools
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from measure import Bench, Line, Pair, duration, paired, wait_for_cores
+from scene import LIDAR, Worlds, halls
+
+from agora.pedestrians.helbing import Helbing
+
+_CHILD = Path(__file__).parent / "child.py"
+_HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli import main; main()"
+
+
+def _threads_once(worlds: int, pairs: int) -> Pair:
+    """The world step by two threads (ours) and by one (other)."""
+    scene = halls(worlds, 32)
+    two, one = (Worlds(scene, Helbing(), robots=True, threads=n) for n in (2, 1))
+
+    def step(side: Worlds) -> None:
+        side.engine.step()
+        side.engine.scan(LIDAR)
+
+    def before() -> None:
+        two.restart()
+        one.restart()
+
+    pair = paired(lambda: step(two), lambda: step(one), pairs=pairs, before=before)
+    two.engine.close()
+    return pair
+
+
+def two_threads(quick: bool) -> Line:
+    """1,024 worlds: the best of four tries, each made when nobody else uses the cores, if that happens within a while."""
+    tries = []
+    for _ in range(1 if quick else 4):
+        if not quick:
+            wait_for_cores()
+        tries.append(_threads_once(1024, 7 if quick else 15))
+    return Line.of(max(tries, key=lambda p: p.ratio))
+
+
+def one_world(quick: bool) -> Line:
+    """One world: the same code runs, so this shows what chance does; the median over engines, whose arrays lie differently."""
+    tries = sorted((_threads_once(1, 5) for _ in range(3 if quick else 11)), key=lambda p: p.ratio)
+    middle = tries[len(tries) // 2]
+    return Line.of(replace(middle, spread=(tries[0].ratio, tries[-1].ratio)))
+
+
+def _run(*command: str) -> tuple[float, str]:
+    """Wall time of a process of Python, s, and what it printed."""
+    began = time.perf_counter()
+    answer = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+    return time.perf_counter() - began, answer.stdout
+
+
+def started(command: tuple[str, ...], quick: bool) -> Line:
+    """Median wall time of a process, once everything is compiled."""
+    _run(*command)
+    seconds = sorted(_run(*command)[0] for _ in range(3 if quick else 7))
+    middle = statistics.median(seconds)
+    return Line(duration(middle), "", middle, f"{seconds[0]:.3g} .. {seconds[-1]:.3g}")
+
+
+def memory(quick: bool) -> Line:
+    """The most memory that a process with 1,024 worlds ever used."""
+    size = int(_run(str(_CHILD), "memory")[1])
+    return Line(f"{size / 2**20:.0f} MiB", "", size / 2**30)
+
+
+def episodes(planner: str, tries: int, quick: bool) -> Line:
+    """Simulated seconds over wall seconds of a whole run, the start of its process and of its workers included.
+
+    It needs both cores, so on a busy machine it says more of the others than of us: it waits for a quiet moment, and the best
+    of a few runs counts; slowest and fastest are shown.
+    """
+    command = (str(_CHILD), "episodes", planner)
+    if not quick:
+        _run(*command)
+    runs = []
+    for _ in range(1 if quick else tries):
+        if not quick:
+            wait_for_cores()
+        seconds, printed = _run(*command)
+        runs.append((float(printed) / seconds, seconds))
+    value, seconds = max(runs)
+    return Line(duration(seconds), "", value, f"{min(runs)[0]:.3g} .. {value:.3g}")
+
+
+def benches() -> list[Bench]:
+    """The lines."""
+    start = functools.partial(started, (str(_CHILD), "start"))
+    shown = functools.partial(started, ("-c", _HELP))
+    return [
+        Bench("threads-1024", "one thread", 1.7, two_threads),
+        Bench("threads-1", "one thread", 0.95, one_world),
+        Bench("memory-1024", "", 1.0, memory, most=True, unit="GiB"),
+        Bench("start-engine", "", 1.0, start, most=True, unit="s"),
+        Bench("start-help", "", 0.5, shown, most=True, unit="s"),
+        Bench("episodes-orca", "real time", 1000.0, functools.partial(episodes, "orca", 4)),
+        Bench("episodes-dwa", "real time", 100.0, functools.partial(episodes, "dwa", 2)),
+    ]
