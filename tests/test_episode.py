@@ -71,7 +71,7 @@ def recorded(number: int) -> Start:
 def test_noise_recordings_drawn_waypoints_and_periods_that_rarely_meet_do_not_know_of_the_batch():
     starts = [recorded(k) for k in range(40)]
     lidar = Lidar(beams=61, angle_min=-2.0, angle_max=2.0, noise=0.3, dropout=0.1, legs=True)
-    conditions = Conditions(Periods(0.05, 0.1, 0.05, 0.15), crowd=Waypoint(), lidar=lidar)
+    conditions = Conditions(Periods(0.05, 0.1, 0.15, 0.2), crowd=Waypoint(), lidar=lidar)
 
     def played(numbers, **options):
         episodes = Episodes([starts[k] for k in numbers], Shy(), conditions, **options)

@@ -210,6 +210,16 @@ def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> No
     raise InputError(f"{where}: {path or 'top level'}: expected plain data, got {type(values).__name__}")
 
 
+def located(path: str | Path, *keys: str | int) -> str:
+    """The beginning of a message about a value of a file that was read: ``file:line: key.path``."""
+    node = tree_of_text(read_text(path), str(path), Path(path).suffix.lower() == ".json")
+    name = ""
+    for key in keys:
+        node = node.value[key]
+        name = join(name, key) if isinstance(key, str) else f"{name}[{key}]"
+    return f"{path}:{node.line}: {name}"
+
+
 def shown(value: Any) -> str:
     """A value of a file as a message quotes it."""
     if isinstance(value, dict):

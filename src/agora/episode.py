@@ -223,7 +223,7 @@ class Episodes:
         common = self.conditions.periods.common
         self._refill()
         try:
-            while (self._batch.running >= 0).any():
+            while self._pending or (self._batch.running >= 0).any():
                 self._recorder.sample()
                 yield from self._collect()
                 if self.engine.tick % common == 0:

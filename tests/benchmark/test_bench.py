@@ -88,22 +88,23 @@ def _wait(condition: Callable[[], bool], seconds: float = 120.0) -> None:
         Event().wait(0.002)
 
 
+def _kill(process: subprocess.Popen, folder: Path, delay: float, kill: Callable[[int, int], None]) -> None:
+    """Kill a run some time after its next shard, and wait until none of its processes is left."""
+    before = _shards(folder)
+    _wait(lambda: _shards(folder) > before or process.poll() is not None)
+    Event().wait(delay)
+    assert process.poll() is None, process.communicate()[1]
+    kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    _wait(lambda: not _members(process.pid), 20.0)
+
+
 def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothing_doubled(reference, tmp_path):
-    folder, moments, kills = tmp_path / "run", random.Random(11), 0
+    folder, moments = tmp_path / "run", random.Random(11)
     whole = {row["key"]: row for row in store.read_rows(reference.folder / "run" / "episodes")}
     process = _begin(folder, reference)
-    while kills < 5:
-        before = _shards(folder)
-        _wait(lambda before=before, process=process: _shards(folder) > before or process.poll() is not None)
-        Event().wait(moments.uniform(0.0, 0.04))
-        assert process.poll() is None, process.communicate()[1]
-        if kills == 2:
-            os.kill(process.pid, signal.SIGKILL)
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        kills += 1
-        _wait(lambda session=process.pid: not _members(session), 20.0)
+    for kill in (os.killpg, os.killpg, os.kill, os.killpg):
+        _kill(process, folder, moments.uniform(0.0, 0.04), kill)
         rows = store.read_rows(folder / "episodes")
         assert not store.damaged(folder / "episodes")
         assert {row["key"]: row for row in rows}.items() <= whole.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,12 @@ from agora.benchmark import store
 from agora.benchmark.report import choose, render
 from agora.config import build, load
 from agora.core.recording import Recording
-from agora.errors import ResultsError
+from agora.errors import InputError, ResultsError
 from agora.registry import available
 from agora.registry import load as load_component
 from agora.tasks.suite import Suite
 
+_LOG = logging.getLogger(__name__)
 REPLAYS = 24
 """Episodes that a report embeds."""
 
@@ -44,20 +46,24 @@ def interrupted(folder: Path) -> dict[str, str]:
 def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     """Return recordings by key, as far as they were kept, with the map that the suite gives the episode.
 
+    Where the suite's worlds are not on this machine, recordings have no map, and the log says so.
+
     Raises:
         ResultsError: the folder holds no run.
     """
-    wanted = list(keys)
-    suite = build(described(folder)["suite"], Suite, str(folder / "run.yaml"))
+    wanted, resolved = list(keys), described(folder)["suite"]
     found: dict[str, Recording] = {}
     for shard in sorted((folder / "trajectories").glob("*.parquet")) if wanted else []:
         found.update({k: r for k, r in store.read_recordings(shard).items() if k in wanted})
-    rows = {str(row["key"]): row for row in store.read_rows(folder / "episodes")}
-    return {
-        key: replace(found[key], map=suite.start(str(rows[key]["stage"]), int(rows[key]["episode"])).map)
-        for key in wanted
-        if key in found
-    }
+    kept = {key: found[key] for key in wanted if key in found}
+    rows = {str(row["key"]): row for row in store.read_rows(folder / "episodes")} if kept else {}
+    try:
+        suite = build(resolved, Suite, str(folder / "run.yaml"))
+        for key in kept:
+            kept[key] = replace(kept[key], map=suite.start(str(rows[key]["stage"]), int(rows[key]["episode"])).map)
+    except InputError as error:
+        _LOG.warning("recordings are shown without their maps: %s", error)
+    return kept
 
 
 def report(folder: Path) -> Path:

@@ -21,11 +21,11 @@ class Periods:
     sensor: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.physics <= 1.0:
-            raise ValueError(f"physics must be in (0, 1] s, got {self.physics}")
+        if not 0.001 <= self.physics <= 1.0:
+            raise ValueError(f"physics must be in [0.001, 1] s, got {self.physics}")
         for name in ("control", "crowd", "sensor"):
             ratio = getattr(self, name) / self.physics
-            if ratio < 0.999999 or abs(ratio - round(ratio)) > 1e-6:
+            if not 0.999999 < ratio < 10_000 or abs(ratio - round(ratio)) > 1e-6:
                 raise ValueError(f"{name} must be an integer multiple of physics = {self.physics} s, got {getattr(self, name)}")
         control, sensor = self.steps("control"), self.steps("sensor")
         if sensor % control and control % sensor:

@@ -20,6 +20,7 @@ from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.world import People, Person, Task
 
 _MOST_EPISODES = 1_000_000
+_LONGEST = 36_000.0  # s
 Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 
@@ -76,9 +77,11 @@ class Stage:
                 load_robot(name)
             except UnknownNameError as error:
                 raise ValueError(f"robot: {error}") from error
-        for key in ("timeout", "goal_tolerance"):
-            if getattr(self, key) <= 0:
-                raise ValueError(f"{key} must be above 0, got {getattr(self, key)}")
+        for key, most in {"timeout": _LONGEST, "goal_tolerance": 1000.0}.items():
+            if not 0 < getattr(self, key) <= most:
+                raise ValueError(f"{key} must be above 0 and at most {most}, got {getattr(self, key)}")
+        if self.heading_tolerance is not None and self.heading_tolerance < 0:
+            raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
         if self.safety < 0:
             raise ValueError(f"safety must be at least 0, got {self.safety}")
 
@@ -166,6 +169,8 @@ def _check_name(name: str) -> None:
 
 
 def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotModel]) -> Start:
+    if not task.robots:
+        raise InputError(f"{entry}: the robots mode placed no robot")
     if len(models) not in (1, len(task.robots)):
         raise InputError(f"{entry}: robot names {len(models)} models for {len(task.robots)} robots")
     models = models if len(models) == len(task.robots) else models * len(task.robots)

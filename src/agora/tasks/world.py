@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.documents import located
+from agora.errors import PlacementError
 from agora.maps.grid import Map
 from agora.seeds import Stream
 
@@ -22,7 +25,7 @@ class World:
 
     Attributes:
         map: static surroundings.
-        scenario: robots' tasks and pedestrians that belong to it, for the modes ``scenario``.
+        scenario: robots' tasks and pedestrians that belong to it, for the modes ``scenario``; scenario_file: where it was read.
         replay: recorded pedestrians, for the obstacles mode ``replay``; replay_radius: their radius, m.
         timeout: s, where the world sets one.
     """
@@ -32,6 +35,13 @@ class World:
     replay: Trajectories | None = None
     replay_radius: float = 0.3
     timeout: float | None = None
+    scenario_file: Path | None = None
+
+    def named(self, *keys: str | int) -> str:
+        """The beginning of a message about a value of the scenario: file, line and key where it was read from a file."""
+        if self.scenario_file is not None:
+            return located(self.scenario_file, *keys)
+        return f"scenario of {self.map.name!r}: " + ".".join(map(str, keys))
 
 
 class WorldSource(Protocol):
@@ -81,6 +91,18 @@ class Task:
     pedestrians: list[Person] = field(default_factory=list)
     replay: bool = False
     phase: Doubles = field(default_factory=lambda: np.zeros(0))
+
+    def check_free(self, who: str, point: Doubles, *keys: str | int) -> None:
+        """Make sure that the place of somebody whom the scenario names at ``keys`` is on the map and in no obstacle.
+
+        Raises:
+            PlacementError: it is not.
+        """
+        inside = bool(self.map.contains(point[:2]))
+        if not inside or float(self.map.gap(point[None, :2], limit=self.radius)[0]) <= 0.0:
+            fault = "inside an obstacle of" if inside else "outside"
+            place = f"({point[0]:.2f}, {point[1]:.2f})"
+            raise PlacementError(f"{self.world.named(*keys)}: {who} is at {place}, {fault} map {self.map.name!r}")
 
 
 @dataclass(frozen=True)

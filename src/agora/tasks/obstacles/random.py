@@ -10,6 +10,7 @@ from agora.core.state import Doubles
 from agora.tasks.placement import place
 from agora.tasks.world import Person, Task
 
+_MOST = 10_000
 _RING = 0.8  # distance between members of a group at the start, m
 
 
@@ -37,12 +38,15 @@ class Random:
     def __post_init__(self) -> None:
         for name in ("dynamic", "static", "group_size"):
             low, high = getattr(self, name)
-            if not (1 if name == "group_size" else 0) <= low <= high:
-                raise ValueError(f"{name} must be [least, most], got {[low, high]}")
+            if not (1 if name == "group_size" else 0) <= low <= high <= _MOST:
+                raise ValueError(f"{name} must be [least, most], at most {_MOST}, got {[low, high]}")
         if not 0 < self.static_radius[0] <= self.static_radius[1]:
             raise ValueError(f"static_radius must be [smallest, largest] above 0, got {list(self.static_radius)}")
-        if self.waypoints < 1:
-            raise ValueError(f"waypoints must be at least 1, got {self.waypoints}")
+        if not 1 <= self.waypoints <= _MOST:
+            raise ValueError(f"waypoints must be in [1, {_MOST}], got {self.waypoints}")
+        for name in ("clearance", "keep_clear"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
 
     def place(self, task: Task) -> None:
         """Put pedestrians and discs into the task."""

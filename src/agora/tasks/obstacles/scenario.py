@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agora.errors import InputError, UnknownNameError
+from agora.errors import InputError, nearest
 from agora.tasks.world import Person, Task
 
 STATIC_RADIUS = {
@@ -25,21 +25,26 @@ class Scenario:
         """Put them into the task.
 
         Raises:
-            InputError: the world has no scenario.
-            UnknownNameError: a static model that Agora does not know.
+            InputError: the world has no scenario, or a static model is not known.
+            PlacementError: somebody would start inside an obstacle, or off the map.
         """
         scenario = task.world.scenario
         if scenario is None:
             raise InputError(f"obstacles mode 'scenario': world {task.map.name!r} has no scenario")
         discs = []
-        for thing in (*scenario.obstacles.static, *scenario.obstacles.interactive):
-            if thing.model not in STATIC_RADIUS:
-                raise UnknownNameError("static obstacle model", thing.model, STATIC_RADIUS)
-            discs.append((*thing.pos[:2], STATIC_RADIUS[thing.model]))
+        for kind, things in (("static", scenario.obstacles.static), ("interactive", scenario.obstacles.interactive)):
+            for number, thing in enumerate(things):
+                if thing.model not in STATIC_RADIUS:
+                    where = task.world.named("obstacles", kind, number, "model")
+                    raise InputError(f"{where}: no model called {thing.model!r}; {nearest(thing.model, STATIC_RADIUS)}")
+                discs.append((*thing.pos[:2], STATIC_RADIUS[thing.model]))
         if discs:
             task.map = replace(task.map, discs=np.vstack([task.map.discs, np.array(discs, float)]))
-        for pedestrian in scenario.obstacles.dynamic:
+            for number, (start, _) in enumerate(task.robots):
+                task.check_free(f"robot {number}", start, "obstacles")
+        for number, pedestrian in enumerate(scenario.obstacles.dynamic):
             start = np.asarray(pedestrian.pos[:2], float)
+            task.check_free("it", start, "obstacles", "dynamic", number, "pos")
             route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
             speed = pedestrian.vmax if pedestrian.vmax is not None else task.crowd.draw_speed(task.stream)
             waypoints = route if len(route) else start[None]

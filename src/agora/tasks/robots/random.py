@@ -29,8 +29,11 @@ class Random:
     goals: int = 1
 
     def __post_init__(self) -> None:
-        if self.count < 0 or self.goals < 1:
-            raise ValueError(f"count must be at least 0 and goals at least 1, got {self.count} and {self.goals}")
+        for name, most in {"count": 1000, "goals": 10_000}.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} must be in [1, {most}], got {getattr(self, name)}")
+        if self.distance < 0:
+            raise ValueError(f"distance must be at least 0, got {self.distance}")
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and goals.

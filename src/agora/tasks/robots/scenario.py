@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.errors import InputError, PlacementError
+from agora.errors import InputError
 from agora.tasks.world import Task
 
 
@@ -27,12 +27,6 @@ class Scenario:
         placed = []
         for number, robot in enumerate(task.world.scenario.robots):
             start, goal = np.asarray(robot.start, float), np.asarray(robot.goal, float)
-            if not task.map.contains(start[:2]):
-                raise PlacementError(f"robot {number} starts at ({start[0]:.2f}, {start[1]:.2f}), outside map {task.map.name!r}")
-            gap = float(task.map.gap(start[None, :2], limit=task.radius)[0])
-            if gap <= 0.0:
-                raise PlacementError(
-                    f"robot {number} starts at ({start[0]:.2f}, {start[1]:.2f}), inside an obstacle of {task.map.name!r}"
-                )
+            task.check_free("it", start, "robots", number, "start")
             placed.append((start, goal[None]))
         return placed

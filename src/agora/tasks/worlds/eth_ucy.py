@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.datasets.eth_ucy import SOURCES, read_scene
-from agora.errors import InputError
+from agora.errors import InputError, nearest
 from agora.seeds import Stream
 from agora.tasks.world import World
 
@@ -29,6 +29,9 @@ class EthUcy:
     least: int = 1
 
     def __post_init__(self) -> None:
+        for name in self.scenes:
+            if name not in SOURCES:
+                raise ValueError(f"scenes: no scene called {name!r}; {nearest(name, SOURCES)}")
         if self.length <= 0 or self.radius <= 0 or self.least < 0:
             raise ValueError("length and radius must be above 0, least at least 0")
 

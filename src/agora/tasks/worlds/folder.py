@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from agora.errors import InputError, UnknownNameError
+from agora.errors import InputError, UnknownNameError, nearest
 from agora.maps.grid import Map
 from agora.maps.io import read_map, read_shapes
 from agora.seeds import Stream
@@ -24,17 +24,18 @@ def world_names() -> list[str]:
 
 
 def world_folder(name: str) -> Path:
-    """The folder of a world: of a path, or of one that comes with Agora.
+    """The folder of a world: of a path, which has a slash, or of one that comes with Agora.
 
     Raises:
-        UnknownNameError: no such world.
+        InputError: no such world.
     """
-    if "/" in name or Path(name).is_dir():
+    if "/" in name:
+        if not Path(name).is_dir():
+            raise InputError(f"there is no folder {name}")
         return Path(name)
-    place = folder("scenarios") / "worlds" / name
-    if not place.is_dir():
+    if name not in world_names():
         raise UnknownNameError("world", name, world_names())
-    return place
+    return folder("scenarios") / "worlds" / name
 
 
 @lru_cache(maxsize=64)
@@ -50,12 +51,22 @@ class Folder:
     """A world folder, and its scenarios where the stage names some.
 
     Attributes:
-        path: a name of a world that comes with Agora, or a folder.
+        path: a name of a world that comes with Agora, or a folder, with a slash: "./mine".
         scenarios: names of files in ``scenarios/`` without ``.json``; one after the other, a scenario an episode.
     """
 
     path: str
     scenarios: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            place = world_folder(self.path)
+        except InputError as error:
+            raise ValueError(f"path: {error}") from error
+        there = {file.stem for file in (place / "scenarios").glob("*.json")}
+        for name in self.scenarios:
+            if name not in there:
+                raise ValueError(f"scenarios: no scenario of {place.name} called {name!r}; {nearest(name, there)}")
 
     def names(self) -> list[str]:
         """The scenarios, or the world alone."""
@@ -65,13 +76,10 @@ class Folder:
         """Read the world, with the scenario ``name``.
 
         Raises:
-            InputError: a file is missing or wrong; the message names the nearest scenario.
+            InputError: a file is missing or wrong.
         """
         place = world_folder(self.path)
-        scenario = None
-        if name in self.scenarios:
-            files = {p.stem: p for p in (place / "scenarios").glob("*.json")}
-            if name not in files:
-                raise UnknownNameError(f"scenario of {place}", name, files)
-            scenario = read_scenario(files[name])
-        return World(_read(place), scenario)
+        if name not in self.scenarios:
+            return World(_read(place))
+        file = place / "scenarios" / f"{name}.json"
+        return World(_read(place), read_scenario(file), scenario_file=file)

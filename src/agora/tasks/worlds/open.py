@@ -8,6 +8,8 @@ from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.world import World
 
+_LARGEST, _FARTHEST = 1000.0, 10_000.0  # m
+
 
 @dataclass(frozen=True)
 class Open:
@@ -21,6 +23,13 @@ class Open:
     height: float = 20.0
     x: float = 0.0
     y: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("width", "height"):
+            if not 0 < getattr(self, name) <= _LARGEST:
+                raise ValueError(f"{name} must be above 0 and at most {_LARGEST}, got {getattr(self, name)}")
+        if not max(abs(self.x), abs(self.y)) <= _FARTHEST:
+            raise ValueError(f"x and y must be in [-{_FARTHEST}, {_FARTHEST}], got {self.x} and {self.y}")
 
     def names(self) -> list[str]:
         """One world."""
