@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +31,7 @@ SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suite
 PlannerNames = Annotated[
     list[str], typer.Option("--planner", "-p", help="A planner, NAME or NAME:key=value,key=value; repeat it to compare several.")
 ]
-Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.")]
+Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]
 
 
 def _suite(name: str, seed: int | None) -> Suite:
@@ -142,6 +143,7 @@ def run(
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
+    _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
     chosen = _suite(suite, seed)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
@@ -157,6 +159,23 @@ def run(
         value = measure(recording)
         typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
     _show(recording, picture, video, replay, live)
+
+
+def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:
+    """Make sure that what is to be shown can be written or opened, before anything is run."""
+    from agora.errors import InputError
+
+    for option, (path, endings) in files.items():
+        if path is None:
+            continue
+        if path.suffix.lower() not in endings:
+            raise InputError(f"--{option} {path}: expected a name that ends in {' or '.join(endings)}")
+        if path.is_dir() or not path.absolute().parent.is_dir() or not os.access(path.absolute().parent, os.W_OK):
+            raise InputError(f"--{option} {path}: no file can be written there")
+    if live:
+        from agora.viewer.live import check_screen
+
+        check_screen()
 
 
 def _show(recording: Recording, picture: Path | None, video: Path | None, replay: Path | None, live: bool) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from agora.config import dump, load
 from agora.core.state import Array
+from agora.documents import located, similar
 from agora.errors import InputError
 from agora.maps.grid import LARGEST, Map
 
@@ -118,7 +119,8 @@ def _pixels(path: Path) -> Array:
             wanted = "L" if image.mode in ("1", "L") else "RGBA" if transparent or image.mode == "RGBA" else "RGB"
             pixels: Array = np.asarray(image.convert(wanted))
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such image") from error
+        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(f"{path}: there is no such image{similar(path.name, beside)}") from error
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError, EOFError) as error:
         raise InputError(f"{path}: not an image that can be read ({error})") from error
     return pixels.reshape(*pixels.shape[:2], -1)
@@ -165,7 +167,7 @@ def read_map(path: str | Path) -> Map:
     try:
         pixels = _pixels(path.parent / file.image)
     except InputError as error:
-        raise InputError(f"{path}: image: {error}") from error
+        raise InputError(f"{located(path, 'image')}: {error}") from error
     values = occupancy(pixels, file.mode, bool(file.negate), file.occupied_thresh, file.free_thresh)[::-1]
     unknown = values == _NO_INFORMATION
     return Map(

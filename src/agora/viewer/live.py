@@ -82,10 +82,19 @@ class LiveWindow:
         plt.close(self._figure)
 
 
-def _window(title: str) -> Figure:
-    """An empty figure in a window of its own."""
+def check_screen() -> None:
+    """Make sure that there is a screen to open windows on.
+
+    Raises:
+        InputError: there is none.
+    """
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise InputError(f"no screen: neither DISPLAY nor WAYLAND_DISPLAY is set; {INSTEAD}")
+
+
+def _window(title: str) -> Figure:
+    """An empty figure in a window of its own."""
+    check_screen()
     import matplotlib.pyplot as plt
     from matplotlib.backends.registry import BackendFilter, backend_registry
 

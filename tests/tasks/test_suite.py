@@ -1,0 +1,268 @@
+"""Suites: what a file may say, what is wrong with one that says something else, and starts that depend on their entry alone."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.suites import write_world
+
+from agora.benchmark.bench import check
+from agora.config import dump
+from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.tasks.suite import Suite, load_suite, suite_names
+
+TEXT = """\
+name: small
+seed: 3
+stages:
+  - name: first
+    episodes: 2
+    world: {name: folder, path: WORLD}
+    robots:
+      name: random
+      distance: 3.0
+    obstacles: {name: random, dynamic: [2, 4]}
+    crowd: {model: helbing, people: {speed: 1.2}}
+    timeout: 5.0
+    robot: burger
+    periods: {physics: 0.05, control: 0.1}
+  - name: second
+    world: {name: open, width: 9}
+    crowd:
+      model: {name: orca}
+"""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(tmp_path_factory.mktemp("places") / "room")
+
+
+@pytest.fixture
+def written(world, tmp_path):
+    def write(old: str = "", new: str = "") -> Path:
+        path = tmp_path / "s.yaml"
+        assert old in TEXT
+        path.write_text(TEXT.replace(old, new, 1).replace("WORLD", str(world)) if old else TEXT.replace("WORLD", str(world)))
+        return path
+
+    return write
+
+
+def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(written, tmp_path):
+    suite = load_suite(written())
+    first, second = suite.stages
+    assert (first.count, second.count, suite.entries()) == (2, 1, [("first", 0), ("first", 1), ("second", 0)])
+    assert first.robots.part.distance == 3.0
+    assert (first.crowd.people.speed, first.crowd.people.radius, second.timeout, second.robot) == (1.2, 0.3, 60.0, "jackal")
+    (tmp_path / "again.yaml").write_text(dump(suite))
+    assert load_suite(tmp_path / "again.yaml") == suite
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seed: 3", "sed: 3", ":2: sed: unknown key; did you mean 'seed'?"),
+        ("timeout: 5.0", "timeout: soon", ":12: stages[0].timeout: expected a number, got 'soon'"),
+        ("timeout: 5.0", "timeout: .nan", ":12: stages[0].timeout: expected a finite number, got nan"),
+        ("timeout: 5.0", "timeout: 0.0", ":12: stages[0]: timeout must be above 0"),
+        ("helbing", "helbling", ":11: stages[0].crowd.model: no crowd model called 'helbling'; did you mean 'helbing'?"),
+        ("{name: orca}", "{name: orka}", ":18: stages[1].crowd.model: no crowd model called 'orka'; did you mean 'orca'?"),
+        ("{name: orca}", "{name: orca, horizn: 2}", ":18: stages[1].crowd.model.horizn: unknown key; did you mean 'horizon'?"),
+        ("burger", "burgr", ":13: stages[0]: robot: no robot called 'burgr'; did you mean 'burger'?"),
+        ("path: WORLD", "path: hal", ":6: stages[0].world: path: no world called 'hal'; did you mean 'hall'?"),
+        ("path: WORLD", "path: ./nowhere", ":6: stages[0].world: path: there is no folder ./nowhere"),
+        (
+            "path: WORLD",
+            "path: corridor, scenarios: [counterflw]",
+            ":6: stages[0].world: scenarios: no scenario of corridor called 'counterflw'; did you mean 'counterflow'?",
+        ),
+        ("name: folder", "name: foldr", ":6: stages[0].world: no world source called 'foldr'; did you mean 'folder'?"),
+        ("name: random\n", "name: randm\n", ":8: stages[0].robots: no robots mode called 'randm'; did you mean 'random'?"),
+        ("distance: 3.0", "distance: true", ":9: stages[0].robots.distance: expected a number, got true"),
+        ("dynamic: [2, 4]", "dynamc: [2, 4]", ":10: stages[0].obstacles.dynamc: unknown key; did you mean 'dynamic'?"),
+        ("dynamic: [2, 4]", "dynamic: [4, 2]", ":10: stages[0].obstacles: dynamic must be [least, most]"),
+        (
+            "control: 0.1",
+            "control: 0.12",
+            ":14: stages[0].periods: control must be an integer multiple of physics = 0.05 s, got",
+        ),
+        ("width: 9", "width: -9", ":16: stages[1].world: width must be above 0"),
+        ("speed: 1.2", "speed: fast", ":11: stages[0].crowd.people.speed: expected a number, got 'fast'"),
+        ("name: second", "name: first", ":4: stages must have different names, got ['first', 'first']"),
+        ("name: second", "name: sec/ond", ":15: stages[1]: name must be a printable text without '/'"),
+        ("name: small", "name: ../small", ":1: name must be a printable text without '/'"),
+        ("episodes: 2", "episodes: 2000000000", ":5: stages[0]: episodes must be in [0, 1000000]"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_line_key_and_the_nearest_name(written, old, new, message):
+    path = written(old, new)
+    with pytest.raises(InputError) as caught:
+        load_suite(path)
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
+def test_every_problem_of_a_file_is_said_at_once(written):
+    path = written("seed: 3", "sed: 3\nversion: one")
+    with pytest.raises(InputError) as caught:
+        load_suite(path)
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["sed", "version"]
+
+
+def test_a_suite_that_is_not_there_is_refused_with_the_nearest_name(tmp_path):
+    with pytest.raises(UnknownNameError, match="did you mean 'demo'"):
+        load_suite("dmo")
+    (tmp_path / "good.yaml").write_text("")
+    with pytest.raises(InputError, match=r"there is no such file; did you mean 'good.yaml'"):
+        load_suite(tmp_path / "god.yaml")
+
+
+def test_a_map_without_its_image_is_refused_by_the_names_of_both_files(world, tmp_path):
+    place = write_world(tmp_path / "room")
+    (place / "map" / "map.png").rename(place / "map" / "maps.png")
+    suite = with_world(place)
+    with pytest.raises(InputError, match=r"small/one/0: .*map\.yaml:1: image: .*map\.png: .*did you mean 'maps\.png'"):
+        check(suite)
+
+
+def with_world(place: Path, scenario: dict | None = None) -> Suite:
+    """A suite of one stage that plays a scenario in a folder."""
+    named, modes = "", ""
+    if scenario is not None:
+        (place / "scenarios").mkdir(exist_ok=True)
+        (place / "scenarios" / "walk.json").write_text(json.dumps(scenario, indent=1))
+        named, modes = ", scenarios: [walk]", "\n    robots: scenario\n    obstacles: scenario"
+    text = f"name: small\nstages:\n  - name: one\n    world: {{name: folder, path: {place}{named}}}{modes}\n"
+    path = place / "suite.yaml"
+    path.write_text(text)
+    return load_suite(path)
+
+
+def walk(start=(-2.0, 4.0, 0.5), static=(), dynamic=(), **robot) -> dict:
+    obstacles = {"static": list(static), "interactive": [], "dynamic": list(dynamic)}
+    return {"robots": [{"start": list(start), "goal": [7.0, 9.0, 0.0]} | robot], "obstacles": obstacles}
+
+
+PERSON = {"name": "ada", "pos": [3.0, 4.0, 0.0], "waypoints": [[5.0, 4.0, 0.0]], "waypoint_mode": 2}
+SHELF = {"name": "s", "model": "shelf", "pos": [3.0, 9.0, 0.0]}
+
+
+def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
+    suite = with_world(write_world(tmp_path / "room"), walk(static=[SHELF], dynamic=[PERSON]))
+    start = suite.start("one", 0)
+    assert start.robots[0].pose.tolist() == [-2.0, 4.0, 0.5]
+    assert start.robots[0].goals.tolist() == [[7.0, 9.0, 0.0]]
+    assert start.pedestrians.position.tolist() == [[3.0, 4.0]]
+    assert start.map.discs.tolist() == [[3.0, 9.0, 0.6]]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "line", "message"),
+    [
+        (walk(start=(1.0, 7.5)), 4, r"robots\[0\].start: it is at \(1.00, 7.50\), inside an obstacle of map 'room'"),
+        (walk(start=(99.0, 5.5)), 4, r"robots\[0\].start: it is at \(99.00, 5.50\), outside map 'room'"),
+        (walk(dynamic=[PERSON | {"pos": [1.1, 7.6]}]), 22, r"obstacles.dynamic\[0\].pos: it is at \(1.10, 7.60\), inside an"),
+        (walk(start=(3.1, 9.1), static=[SHELF]), 15, r"obstacles: robot 0 is at \(3.10, 9.10\), inside an obstacle"),
+        (
+            walk(static=[SHELF | {"model": "shlf"}]),
+            20,
+            r"obstacles.static\[0\].model: no model called 'shlf'; did you mean 'shelf'",
+        ),
+        (walk(goall=[1, 2]), 14, r"robots\[0\].goall: unknown key; did you mean 'goal'"),
+        (walk(dynamic=[PERSON | {"vmax": -1.0}]), None, r"obstacles.dynamic\[0\]: vmax must be at least 0"),
+    ],
+)
+def test_a_scenario_that_cannot_be_is_refused_with_file_line_and_key(tmp_path, scenario, line, message):
+    suite = with_world(write_world(tmp_path / "room"), scenario)
+    with pytest.raises(InputError, match=rf"walk\.json:{line or '[0-9]+'}: {message}"):
+        check(suite)
+
+
+def test_a_start_depends_on_suite_seed_stage_and_episode_alone(written):
+    suite = load_suite(written())
+
+    def drawn(made: Suite, stage="first", episode=1):
+        start = made.start(stage, episode)
+        return np.concatenate([start.robots[0].pose, start.pedestrians.position.ravel()]).tolist()
+
+    once = drawn(suite)
+    suite.start("first", 0)
+    assert drawn(suite) == once
+    assert drawn(replace(suite, stages=suite.stages[:1])) == once
+    for other in (replace(suite, seed=4), replace(suite, name="other")):
+        assert drawn(other) != once
+    assert drawn(suite, episode=0) != once
+
+
+def test_robots_and_pedestrians_begin_clear_of_walls_and_of_each_other(written):
+    suite = load_suite(written("dynamic: [2, 4]", "dynamic: [6, 9], group_size: [1, 3]"))
+    for episode in range(2):
+        start = suite.start("first", episode)
+        radius = start.robots[0].model.radius
+        places = np.array([robot.pose[:2] for robot in start.robots] + [goal[:2] for r in start.robots for goal in r.goals])
+        assert (start.map.gap(places) >= radius + 0.25 - 1e-9).all()
+        crowd = start.pedestrians.position
+        assert (start.map.gap(crowd) >= start.pedestrians.radius).all()
+        assert np.hypot(*(crowd - places[0]).T).min() >= 1.5
+        apart = np.hypot(*(crowd[:, None] - crowd[None]).transpose(2, 0, 1)) + 9.0 * np.eye(len(crowd))
+        assert apart.min() > 0.6
+
+
+def test_what_does_not_fit_is_a_placement_error_that_names_the_episode(written):
+    with pytest.raises(PlacementError, match=r"small/first/0: no room for"):
+        check(load_suite(written("dynamic: [2, 4]", "dynamic: [4000, 4000]")))
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_a_suite_that_comes_with_agora_is_read(name):
+    suite = load_suite(name)
+    assert suite.name == name
+    assert suite.description
+
+
+WORDS = [
+    "",
+    "0",
+    "-1",
+    "1e9",
+    ".nan",
+    ".inf",
+    "true",
+    "~",
+    "[]",
+    "{}",
+    "[1, 2]",
+    "name",
+    "orca",
+    "\n",
+    "  ",
+    ":",
+    "- ",
+    "'",
+    "&a",
+    "*a",
+    "!x",
+]
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(place=st.floats(0, 1), length=st.integers(0, 12), new=st.lists(st.sampled_from(WORDS), max_size=3).map("".join))
+def test_a_damaged_suite_is_read_or_refused_but_never_breaks(world, place, length, new):
+    text = TEXT.replace("WORLD", str(world))
+    at = int(place * len(text))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s.yaml"
+        path.write_text(text[:at] + new + text[at + length :])
+        try:
+            suite = load_suite(path)
+            if all(stage.count <= 1000 for stage in suite.stages):
+                check(suite)
+        except InputError as error:
+            assert str(error)

@@ -1,0 +1,188 @@
+"""The command line: it says what it can do, does it, and refuses what it cannot with exit code 2, leaving nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agora import __version__
+from agora.cli import main
+from agora.config import dump
+from tests.suites import suite, write_world
+
+COMMANDS = ["bench", "run", "report", "list", "doctor", "data", "data status", "data import"]
+
+
+@pytest.fixture
+def agora(monkeypatch, capsys, tmp_path):
+    """Runs the command line in an empty folder; returns exit code, output and errors."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("COLUMNS", "150")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["agora", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A file of a suite that is quick to run."""
+    folder = tmp_path_factory.mktemp("places")
+    path = folder / "small.yaml"
+    path.write_text(dump(suite(write_world(folder / "room"), episodes=2, timeout=1.0, crowds=["helbing"])))
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_does_and_what_each_option_means(agora, command):
+    code, help_, _ = agora(*command.split(), "--help")
+    assert code == 0
+    lines = [line.strip("│ ") for line in help_.splitlines() if line.startswith("│ ")]
+    starts = [line for line in lines if re.match(r"(\* +)?(--|[a-z{])", line)]
+    assert starts
+    assert all(re.search(r" {2,}\S.*[A-Za-z]{2,}", line) for line in starts), lines
+    assert re.search(r"[A-Z][a-z].*\.", help_)
+
+
+def test_help_names_every_command_and_the_version_is_told(agora):
+    _, help_, _ = agora("--help")
+    assert all(command.split()[0] in help_ for command in COMMANDS)
+    assert agora("--version") == (0, f"{__version__}\n", "")
+
+
+def test_help_needs_none_of_the_heavy_packages():
+    code = "import sys; sys.argv = ['agora', '--help']\nfrom agora.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    code += "print(sorted({'numba', 'numpy', 'pyarrow', 'matplotlib', 'torch', 'rclpy', 'rospy', 'scipy'} & set(sys.modules)))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[-1] == "[]"
+
+
+def test_what_can_be_named_is_listed_for_people_and_machines(agora):
+    code, text, _ = agora("list")
+    listed = json.loads(agora("list", "--json")[1])
+    assert code == 0
+    assert {"demo"} <= set(listed["suites"]) and {"orca", "dwa"} <= set(listed["planners"]) and "jackal" in listed["robots"]
+    assert {"helbing", "orca"} <= set(listed["crowd_models"]) and "folder" in listed["worlds"] and "success" in listed["metrics"]
+    assert all(f"{kind}: " in text for kind in listed)
+    assert json.loads(agora("list", "robots", "--json")[1]) == {"robots": listed["robots"]}
+
+
+def test_the_doctor_says_what_is_there_and_fails_where_something_is_missing(agora, monkeypatch):
+    code, text, _ = agora("doctor")
+    assert code == 0 and "MISSING" not in text and "kernels compile" in text
+    monkeypatch.setattr("agora.doctor.find_spec", lambda name: None if name == "av" else object())
+    code, text, _ = agora("doctor")
+    assert code == 1
+    assert [line for line in text.splitlines() if line.startswith("MISSING")] == ["MISSING av: video"]
+
+
+def test_one_episode_is_run_and_shown_in_every_way(agora, small):
+    code, text, _ = agora(
+        "run", small, "-p", "orca", "--episode", "1", "--picture", "a.png", "--video", "a.mp4", "--replay", "a.html"
+    )
+    assert code == 0
+    assert text.startswith("small/helbing/1  seed 3  orca: timeout\n")
+    assert re.search(r"path_length +\d\.\d+ m\n", text)
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+    assert b"ftyp" in Path("a.mp4").read_bytes()[:12]
+    assert "<canvas" in Path("a.html").read_text()
+
+
+def test_a_suite_is_run_reported_and_resumed(agora, small):
+    code, text, error = agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--workers", "0", "--video", "1")
+    assert (code, error) == (0, "")
+    assert re.search(r"go_to_goal +│ 4", text) and "report  out/report.html" in text
+    assert len(list(Path("out/video").glob("*.mp4"))) == 2
+    page = Path("out/report.html").read_text()
+    Path("out/report.html").unlink()
+    assert agora("report", "out") == (0, "out/report.html\n", "")
+    assert Path("out/report.html").read_text() == page
+    refused = agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out")
+    assert refused[0] == 2 and "--resume" in refused[2]
+    assert agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--workers", "0", "--resume")[0] == 0
+    other = agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--resume", "--seed", "4")
+    assert other[0] == 2 and "suite.seed is 3 there and 4 here" in other[2]
+
+
+def test_a_strangers_planner_that_hangs_or_dies_is_named_and_the_rest_is_reported(small, tmp_path):
+    module = "from dataclasses import dataclass\nimport os\n\n@dataclass(frozen=True)\nclass Quitter:\n    at: float = 5.0\n"
+    module += "    needs = frozenset()\n    def plan(self, observation, memory):\n"
+    module += "        if observation.goal[0] > self.at:\n            os._exit(9)\n        return (0.3, 0.0, 0.1), None\n"
+    (tmp_path / "quitter.py").write_text(module)
+    info = tmp_path / "quitter-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: quitter\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[agora.planners]\nquitter = quitter:Quitter\n")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    arguments = [sys.executable, "-c", "from agora.cli import main; main()"]
+    arguments += ["bench", str(small), "-p", "quitter", "-p", "quitter:at=99", "-o", str(tmp_path / "out")]
+    ended = subprocess.run(arguments, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    lost = (tmp_path / "out" / "interrupted.txt").read_text().splitlines()
+    assert 0 < len(lost) <= 2
+    assert all(line.endswith("\tits worker died (exit code 9)") and "/quitter/0" in line for line in lost)
+    assert f"{len(lost)} episodes have no row" in ended.stderr
+    assert re.search(r"quitter:at=99 +│ 4", ended.stdout)
+    assert "its worker died" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("bench dmo -p orca", "no suite called 'dmo'; did you mean 'demo'?"),
+        ("bench nowhere.yaml -p orca", "nowhere.yaml: there is no such file"),
+        ("bench demo -p orka", "no planner called 'orka'; did you mean 'orca'?"),
+        ("bench demo -p dwa:sim_tme=2", "planner 'dwa:sim_tme=2': sim_tme: unknown key; did you mean 'sim_time'?"),
+        ("bench demo -p dwa:sim_time=soon", "sim_time: expected a number, got 'soon'"),
+        ("bench demo -p dwa:sim_time=.nan", "sim_time: expected a finite number, got nan"),
+        ("bench demo -p dwa:sim_time=0", "sim_time: must be positive"),
+        ("bench demo -p orca --trajectories some", "--trajectories: expected all, failed or none, got 'some'"),
+        ("bench demo -p orca --batch 0", "--batch and --threads must be at least 1"),
+        ("bench demo -p orca --seed -1", "Invalid value for '--seed'"),
+        ("bench demo", "Missing option '--planner'"),
+        ("run demo -p orca --episode 99", "--episode: stage 'hall' has episodes 0 to 7, got 99"),
+        ("run demo -p orca --stage hal", "no stage called 'hal'; did you mean 'hall'?"),
+        ("run demo -p orca --picture a.gif", "--picture a.gif: expected a name that ends in .png or .pdf or .svg"),
+        ("run demo -p orca --video a.avi", "--video a.avi: expected a name that ends in .mp4"),
+        ("run demo -p orca --replay nowhere/a.html", "--replay nowhere/a.html: no file can be written there"),
+        ("run demo -p orca --live", "no screen: neither DISPLAY nor WAYLAND_DISPLAY is set"),
+        ("report .", "no run.yaml; expected the folder of a run"),
+        ("list robotz", "no kind called 'robotz'; did you mean 'robots'?"),
+        ("data import brn .", "no data set called 'brn'; did you mean 'barn'?"),
+        ("data import barn .", "this is not the data set 'barn': it lacks"),
+        ("benhc demo", "No such command 'benhc'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_exit_code_2_and_nothing_is_written(agora, monkeypatch, arguments, message):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    code, out, error = agora(*arguments.split())
+    assert code == 2
+    assert message in " ".join(error.replace("│", " ").split())
+    assert "Traceback" not in error and out == ""
+    assert list(Path().iterdir()) == []
+
+
+def test_data_is_found_by_its_folder_and_brought_in(agora, monkeypatch, data):
+    monkeypatch.setenv("AGORA_DATA", str(Path("mine").absolute()))
+    lines = agora("data", "status")[1].splitlines()
+    assert [line.split()[:2] for line in lines] == [[name, "absent"] for name in ("eth_ucy", "socnavbench", "barn", "dynabarn")]
+    code, said, error = agora("data", "import", "dynabarn", data / "dynabarn")
+    assert (code, error) == (0, "")
+    assert Path(said.strip()).is_dir()
+    assert "dynabarn       complete" in agora("data", "status")[1]
