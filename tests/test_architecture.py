@@ -87,7 +87,8 @@ def test_files_and_functions_stay_small(path):
     assert path.read_text(encoding="utf-8").count("\n") <= 450
     for function in functions(TREES[path]):
         if not is_compiled(function):
-            assert function.end_lineno - function.lineno < 60, function.name
+            first = function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0]
+            assert function.end_lineno - first.lineno < 55, function.name
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(LIBRARY)))

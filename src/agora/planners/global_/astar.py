@@ -112,10 +112,11 @@ def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) 
         radius: of the disc, m.
     """
     corner = np.asarray(map.origin) + 0.5 * map.resolution
-    ends = (np.array([start, goal], np.float64)[:, :2] - corner) / map.resolution
+    points = np.array([start, goal], np.float64)[:, :2]
+    ends = (points - corner) / map.resolution
     least = max(radius, 0.5 * map.resolution)
     column, row = np.floor(ends[1] + 0.5).astype(np.int64)
-    if map.contains([start[:2], goal[:2]]).all() and map.clearance[row, column] > least and straight(map.clearance, ends, least):
+    if map.contains(points).all() and map.clearance[row, column] > least and straight(map.clearance, ends, least):
         return _length(ends) * map.resolution
     there = AStar(factor=0.0).cells(map.clearance, map.resolution, ends, radius)
     if there is None:
