@@ -100,7 +100,7 @@ def _table(rows: list[dict[str, Any]]) -> None:
         won = sum(r["success"] == 1 for r in mine)
         low, high = wilson(won, len(mine))
         times = [r["time_to_goal"] for r in mine if r["time_to_goal"] is not None]
-        counts = [str(sum(r["outcome"] == o for r in mine)) for o in ("pedestrian_collision", "wall_collision", "timeout")]
+        counts = [str(sum(bool(r[m]) for r in mine)) for m in ("collisions_pedestrian", "collisions_wall", "timeout")]
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
         table.add_row(planner, str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *counts, mean)
     Console(width=100).print(table)
