@@ -1,0 +1,73 @@
+"""What a run keeps is enough to compute its rows again, and to write its report again."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+
+import numpy as np
+import pytest
+from tests.suites import planners, suite, write_world
+
+from agora.benchmark import store
+from agora.benchmark.bench import Options, bench
+from agora.benchmark.job import metrics
+from agora.benchmark.kept import described, interrupted, recordings, report
+from agora.errors import ResultsError
+from agora.metrics.efficiency import TIMING
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kept")
+    small = suite(write_world(folder / "room"), episodes=3, timeout=6.0, crowds=["orca"])
+    rows = bench(small, planners("go_to_goal"), folder / "run", Options(workers=0))
+    return folder, small, rows
+
+
+def test_every_metric_computed_again_from_what_was_kept_is_that_of_the_row(kept):
+    folder, small, rows = kept
+    found = recordings(folder / "run", [row["key"] for row in rows])
+    assert list(found) == [row["key"] for row in rows]
+    assert {row["outcome"] for row in rows} > {"timeout"}
+    for row in rows:
+        recording = found[row["key"]]
+        assert recording.outcome.label == row["outcome"]
+        assert recording.map is not None
+        assert np.array_equal(recording.map.discs, small.start("orca", row["episode"]).map.discs)
+        again = {m.name: m(recording) for m in metrics() if m.name not in TIMING}
+        assert again == {name: row[name] for name in again}
+
+
+def test_recordings_of_worlds_that_are_gone_are_shown_without_maps(kept, tmp_path, caplog):
+    folder, _, rows = kept
+    shutil.copytree(folder / "run", tmp_path / "run")
+    text = (tmp_path / "run" / "run.yaml").read_text()
+    (tmp_path / "run" / "run.yaml").write_text(text.replace(str(folder / "room"), str(folder / "ruin")))
+    with caplog.at_level(logging.WARNING):
+        found = recordings(tmp_path / "run", [row["key"] for row in rows])
+    assert len(found) == len(rows) and all(recording.map is None for recording in found.values())
+    assert "there is no folder" in caplog.text
+    assert report(tmp_path / "run").is_file()
+
+
+def test_keys_that_were_not_kept_are_left_out(kept):
+    folder, _, rows = kept
+    assert list(recordings(folder / "run", ["small/orca/99/go_to_goal/0", rows[1]["key"]])) == [rows[1]["key"]]
+    assert recordings(folder / "run", []) == {}
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    for read in (described, report, lambda folder: recordings(folder, ["a"])):
+        with pytest.raises(ResultsError, match=r"no run\.yaml"):
+            read(tmp_path)
+    assert interrupted(tmp_path) == {}
+
+
+def test_the_report_is_written_from_the_folder_alone(kept, tmp_path):
+    folder, _, rows = kept
+    shutil.copytree(folder / "run", tmp_path / "run")
+    page = report(tmp_path / "run").read_text()
+    assert page == report(tmp_path / "run").read_text()
+    assert "go_to_goal" in page
+    assert len(store.read_rows(tmp_path / "run" / "episodes")) == len(rows)

@@ -1,0 +1,79 @@
+"""Robots begin and end where there is room for them, as far apart as asked for, and clear of whoever was recorded there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from agora.datasets.trajectories import Trajectories
+from agora.errors import InputError, PlacementError
+from agora.maps.grid import Map
+from agora.planners.global_.astar import AStar
+from agora.seeds import Stream
+from agora.tasks.robots.random import Random
+from agora.tasks.robots.scenario import Scenario as InScenario
+from agora.tasks.scenario import Robot, Scenario
+from agora.tasks.world import People, Task, World
+
+ROOM = Map.from_shapes(
+    segments=[(2.0, -1.0, 2.0, 4.0)], discs=[(-2.0, 3.0, 0.8)], bounds=(-5.0, -1.5, 6.0, 6.5), resolution=0.1, name="crooked"
+)
+RADIUS, SAFETY = 0.35, 0.2
+
+
+def task(entry="test/stage/0", place=ROOM, **world) -> Task:
+    return Task(World(place, **world), place, RADIUS, SAFETY, Stream(entry, 3, "task"), People())
+
+
+@pytest.mark.parametrize("episode", range(5))
+def test_random_robots_have_room_are_apart_and_can_reach_goals_that_are_far_enough(episode):
+    placed = Random(count=3, distance=4.0, goals=3).place(task(f"test/stage/{episode}"))
+    starts = np.array([start for start, _ in placed])
+    assert len(placed) == 3
+    apart = np.hypot(*(starts[:, None, :2] - starts[None, :, :2]).transpose(2, 0, 1)) + 9 * np.eye(3)
+    assert apart.min() >= 2 * (RADIUS + SAFETY)
+    for start, goals in placed:
+        legs = np.vstack([start, goals])
+        assert (ROOM.gap(legs[:, :2]) >= RADIUS + SAFETY - 1e-9).all()
+        assert (np.hypot(*np.diff(legs[:, :2], axis=0).T) >= 4.0).all()
+        assert (np.abs(legs[:, 2]) <= math.pi).all() and len(set(legs[:, 2])) == 4
+        for here, there in zip(legs[:-1], legs[1:], strict=True):
+            assert AStar().path(ROOM.clearance, 0.1, np.float32(ROOM.origin), here[:2], there[:2], RADIUS) is not None
+
+
+def test_random_robots_keep_clear_of_recorded_pedestrians_who_are_there_at_the_start():
+    spots = np.array([[x, y] for x in np.arange(-4.5, 6, 1.6) for y in np.arange(-1, 6.5, 1.6)])
+    count = len(spots)
+    times, knots = np.tile([0.0, 9.0], count), np.repeat(spots, 2, axis=0)
+    recorded = Trajectories(times, knots[:, 0], knots[:, 1], np.arange(0, 2 * count + 1, 2), np.arange(count))
+    later = Trajectories(times + 1.0, knots[:, 0], knots[:, 1], np.arange(0, 2 * count + 1, 2), np.arange(count))
+    nearest = {}
+    for name, replay in {"now": recorded, "later": later}.items():
+        starts = [Random().place(task(f"test/stage/{k}", replay=replay, replay_radius=0.25))[0][0] for k in range(20)]
+        nearest[name] = min(np.hypot(*(spots - start[:2]).T).min() for start in starts)
+    assert nearest["now"] >= 0.25 + RADIUS + SAFETY > nearest["later"]
+
+
+def test_goals_too_far_apart_for_the_place_are_an_error_with_its_name():
+    with pytest.raises(PlacementError, match=r"map 'crooked': no goal 40.0 m from"):
+        Random(distance=40.0).place(task())
+
+
+def test_robots_of_a_scenario_are_where_it_says_and_not_in_walls():
+    scenario = Scenario(robots=(Robot((-4.0, 0.0, 0.7), (5.0, 5.0)), Robot((4.0, 0.5), (0.0, 0.0, -2.0))))
+    placed = InScenario().place(task(scenario=scenario))
+    assert [start.tolist() for start, _ in placed] == [[-4.0, 0.0, 0.7], [4.0, 0.5, 0.0]]
+    assert [goals.tolist() for _, goals in placed] == [[[5.0, 5.0, 0.0]], [[0.0, 0.0, -2.0]]]
+    walled = Scenario(robots=(Robot((-2.0, 3.2), (5.0, 5.0)),))
+    with pytest.raises(PlacementError, match=r"scenario of 'crooked': robots\.0\.start: it is at \(-2\.00, 3\.20\), inside"):
+        InScenario().place(task(scenario=walled))
+    with pytest.raises(InputError, match="has no scenario"):
+        InScenario().place(task())
+
+
+@pytest.mark.parametrize("wrong", [{"count": 0}, {"count": 10**9}, {"goals": 0}, {"distance": -1.0}])
+def test_parameters_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be"):
+        Random(**wrong)

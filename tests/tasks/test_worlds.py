@@ -1,0 +1,117 @@
+"""Worlds from folders, planes and data sets; the suites of real data run."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from tests.suites import planners, write_world
+
+from agora.benchmark.bench import Options, bench
+from agora.errors import InputError, UnknownNameError
+from agora.registry import load
+from agora.seeds import Stream
+from agora.tasks.suite import load_suite
+from agora.tasks.worlds.folder import Folder, world_names
+from agora.tasks.worlds.open import Open
+
+STREAM = Stream("test/stage/0", 3, "task")
+
+
+def test_a_folder_gives_its_map_and_its_scenarios_one_after_the_other(tmp_path):
+    place = write_world(tmp_path / "room")
+    (place / "scenarios").mkdir()
+    for name, x in (("a", 1.0), ("b", 2.0)):
+        robots = [{"start": [x, 4.0], "goal": [5.0, 4.0]}]
+        (place / "scenarios" / f"{name}.json").write_text(json.dumps({"robots": robots, "obstacles": {}}))
+    bare, played = Folder(str(place)), Folder(str(place), scenarios=("b", "a"))
+    assert (bare.names(), played.names()) == (["room"], ["b", "a"])
+    assert bare.world("room", STREAM).scenario is None
+    worlds = [played.world(name, STREAM) for name in played.names()]
+    assert [w.scenario.robots[0].start for w in worlds] == [(2.0, 4.0, 0.0), (1.0, 4.0, 0.0)]
+    assert worlds[0].map is worlds[1].map
+    assert (worlds[0].map.name, worlds[0].map.origin, worlds[0].map.size) == ("room", (-4.3, 2.1), pytest.approx((13.6, 9.2)))
+
+
+def test_a_folder_without_a_map_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"a world has map/map\.yaml or map/shapes\.yaml; neither is there"):
+        Folder(str(tmp_path)).world("x", STREAM)
+
+
+def test_a_folder_of_the_same_name_where_one_stands_does_not_replace_a_world(tmp_path, monkeypatch):
+    write_world(tmp_path / "hall")
+    monkeypatch.chdir(tmp_path)
+    assert Folder("hall").world("hall", STREAM).map.size == pytest.approx((16.0, 11.0))
+    assert Folder("./hall").world("hall", STREAM).map.size == pytest.approx((13.6, 9.2))
+
+
+@pytest.mark.parametrize("name", world_names())
+def test_a_world_that_comes_with_agora_is_read(name):
+    place = Folder(name).world(name, STREAM).map
+    assert place.name == name
+    assert min(place.size) > 3.0
+
+
+def test_a_plane_is_where_and_as_large_as_it_says():
+    place = Open(width=7.0, height=3.0, x=-2.0, y=5.0).world("open", STREAM).map
+    assert (place.origin, place.size) == ((-2.0, 5.0), pytest.approx((7.0, 3.0)))
+    assert place.contains(np.array([[-1.9, 5.1], [4.9, 7.9], [0.0, 4.9]])).tolist() == [True, True, False]
+
+
+def test_worlds_of_data_have_tasks_people_and_limits_of_time(data):
+    barn = load("worlds", "barn")(worlds=(6,)).world("6", STREAM)
+    assert barn.scenario.robots[0].start == pytest.approx((-2.25, 3.0, math.pi / 2), abs=1e-6)
+    assert (barn.replay, barn.timeout) == (None, None) and len(barn.map.discs) > 100
+    dynabarn = load("worlds", "dynabarn")(part="challenge", difficulty="hard")
+    assert len(dynabarn.names()) == 15
+    moving = dynabarn.world("challenge_40", STREAM)
+    assert (moving.replay_radius, moving.replay.count) == (0.5, 23) and (moving.replay.period > 0).all()
+    socnavbench = load("worlds", "socnavbench")()
+    assert len(socnavbench.names()) == 33
+    played = socnavbench.world("t_ETH1", STREAM)
+    assert (played.timeout, played.replay_radius, played.replay.count) == (20.0, 0.2, 14)
+    assert played.scenario.robots[0].goal == (12.0, 15.0, 1.5)
+
+
+def test_stretches_of_eth_and_ucy_are_drawn_and_show_people(data):
+    source = load("worlds", "eth_ucy")(scenes=("zara01",), length=20.0, least=8)
+    worlds = [source.world("zara01", Stream(f"test/stage/{k}", 3, "task")) for k in range(4)]
+    counts = [w.replay.count for w in worlds]
+    assert min(counts) >= 8 and len(set(counts)) > 1
+    for world in worlds:
+        assert world.replay.overlapping(0.0, 20.0).all()
+    with pytest.raises(InputError, match="no 1.0 s with 500 pedestrians"):
+        load("worlds", "eth_ucy")(scenes=("zara01",), length=1.0, least=500).world("zara01", STREAM)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "name"),
+    [
+        ("barn", {"worlds": (7777,)}, "7777"),
+        ("dynabarn", {"worlds": ("chalenge_40",)}, "chalenge_40"),
+        ("socnavbench", {}, "t_ETH"),
+    ],
+)
+def test_a_world_that_a_data_set_does_not_have_is_refused(data, kind, parameters, name):
+    with pytest.raises(UnknownNameError, match="did you mean|there are"):
+        load("worlds", kind)(**parameters).world(name, STREAM)
+
+
+@pytest.mark.parametrize("name", ["socnavbench_smoke", "barn_smoke", "dynabarn_smoke"])
+def test_a_suite_of_real_data_runs_and_its_robot_gets_somewhere(data, tmp_path, name):
+    suite = load_suite(name)
+    rows = bench(suite, planners("orca"), tmp_path, Options(workers=0))
+    assert len(rows) == len(suite.entries())
+    assert sum(row["reached"] for row in rows) >= len(rows) / 3
+    assert not {"planner_failed", "out_of_map"} & {row["outcome"] for row in rows}
+
+
+def test_the_replay_of_eth_and_ucy_never_begins_in_a_pedestrian(data, tmp_path):
+    suite = load_suite("eth_ucy_replay")
+    for episode in range(suite.stages[0].count):
+        start = suite.start("replay", episode)
+        now = start.replay.at(0.0)
+        gaps = np.hypot(*(now.position[now.present] - start.robots[0].pose[:2]).T)
+        assert gaps.min(initial=9.0) >= start.robots[0].model.radius + 0.25 + 0.25
