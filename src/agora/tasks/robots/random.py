@@ -42,7 +42,7 @@ class Random:
             PlacementError: no places so far apart.
         """
         clearance = task.radius + task.safety
-        starts = place(task.stream, task.map, clearance, self.count, apart=2 * clearance)
+        starts = place(task.stream, task.map, clearance, self.count, apart=2 * clearance, keep_out=_recorded(task, clearance))
         placed = []
         for start in starts:
             goals = [start]
@@ -61,3 +61,12 @@ class Random:
         raise PlacementError(
             f"map {task.map.name!r}: no goal {self.distance} m from ({point[0]:.2f}, {point[1]:.2f}) in {_TRIES} tries"
         )
+
+
+def _recorded(task: Task, clearance: float) -> Doubles:
+    """Discs (K, 3) about the recorded pedestrians of the world who are there at the start."""
+    if task.world.replay is None:
+        return np.zeros((0, 3))
+    now = task.world.replay.at(0.0)
+    there = now.position[now.present]
+    return np.column_stack([there, np.full(len(there), task.world.replay_radius + clearance)])
