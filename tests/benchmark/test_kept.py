@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from tests.suites import planners, suite, write_world
 
-from agora.benchmark import store
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.job import metrics
-from agora.benchmark.kept import described, interrupted, recordings, report
-from agora.errors import ResultsError
+from agora.benchmark.kept import described, figures, interrupted, recordings, report
+from agora.errors import ResultsError, UnknownNameError
 from agora.metrics.efficiency import TIMING
 
 
@@ -64,10 +63,23 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
     assert interrupted(tmp_path) == {}
 
 
-def test_the_report_is_written_from_the_folder_alone(kept, tmp_path):
+def test_the_report_is_written_from_the_folder_alone_and_replays_its_episodes(kept, tmp_path):
     folder, _, rows = kept
     shutil.copytree(folder / "run", tmp_path / "run")
     page = report(tmp_path / "run").read_text()
     assert page == report(tmp_path / "run").read_text()
-    assert "go_to_goal" in page
-    assert len(store.read_rows(tmp_path / "run" / "episodes")) == len(rows)
+    assert all(row["key"] in page for row in rows)
+
+
+def test_a_rotten_shard_of_trajectories_does_not_cost_the_report(kept, tmp_path, caplog):
+    shutil.copytree(kept[0] / "run", tmp_path / "run")
+    (tmp_path / "run" / "trajectories" / "1.parquet").write_bytes(b"PAR1 nothing of the kind")
+    assert report(tmp_path / "run").exists()
+    assert "1.parquet" in caplog.text
+
+
+def test_figures_are_written_and_a_wrong_metric_is_named(kept, tmp_path):
+    shutil.copytree(kept[0] / "run", tmp_path / "run")
+    assert [path.name for path in figures(tmp_path / "run", ["path_length"], "svg")] == ["outcomes.svg", "path_length.svg"]
+    with pytest.raises(UnknownNameError, match="did you mean 'path_length'"):
+        figures(tmp_path / "run", ["path_lenght"], "svg")

@@ -9,11 +9,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from agora.benchmark.report import choose, render, write_report
+from agora.benchmark.report import choose, render
 from agora.benchmark.statistics import bootstrap, paired_difference, wilson
-from agora.benchmark.store import episode_key, write_recordings, write_rows
 from agora.core.recording import Outcome
-from agora.errors import ResultsError, UnknownNameError
+from agora.errors import UnknownNameError
 from agora.metrics.metric import Metric
 from viewer.synthetic import METRICS, crash, episode, hall, rows
 
@@ -254,35 +253,3 @@ def test_replays_show_every_outcome_of_every_planner_first_then_more_failures():
     assert {outcome[key] for key in chosen[:6]} == set(outcome.values())
     assert all(outcome[key][1] != "reached" for key in chosen[6:])
     assert choose(table, 0) == choose([], 5) == []
-
-
-def results(folder, recordings):
-    """A run's folder with 12 episodes."""
-    (folder / "run.yaml").write_text("suite: demo\nplanners: [social_force, orca, dwa]\nversion: 0.1.0\n")
-    table = rows(episodes=2)
-    write_rows(folder / "episodes" / "0.parquet", table)
-    write_recordings(folder / "trajectories" / "0.parquet", {episode_key(table[i]): r for i, r in recordings.items()})
-    return table
-
-
-def test_the_report_of_a_folder_shows_its_rows_and_replays(tmp_path):
-    table = results(tmp_path, {0: episode(), 3: crash(4), 5: episode(pedestrians=2)})
-    path = write_report(tmp_path, metrics=METRICS, maps={"hall": hall()})
-    assert path == tmp_path / "report.html"
-    page = Page(path.read_text())
-    assert len(page.tables["outcomes"][0]) == 4
-    wanted = set(choose([{**row, "key": episode_key(row)} for row in table], 24)) & {episode_key(table[i]) for i in (0, 3, 5)}
-    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', path.read_text(), re.S)[1])
-    assert {e["name"] for e in data["episodes"]} == wanted
-
-
-def test_a_rotten_shard_of_trajectories_does_not_cost_the_report(tmp_path, caplog):
-    results(tmp_path, {0: episode()})
-    (tmp_path / "trajectories" / "1.parquet").write_bytes(b"PAR1 nothing of the kind")
-    assert write_report(tmp_path, metrics=METRICS).exists()
-    assert "1.parquet" in caplog.text
-
-
-def test_a_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(ResultsError, match=r"no run\.yaml"):
-        write_report(tmp_path)

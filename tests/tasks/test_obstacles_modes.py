@@ -32,7 +32,7 @@ def test_nothing_is_nothing():
 
 def test_random_pedestrians_are_as_many_as_asked_for_apart_clear_and_not_in_the_robots_way():
     counts = set()
-    for episode in range(12):
+    for episode in range(24):
         made = task(episode)
         Random(dynamic=(2, 6), waypoints=3, clearance=0.6, keep_clear=2.0).place(made)
         places = np.array([p.position for p in made.pedestrians])
@@ -78,9 +78,8 @@ def test_random_static_discs_leave_robots_room_to_stand_and_to_pass():
 
 def test_a_replay_needs_a_recording_and_a_phase_one_that_repeats():
     once = Trajectories(np.array([0.0, 1.0]), np.zeros(2), np.zeros(2), np.array([0, 2]), np.array([1]))
-    again = Trajectories(
-        np.arange(4.0), np.zeros(4), np.zeros(4), np.array([0, 2, 4]), np.array([1, 2]), period=np.array([1.0, 5.0])
-    )
+    knots = np.zeros(4)
+    again = Trajectories(np.arange(4.0), knots, knots, np.array([0, 2, 4]), np.array([1, 2]), period=np.array([1.0, 5.0]))
     made = task(replay=once)
     Replay().place(made)
     assert made.replay and made.phase.size == 0

@@ -89,7 +89,7 @@ def test_stretches_of_eth_and_ucy_are_drawn_and_show_people(data):
 @pytest.mark.parametrize(
     ("kind", "parameters", "name"),
     [
-        ("barn", {"worlds": (7777,)}, "7777"),
+        ("barn", {"worlds": (777,)}, "777"),
         ("dynabarn", {"worlds": ("chalenge_40",)}, "chalenge_40"),
         ("socnavbench", {}, "t_ETH"),
     ],

@@ -54,7 +54,10 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     wanted, resolved = list(keys), described(folder)["suite"]
     found: dict[str, Recording] = {}
     for shard in sorted((folder / "trajectories").glob("*.parquet")) if wanted else []:
-        found.update({k: r for k, r in store.read_recordings(shard).items() if k in wanted})
+        try:
+            found.update({k: r for k, r in store.read_recordings(shard).items() if k in wanted})
+        except ResultsError as error:
+            _LOG.warning("%s; its episodes are not replayed", error)
     kept = {key: found[key] for key in wanted if key in found}
     rows = {str(row["key"]): row for row in store.read_rows(folder / "episodes")} if kept else {}
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +12,12 @@ from agora.benchmark import charts, tables
 from agora.benchmark.statistics import RATE, Estimate, Row
 from agora.core.recording import Recording
 from agora.core.state import Array
-from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.errors import InputError, UnknownNameError
 from agora.metrics.metric import Metric
 from agora.viewer.replay import replay_html, source, templates
 
 if TYPE_CHECKING:
-    from agora.maps.grid import Map
+    pass
 
 _LOG = logging.getLogger(__name__)
 
@@ -85,51 +84,6 @@ def render(
     return templates().get_template("report.html").render(page)
 
 
-def write_report(
-    folder: Path,
-    *,
-    metrics: Sequence[Metric] | None = None,
-    maps: Mapping[str, Map] | None = None,
-    baseline: str | None = None,
-    replays: int = 24,
-    timing: Mapping[str, Array] | None = None,
-) -> Path:
-    """Write ``report.html`` into a run's folder from its ``run.yaml``, rows and trajectories.
-
-    Args:
-        folder: of the run.
-        metrics: to show; None for all registered ones.
-        maps: by name, for the replays; None draws none.
-        baseline: planner that others are compared with; None for the first.
-        replays: how many episodes to embed at most.
-        timing: as of `render`.
-
-    Raises:
-        ResultsError: the folder holds no run, or the page cannot be written.
-        UnknownNameError: no such baseline.
-    """
-    from ruamel.yaml import YAML
-
-    from agora import registry
-    from agora.benchmark.store import read_rows
-
-    described = folder / "run.yaml"
-    if not described.is_file():
-        raise ResultsError(f"{folder}: no run.yaml; expected the folder of a run")
-    run = YAML(typ="safe").load(described) or {}
-    rows = read_rows(folder / "episodes")
-    if metrics is None:
-        metrics = [registry.load("metrics", name) for name in registry.available("metrics")]
-    recordings = _recordings(folder / "trajectories", choose(rows, replays), maps)
-    page = render(run, rows, metrics, recordings, baseline=baseline, timing=timing)
-    path = folder / "report.html"
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written: {error}") from error
-    return path
-
-
 def choose(rows: Sequence[Row], most: int) -> list[str]:
     """Return keys of episodes worth a replay: of each planner one of every outcome, then more failures, planners in turn."""
     if most < 0:
@@ -144,19 +98,6 @@ def choose(rows: Sequence[Row], most: int) -> list[str]:
     longest = max((len(queue) for queue in queues.values()), default=0)
     turns = [queue[turn] for turn in range(longest) for queue in queues.values() if turn < len(queue)]
     return turns[:most]
-
-
-def _recordings(folder: Path, chosen: Sequence[str], maps: Mapping[str, Map] | None) -> dict[str, Recording]:
-    """The chosen recordings, as far as they were kept; shards that cannot be read are named in the log."""
-    from agora.benchmark.store import read_recordings
-
-    found: dict[str, Recording] = {}
-    for shard in sorted(folder.glob("*.parquet")) if chosen else []:
-        try:
-            found.update({key: recording for key, recording in read_recordings(shard, maps).items() if key in chosen})
-        except ResultsError as error:
-            _LOG.warning("%s; its episodes are not replayed", error)
-    return {key: found[key] for key in chosen if key in found}
 
 
 def _labelled(rows: Sequence[Row]) -> list[dict[str, Any]]:

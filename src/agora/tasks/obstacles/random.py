@@ -86,4 +86,4 @@ class Random:
             offset = _RING * np.array([np.cos(angle), np.sin(angle)]) if size > 1 else np.zeros(2)
             start = centre[0] + offset
             waypoints = np.vstack([route + offset, start])
-            task.pedestrians.append(Person(start, waypoints, speed if size > 1 else speed, crowd.radius, group=group))
+            task.pedestrians.append(Person(start, waypoints, speed, crowd.radius, group=group))
