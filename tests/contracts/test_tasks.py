@@ -44,9 +44,9 @@ def test_a_registered_obstacles_mode_keeps_the_contract(name):
     check_obstacles_mode(make("obstacles_modes", name, **parameters), random=name not in FIXED)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize("count", [1, 3])
 def test_random_robots_keep_it_with_other_parameters(count):
-    check_robots_mode(RandomRobots(count=count, distance=2.0, goals=2), random=count > 0)
+    check_robots_mode(RandomRobots(count=count, distance=2.0, goals=2))
 
 
 @pytest.mark.parametrize("mode", [{"dynamic": (6, 9), "group_size": (2, 3)}, {"static": (2, 3)}])
