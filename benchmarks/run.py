@@ -30,7 +30,7 @@ def main() -> None:
     print(
         f"{_cpu()}, {os.cpu_count()} cores. Ratio: median seconds of the other / ours. Busy: cores that others used just before.\n"
     )
-    print(f"{'name':22} {'against':14} {'ours':>9} {'other':>9} {'value':>9} {'quartiles':>17} {'target':>8}  {'':6} {'busy':>4}")
+    print(f"{'name':22} {'against':14} {'ours':>9} {'other':>9} {'value':>9} {'spread':>17} {'target':>8}  {'':6} {'busy':>4}")
     for bench in chosen:
         others = busy()
         _print(bench, bench.measure(options.quick), others)
