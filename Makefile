@@ -4,7 +4,9 @@
 # make docs    the manual, in docs/_build/html        make clean     what these made
 # make lock    the newest versions that fit, pinned in requirements.lock
 
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# The newest Python that runs here and can make an environment: a name on the path may be a version manager's empty shim.
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import ensurepip, venv' >/dev/null 2>&1 && echo $$python && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
@@ -12,6 +14,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 .PHONY: demo test test-all check bench docs lock clean
 
 $(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Agora needs Python 3.11 or newer; name one: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 
