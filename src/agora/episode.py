@@ -23,7 +23,7 @@ from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
     from agora.costmap.window import Window
-    from agora.interfaces import GlobalPlanner, Memory
+    from agora.interfaces import Behaviour, GlobalPlanner, Memory
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
     from agora.tasks.suite import Stage
@@ -38,6 +38,7 @@ class Conditions:
     Attributes:
         periods: how often things happen.
         crowd: what moves simulated pedestrians.
+        behaviours: what decides where they want to go and how fast, one after the other.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         ends: sum of END bits (`agora.engine.records`): which contacts end an episode; the others are counted.
         remove: robots that have ended leave the world.
@@ -47,6 +48,7 @@ class Conditions:
 
     periods: Periods = field(default_factory=Periods)
     crowd: Any = None
+    behaviours: tuple[Behaviour, ...] = ()
     sees_pedestrians: bool = True
     sees_robots: bool = True
     ends: int = EVERY_CONTACT
@@ -60,6 +62,7 @@ class Conditions:
         return Conditions(
             periods=stage.periods,
             crowd=stage.crowd.model.part,
+            behaviours=tuple(behaviour.part for behaviour in stage.crowd.behaviours),
             sees_pedestrians=stage.crowd.sees_pedestrians,
             sees_robots=stage.crowd.sees_robots,
             ends=sum(_ENDS[name] for name in stage.ends),
@@ -106,6 +109,7 @@ class Batch:
             [s.map for s in starts],
             dt=periods.physics,
             crowd=conditions.crowd,
+            behaviours=conditions.behaviours,
             crowd_every=periods.steps("crowd"),
             sees_pedestrians=conditions.sees_pedestrians,
             sees_robots=conditions.sees_robots,

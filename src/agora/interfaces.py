@@ -8,9 +8,16 @@ you keep.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+    from agora.maps.place import Place
+    from agora.seeds import Stream
+    from agora.tasks.start import Start
 
 Memory = dict[str, Array]
 """What a planner remembers between calls: arrays by name, each with the rows as its first axis; {} at the start of an episode."""
@@ -205,3 +212,35 @@ class CompiledCrowdModel(Protocol):
 
     def parameters(self) -> Floats:
         """Return the model's parameters in the kernel's order."""
+
+
+class AttachedBehaviour(Protocol):
+    """A behaviour at work in one engine; what it remembers of the pedestrians are arrays (W, P) of its own."""
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world."""
+
+    def think(self, generation: int) -> Callable[[int, int], None]:
+        """Return the function of (first, last) that decides for worlds ``first <= w < last``, reading this generation (0 or 1)."""
+
+
+class Behaviour(Protocol):
+    """Decides, before the crowd model moves them, where pedestrians want to go and how fast; behaviours decide in their order.
+
+    It writes the current waypoint (``engine.waypoints.x``, ``y``), the preferred speed (``engine.traits.speed``) and the minds
+    (``engine.minds``), reads generation t of everybody's places, and nothing of it depends on slots or other worlds.
+    """
+
+    def attach(self, engine: Engine) -> AttachedBehaviour:
+        """Return the behaviour at work in an engine."""
+
+
+class MapGenerator(Protocol):
+    """Makes places; a frozen dataclass whose fields are its parameters."""
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a place that depends on the parameters and the stream alone.
+
+        Raises:
+            PlacementError: the parameters cannot be met; the message says which and why.
+        """

@@ -16,9 +16,12 @@ KINDS = {
     "planners": "local planner",
     "global_planners": "global planner",
     "crowd_models": "crowd model",
+    "behaviours": "behaviour",
+    "map_generators": "map generator",
     "metrics": "metric",
     "robots_modes": "robots mode",
     "obstacles_modes": "obstacles mode",
+    "modules": "module",
     "worlds": "world source",
 }
 

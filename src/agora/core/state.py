@@ -44,11 +44,11 @@ class Pedestrians(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What does not change while a pedestrian is in the world.
+    """What a pedestrian is like while it is in the world.
 
     Attributes:
         radius: (W, P) m.
-        speed: (W, P) preferred speed, m/s.
+        speed: (W, P) preferred speed, m/s; behaviours change it.
         group: (W, P) number of the walking group, -1 for none.
         id: (W, P) identity; never a slot.
         count: (W,) one more than the last slot in use; loops over neighbours stop there.
@@ -59,6 +59,54 @@ class Traits(NamedTuple):
     group: Ints
     id: Ints
     count: Ints  # type: ignore[assignment]
+
+
+TYPES = ("adult", "child", "elder", "wheelchair")
+"""What a pedestrian is; `Minds.type` is the number in this list."""
+
+SOCIAL_STATES = (
+    "idle",  # stands, and makes room when something comes near
+    "walking",
+    "running",
+    "avoiding",  # slows down and keeps away from the robot
+    "talking",  # in a group, to the others
+    "listening",
+    "telling",  # a story, to a group
+    "texting",
+    "phone",
+    "interested",  # comes to the robot and plays with it
+    "interacting",  # with an object: at a shelf, a counter, a machine
+    "queueing",
+    "sitting",
+    "working",
+    "panicking",
+)
+"""What a pedestrian is doing; `Minds.state` is the number in this list."""
+
+REACTIONS = ("regular", "impassive", "surprised", "curious", "scared", "threatening")
+"""How a pedestrian takes the robot (HuNavSim, Perez-Higueras et al. 2023); `Minds.reaction` is the number in this list."""
+
+
+class Minds(NamedTuple):
+    """What behaviours decide of pedestrians, and what they decide it from.
+
+    Attributes:
+        type: (W, P) number in `TYPES`.
+        reaction: (W, P) number in `REACTIONS`.
+        state: (W, P) number in `SOCIAL_STATES`.
+        stress, energy, social: (W, P) in [0, 1].
+        partner: (W, P) id of the pedestrian whom one talks or listens to, -1 for none.
+        speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the present one.
+    """
+
+    type: Ints
+    reaction: Ints
+    state: Ints
+    stress: Floats
+    energy: Floats
+    social: Floats
+    partner: Ints
+    speed: Floats
 
 
 class Waypoints(NamedTuple):
@@ -204,6 +252,20 @@ def traits(worlds: int, slots: int) -> Traits:
         np.full(shape, -1, np.int32),
         np.zeros(worlds, np.int32),
     )
+
+
+def minds(worlds: int, slots: int) -> Minds:
+    """Minds of adults who walk, neither stressed nor tired (Arena's start: energy and social 0.5)."""
+    shape = (worlds, slots)
+
+    def whole(value: int) -> Ints:
+        return np.full(shape, value, np.int32)
+
+    def real(value: float) -> Floats:
+        return np.full(shape, value, np.float32)
+
+    walking = SOCIAL_STATES.index("walking")
+    return Minds(whole(0), whole(0), whole(walking), real(0.0), real(0.5), real(0.5), whole(-1), real(1.0))
 
 
 def waypoints(worlds: int, slots: int, length: int) -> Waypoints:

@@ -26,7 +26,7 @@ from agora.maps.store import build_store
 from agora.seeds import key_of
 
 if TYPE_CHECKING:
-    from agora.interfaces import CompiledCrowdModel, CrowdModel
+    from agora.interfaces import Behaviour, CompiledCrowdModel, CrowdModel
     from agora.maps.grid import Map
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
@@ -85,6 +85,7 @@ class Engine:
         maps: every map that a world may be given.
         dt: physics step, s.
         crowd: what moves simulated pedestrians; None leaves them where they are.
+        behaviours: what decides where they want to go and how fast, one after the other, before the crowd model is called.
         crowd_every: physics steps between two calls of the crowd model.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         ends: sum of END bits, what ends a robot's episode.
@@ -100,6 +101,7 @@ class Engine:
         *,
         dt: float,
         crowd: CompiledCrowdModel | CrowdModel | None = None,
+        behaviours: Sequence[Behaviour] = (),
         crowd_every: int = 1,
         sees_pedestrians: bool = True,
         sees_robots: bool = True,
@@ -117,6 +119,7 @@ class Engine:
         self.maps = build_store(different, [0] * worlds)
         self.traits = state.traits(worlds, self.slots)
         self.waypoints = state.waypoints(worlds, self.slots, layout.waypoints)
+        self.minds = state.minds(worlds, self.slots)
         self.robot_traits = state.robot_traits(worlds, count, layout.corners)
         self.status = records.status(worlds, count, self.slots, delay=layout.delay)
         self.replay = records.replay(worlds, self.slots, max(layout.knots * worlds, 1))
@@ -126,6 +129,7 @@ class Engine:
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self._out = np.zeros((2, worlds, self.slots), np.float32)
         self._now = 0
+        self._behaviours = [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
@@ -158,10 +162,10 @@ class Engine:
         for now in (0, 1):
             people, after = self._generations[now], self._generations[1 - now]
             robots, robots_after = self._robots[now], self._robots[1 - now]
-            think: tuple[_Work, ...] = ()
+            think = tuple(behaviour.think(now) for behaviour in self._behaviours)
             if hasattr(crowd, "kernel"):
                 arguments = (crowd.parameters(), period, sees, people, self.traits, self.waypoints, robots, self.robot_traits)
-                think = (bind(crowd.kernel(), *arguments, self.maps, out_x, out_y),)
+                think += (bind(crowd.kernel(), *arguments, self.maps, out_x, out_y),)
             elif crowd is not None:
                 self._readers.append(CrowdReader(crowd, self, now, sees_pedestrians, sees_robots, float(period)))
             move = (
@@ -255,6 +259,8 @@ class Engine:
         self._reset_simulated(w, start)
         self._reset_replayed(w, start)
         self._reset_robots(w, start)
+        for behaviour in self._behaviours:
+            behaviour.reset(w, start)
 
     def _reset_simulated(self, w: int, start: Start) -> None:
         crowd, now, goals = start.pedestrians, self.pedestrians, self.waypoints
@@ -269,10 +275,13 @@ class Engine:
         goals.list_x[w, :n, :length], goals.list_y[w, :n, :length] = crowd.waypoints[..., 0], crowd.waypoints[..., 1]
         goals.x[w, :n], goals.y[w, :n] = crowd.waypoints[:, 0].T
         goals.count[w, :n], goals.mode[w, :n], goals.tolerance[w, :n] = crowd.waypoint_count, crowd.mode, crowd.tolerance
-        ahead = crowd.waypoints[:, 0] - crowd.position
+        now.heading[w, :n] = crowd.heading
         moving = np.hypot(*crowd.velocity.T) > 0
-        ahead[moving] = crowd.velocity[moving]
-        now.heading[w, :n] = np.arctan2(ahead[:, 1], ahead[:, 0])
+        now.heading[w, :n][moving] = np.arctan2(crowd.velocity[moving, 1], crowd.velocity[moving, 0])
+        minds = self.minds
+        minds.type[w, :n], minds.reaction[w, :n], minds.state[w, :n] = crowd.type, crowd.reaction, crowd.state
+        minds.stress[w], minds.energy[w], minds.social[w], minds.partner[w] = 0.0, 0.5, 0.5, -1
+        minds.speed[w, :n] = crowd.speed
 
     def _reset_replayed(self, w: int, start: Start) -> None:
         replay, first = self.replay, len(start.pedestrians.id)

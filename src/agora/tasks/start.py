@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.state import Doubles, Ints
+from agora.core.state import SOCIAL_STATES, Doubles, Ints
 
 if TYPE_CHECKING:
     from agora.datasets.trajectories import Trajectories
@@ -41,6 +41,10 @@ class PedestrianStarts:
         waypoints: (P, K, 2) m; the first ``waypoint_count`` (P,) of each row count.
         mode: (P,) 0 loop, 1 random order, 2 stay at the last; tolerance: (P,) m.
         velocity: (P, 2) m/s.
+        heading: (P,) rad; towards the first waypoint where not given.
+        model: (P,) number of the crowd model among the stage's; the first where not given.
+        type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
+            walk where not given.
     """
 
     position: Doubles
@@ -53,6 +57,20 @@ class PedestrianStarts:
     mode: Ints
     tolerance: Doubles
     velocity: Doubles
+    heading: Doubles = field(default_factory=lambda: np.zeros(0))
+    model: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    type: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    reaction: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    state: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    def __post_init__(self) -> None:
+        ahead = self.waypoints[:, 0] - self.position
+        walking = SOCIAL_STATES.index("walking")
+        given = {"heading": np.arctan2(ahead[:, 1], ahead[:, 0]), "model": 0, "type": 0, "reaction": 0, "state": walking}
+        for name, value in given.items():
+            if len(getattr(self, name)) == 0:
+                kind = np.float64 if name == "heading" else np.int32
+                object.__setattr__(self, name, np.full(len(self.id), value, kind))
 
     @staticmethod
     def none() -> PedestrianStarts:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.config import load
+from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named, Plug
 from agora.robots.model import RobotModel, load_robot
@@ -30,12 +31,14 @@ class Crowd:
 
     Attributes:
         model: crowd model. sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
+        behaviours: what decides where pedestrians want to go and how fast, one after the other.
     """
 
     model: Annotated[Named, Plug("crowd_models")] = field(default_factory=lambda: Named.of("crowd_models", "helbing"))
     sees_pedestrians: bool = True
     sees_robots: bool = True
     people: People = field(default_factory=People)
+    behaviours: tuple[Annotated[Named, Plug("behaviours")], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -210,8 +213,13 @@ def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
         waypoints=waypoints,
         waypoint_count=np.array([len(p.waypoints) for p in people], np.int32),
         mode=np.array([p.mode for p in people], np.int32),
-        tolerance=np.full(count, crowd.tolerance),
+        tolerance=np.array([crowd.tolerance if p.tolerance is None else p.tolerance for p in people]),
         velocity=np.zeros((count, 2)),
+        heading=np.array([p.facing() for p in people]),
+        model=np.array([p.model for p in people], np.int32),
+        type=np.array([TYPES.index(p.type) for p in people], np.int32),
+        reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
+        state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),
     )
 
 

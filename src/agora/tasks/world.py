@@ -11,7 +11,9 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.documents import located
 from agora.errors import PlacementError
+from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
+from agora.maps.zones import Zone
 from agora.seeds import Stream
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class World:
         scenario: robots' tasks and pedestrians that belong to it, for the modes ``scenario``; scenario_file: where it was read.
         replay: recorded pedestrians, for the obstacles mode ``replay``; replay_radius: their radius, m.
         timeout: s, where the world sets one.
+        furniture: what stands in the map, whose cells it occupies; zones: parts of the map by category.
     """
 
     map: Map
@@ -36,6 +39,8 @@ class World:
     replay_radius: float = 0.3
     timeout: float | None = None
     scenario_file: Path | None = None
+    furniture: tuple[Furniture, ...] = ()
+    zones: tuple[Zone, ...] = ()
 
     def named(self, *keys: str | int) -> str:
         """The beginning of a message about a value of the scenario: file, line and key where it was read from a file."""
@@ -142,6 +147,10 @@ class Person:
     Attributes:
         position: (2,) m. waypoints: (K, 2) m. speed: m/s. radius: m.
         mode: 0 loop, 1 random order, 2 stay at the last. group: -1 for none.
+        tolerance: distance at which a waypoint counts as reached, m; the crowd's where None.
+        heading: rad; towards the first waypoint where None.
+        model: number of the crowd model among the stage's.
+        type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
     """
 
     position: Doubles
@@ -150,3 +159,16 @@ class Person:
     radius: float
     mode: int = 0
     group: int = -1
+    tolerance: float | None = None
+    heading: float | None = None
+    model: int = 0
+    type: str = "adult"
+    reaction: str = "regular"
+    state: str = "walking"
+
+    def facing(self) -> float:
+        """Heading at the start, rad."""
+        if self.heading is not None:
+            return self.heading
+        ahead = self.waypoints[0] - self.position
+        return float(np.arctan2(ahead[1], ahead[0]))
