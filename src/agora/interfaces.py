@@ -7,8 +7,8 @@ you keep.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
