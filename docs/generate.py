@@ -16,6 +16,7 @@ from agora.cli import app
 from agora.datasets.catalogue import CATALOGUE
 from agora.interfaces import CrowdScene, Limits, Observation, Tracks
 from agora.maps.io import MapFile, ShapesFile
+from agora.maps.zones import ZoneFile
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
@@ -30,12 +31,13 @@ COMPONENTS = {
     "planners": ("planners", "global_planners"),
     "crowd_models": ("crowd_models",),
     "tasks": ("worlds", "robots_modes", "obstacles_modes"),
+    "map_generators": ("map_generators",),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
     "suite_file": (Suite, Stage, Crowd, People, Periods),
-    "map_file": (MapFile, ShapesFile),
+    "map_file": (MapFile, ShapesFile, ZoneFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
 }
