@@ -12,27 +12,23 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Doubles
-from agora.datasets.eth_ucy import SOURCES, read_scene
+from agora.core.state import Array, Bools, Doubles, Floats
 from agora.datasets.trajectories import Trajectories
-from agora.engine.world import Engine, Layout
-from agora.errors import InputError
-from agora.maps.grid import Map
+from agora.errors import AgoraError, InputError
+from agora.learning.recordings import STEP, Recording, eth_ucy, simulate
 from agora.pedestrians.deep_social_force import DeepSocialForce
 from agora.pedestrians.potential import Potential
-from agora.tasks.start import PedestrianStarts, Start
 
-STEP = 0.4
-"""Time between two recorded places, s."""
-
-_NODES, _NEIGHBOURS, _FELT, _NEAR, _LEAST = 9, 8, 5.0, 3.0, 0.1
+_NODES, _NEIGHBOURS, _FELT, _NEAR, _LEAST = 13, 8, 5.0, 3.0, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +57,13 @@ class Samples:
         return float(np.hypot(*left.T).mean())
 
 
-def joined(parts: Sequence[Samples]) -> Samples:
-    """Return the samples of several recordings together."""
-    return Samples(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Samples)))
+_NOTHING = Samples(*(np.zeros((0, *shape)) for shape in ((2,), (2,), (_NODES, _NEIGHBOURS), (_NODES, _NEIGHBOURS, 2))))
 
 
-def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, speeds: Doubles) -> Samples:
-    """Return the moments at which somebody is within 3 m and the acceleration is above 0.1 m/s2.
+def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, speeds: Doubles, horizon: float = STEP) -> Samples:
+    """Return the moments, `STEP` apart, at which somebody is within 3 m and the acceleration is above 0.1 m/s2.
 
-    Between the recorded places, `STEP` apart, everybody moves on a cubic spline; members of the same walking group are not counted
+    Between the recorded places everybody moves on a cubic spline; members of the same walking group are not counted
     as neighbours, because they do not keep away from each other.
 
     Args:
@@ -77,6 +71,7 @@ def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, s
         model: whose ellipses and view are used.
         goals: (n, 2) where they go, m.
         speeds: (n,) preferred speeds, m/s.
+        horizon: h, s.
     """
     ticks = np.arange(math.floor(recorded.start.min() / STEP), math.ceil(recorded.end.max() / STEP) + 1)
     splines = [_spline(recorded, i) for i in range(recorded.count)]
@@ -84,16 +79,13 @@ def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, s
     parts = []
     for tick in ticks:
         time = tick * STEP
-        here = np.flatnonzero((ends[:, 0] <= time - STEP + 1e-9) & (ends[:, 1] >= time + STEP - 1e-9))
+        here = np.flatnonzero((ends[:, 0] <= time - horizon + 1e-9) & (ends[:, 1] >= time + horizon - 1e-9))
         if len(here) > 1:
-            moments = time + STEP * np.linspace(-1.0, 1.0, _NODES)
+            moments = time + horizon * np.linspace(-1.0, 1.0, _NODES)
             place = np.stack([splines[i](moments) for i in here])
             velocity = np.stack([splines[i](moments, 1) for i in here])
-            parts.append(_moment(place, velocity, goals[here], speeds[here], recorded.group[here], model))
-    parts = [part for part in parts if len(part.miss)]
-    if not parts:
-        raise InputError("the recording holds no moment to learn from: nobody is within 3 m of another while turning or braking")
-    return joined(parts)
+            parts.append(_moment(place, velocity, goals[here], speeds[here], recorded.group[here], model, horizon))
+    return Samples(*(np.concatenate([getattr(part, f.name) for part in (_NOTHING, *parts)]) for f in fields(Samples)))
 
 
 def _spline(recorded: Trajectories, i: int) -> Any:
@@ -107,10 +99,12 @@ def _spline(recorded: Trajectories, i: int) -> Any:
     return CubicSpline(time, np.column_stack((recorded.knot_x[knots], recorded.knot_y[knots])), bc_type="natural")
 
 
-def _moment(place: Doubles, velocity: Doubles, goal: Doubles, speed: Doubles, group: Array, model: DeepSocialForce) -> Samples:
+def _moment(
+    place: Doubles, velocity: Doubles, goal: Doubles, speed: Doubles, group: Array, model: DeepSocialForce, horizon: float
+) -> Samples:
     """The samples of one time: places and velocities (n, Q, 2) of who is there."""
     share = 1.0 - np.abs(np.linspace(-1.0, 1.0, _NODES))
-    weight = STEP**2 * share / share.sum()
+    weight = horizon**2 * share / share.sum()
     ahead = goal[:, None] - place
     e = ahead / np.maximum(np.linalg.norm(ahead, axis=-1, keepdims=True), 1e-9)
     miss = place[:, -1] - 2.0 * place[:, _NODES // 2] + place[:, 0]
@@ -118,7 +112,7 @@ def _moment(place: Doubles, velocity: Doubles, goal: Doubles, speed: Doubles, gr
     apart = np.linalg.norm(place[:, None, _NODES // 2] - place[None, :, _NODES // 2], axis=-1)
     together = (group[:, None] == group[None]) & (group[:, None] >= 0)
     apart = np.where(together | np.eye(len(place), dtype=np.bool_), np.inf, apart)
-    kept = np.flatnonzero((apart.min(1) < _NEAR) & (np.linalg.norm(miss, axis=-1) > _LEAST * STEP**2))
+    kept = np.flatnonzero((apart.min(1) < _NEAR) & (np.linalg.norm(miss, axis=-1) > _LEAST * horizon**2))
     order = np.argsort(apart[kept], axis=1, kind="stable")[:, :_NEIGHBOURS]
     felt = np.take_along_axis(apart[kept], order, 1) < _FELT
     b, push = _ellipses(place, velocity, e, kept, order, felt, model)
@@ -155,6 +149,7 @@ def fit(samples: Samples, *, tau: float, units: int = 5, steps: int = 2000, rate
     """
     import torch
 
+    torch.set_num_threads(1)  # so that no sum depends on the number of cores
     felt = np.flatnonzero(np.abs(samples.push).sum((1, 3)).max(-1) > 0)
     b = torch.tensor(samples.b[felt], dtype=torch.float32)
     push = torch.tensor(samples.push[felt], dtype=torch.float32)
@@ -174,72 +169,83 @@ def fit(samples: Samples, *, tau: float, units: int = 5, steps: int = 2000, rate
         loss.backward()
         optimiser.step()
         schedule.step()
-    return Potential(*(v.detach().numpy() for v in (-torch.exp(log_rate), offset, weight)))
+    return Potential(*_arrays(-torch.exp(log_rate), offset, weight))
 
 
-def simulate(model: DeepSocialForce, *, worlds: int = 32, pedestrians: int = 8, duration: float = 8.0, seed: int = 0) -> Recording:
-    """Return what Agora's engine makes of pedestrians who cross a square of 6 m, recorded every `STEP`.
+def _arrays(*tensors: Any) -> tuple[Floats, Floats, Floats]:
+    rate, offset, weight = (t.detach().numpy() for t in tensors)
+    return rate, offset, weight
 
-    Steps of 0.02 s, without walls, each to a goal far beyond the other side; the speed is not capped.
+
+def take(recording: Recording, model: DeepSocialForce, horizon: float = STEP) -> Samples:
+    """Return the samples of all takes of a recording.
+
+    Raises:
+        InputError: there is nothing to learn from.
     """
-    dt, rng = 0.02, np.random.default_rng(seed)
-    plain = Map.open((-60.0, -60.0), (60.0, 60.0), resolution=1.0)
-    starts = [_crossing(rng, plain, pedestrians) for _ in range(worlds)]
-    engine = Engine(Layout.of(starts, worlds, dt), [plain], dt=dt, crowd=model)
-    for w, start in enumerate(starts):
-        engine.reset(w, start)
-    rows = []
-    for step in range(round(duration / dt) + 1):
-        if step % round(STEP / dt) == 0:
-            now = engine.pedestrians
-            rows.append(np.stack((now.x[:, :pedestrians], now.y[:, :pedestrians]), -1).astype(np.float64))
-        engine.step()
-    engine.close()
-    place = np.stack(rows)
-    time = STEP * np.arange(len(place))
-    who = np.arange(pedestrians)
-    return [
-        (
-            Trajectories.of_rows(np.repeat(time, pedestrians), np.tile(who, len(time)), *place[:, w].reshape(-1, 2).T),
-            start.pedestrians.waypoints[:, 0],
-            start.pedestrians.speed,
-        )
-        for w, start in enumerate(starts)
-    ]
+    parts = [samples_of(trajectories, model, goals, speeds, horizon) for trajectories, goals, speeds in recording]
+    samples = Samples(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Samples)))
+    if not len(samples.miss):
+        raise InputError("the recording holds no moment to learn from: nobody is within 3 m of another while turning or braking")
+    return samples
 
 
-Recording = list[tuple[Trajectories, Doubles, Doubles]]
-"""Takes of a recording: trajectories of n pedestrians, their goals (n, 2) and preferred speeds (n,)."""
+def recovery_error(learned: Potential, true: Potential) -> float:
+    """Return the rms error of a potential over b from 0.2 to 2 m, as a share of the rms of the true one."""
+    b = np.linspace(0.2, 2.0, 181)
+    return float(np.sqrt(np.mean((learned.value(b) - true.value(b)) ** 2) / np.mean(true.value(b) ** 2)))
 
 
-def _crossing(rng: np.random.Generator, plain: Map, count: int) -> Start:
-    """Pedestrians who cross a square from all sides, about half a metre apart at least."""
-    position = np.zeros((0, 2))
-    while len(position) < count:
-        drawn = rng.uniform(-3.0, 3.0, 2)
-        if len(position) == 0 or np.linalg.norm(position - drawn, axis=1).min() > 0.6:
-            position = np.vstack((position, drawn))
-    across = -position + rng.uniform(-2.0, 2.0, (count, 2))
-    ahead = across / np.linalg.norm(across, axis=1, keepdims=True)
-    speed = rng.uniform(0.8, 1.6, count)
-    whole = np.ones(count, np.int32)
-    return Start(
-        entry="crossing",
-        seed=0,
-        map=plain,
-        robots=(),
-        pedestrians=PedestrianStarts(
-            position=position,
-            speed=speed,
-            radius=np.full(count, 0.3),
-            group=-whole,
-            id=np.arange(1, count + 1, dtype=np.int32),
-            waypoints=(position + 40.0 * ahead)[:, None],
-            waypoint_count=whole,
-            mode=0 * whole,
-            tolerance=np.full(count, 0.5),
-            velocity=speed[:, None] * ahead,
-        ),
-        timeout=1e6,
-        goal_tolerance=0.3,
-    )
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Learn a potential as the command line says, and print what was measured."""
+    parser = argparse.ArgumentParser(prog="python -m agora.learning.potential", description="Learn a potential of pedestrians.")
+    parser.add_argument("source", choices=("simulated", "eth_ucy"), help="what to learn from")
+    parser.add_argument("output", type=Path, help="safetensors file to write")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=2000, help="of Adam")
+    parser.add_argument("--units", type=int, default=5, help="of the hidden layer")
+    parser.add_argument("--worlds", type=int, default=64, help="simulated takes")
+    parser.add_argument("--scenes", nargs="+", default=["eth", "hotel", "zara01", "students003"], help="of ETH/UCY to learn from")
+    parser.add_argument("--test", default="zara02", help="scene of ETH/UCY that is kept apart")
+    parser.add_argument("--horizon", type=float, default=STEP, help="of one sample, s")
+    options = parser.parse_args(arguments)
+    try:
+        learned = _learn(options, list(sys.argv[1:] if arguments is None else arguments))
+        learned.save(options.output)
+    except AgoraError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from error
+    for name, text in learned.about.items():
+        print(f"{name}: {text}")
+
+
+def _learn(options: argparse.Namespace, command: Sequence[str]) -> Potential:
+    """The potential that the options ask for, with what was measured."""
+    simulated = options.source == "simulated"
+    model = DeepSocialForce(potential="helbing_1995")
+    if simulated:
+        parts = [simulate(model, worlds=options.worlds, seed=options.seed + k) for k in (0, 1_000_000)]
+    else:
+        parts = [eth_ucy(options.scenes), eth_ucy([options.test])]
+    known, unseen = (take(part, model, options.horizon) for part in parts)
+    tau, true = model.relaxation_time, model.learned()
+    learned = fit(known, tau=tau, units=options.units, steps=options.steps, seed=options.seed)
+    about = {
+        "label": "small, learned from simulated pedestrians" if simulated else "small, learned from ETH/UCY",
+        "command": shlex.join(("python", "-m", "agora.learning.potential", *command)),
+        "seed": str(options.seed),
+        "data": f"simulated with helbing_1995, {options.worlds} takes"
+        if simulated
+        else f"{', '.join(options.scenes)}; test {options.test}",
+        "samples": f"{len(known.miss)}, test {len(unseen.miss)}",
+        "model": f"stride {model.stride} s, field of view {model.field_of_view:g} degrees, behind {model.behind}, tau {tau} s",
+        "test error of the next place": f"{unseen.error(learned, tau):.5f} m",
+        "test error without a potential": f"{unseen.error(None, tau):.5f} m",
+        "test error of helbing_1995": f"{unseen.error(true, tau):.5f} m",
+        "rms difference from helbing_1995, b in [0.2, 2] m": f"{100 * recovery_error(learned, true):.2f} % of its rms",
+    }
+    return replace(learned, about=about)
+
+
+if __name__ == "__main__":
+    main()

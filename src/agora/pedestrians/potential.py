@@ -53,9 +53,15 @@ class Potential:
 
     @staticmethod
     def exponential(height: float, length: float) -> Potential:
-        """Return height * exp(-b / length), of Helbing and Molnar (1995), to 1e-5 of it: softplus far below 0 is the exponential."""
+        """Return height * exp(-b / length), of Helbing and Molnar (1995), to 1e-5 of it: softplus far below 0 is the exponential.
+
+        Args:
+            height: m2/s2.
+            length: m.
+        """
         low = -12.0
-        return Potential(*(np.array([value]) for value in (-1.0 / length, low, height * np.exp(-low))))
+        rate, offset, weight = (np.array([value], np.float32) for value in (-1.0 / length, low, height * np.exp(-low)))
+        return Potential(rate, offset, weight)
 
     def value(self, b: ArrayLike) -> Doubles:
         """V at distances b, m; in float64."""
