@@ -149,6 +149,7 @@ def fit(samples: Samples, *, tau: float, units: int = 5, steps: int = 2000, rate
     """
     import torch
 
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)  # so that no sum depends on the number of cores
     felt = np.flatnonzero(np.abs(samples.push).sum((1, 3)).max(-1) > 0)
     b = torch.tensor(samples.b[felt], dtype=torch.float32)
@@ -169,6 +170,7 @@ def fit(samples: Samples, *, tau: float, units: int = 5, steps: int = 2000, rate
         loss.backward()
         optimiser.step()
         schedule.step()
+    torch.set_num_threads(threads)
     return Potential(*_arrays(-torch.exp(log_rate), offset, weight))
 
 
