@@ -64,7 +64,7 @@ def test_standing_pairs_push_each_other_alike():
 
 def test_two_at_one_place_and_one_between_the_foci_stay_finite():
     model = DeepSocialForce()
-    assert np.array_equal(pair(model, (0.0, 0.0), (1.0, 0.0)), [0.0, 0.0])
+    assert np.abs(pair(model, (0.0, 0.0), (1.0, 0.0))).max() < 1e-5  # the relaxation of the one who looks
     for r in ((0.2, 0.0), (1e-2, 0.0), (0.4, 1e-6), (0.002, 0.001)):
         assert np.isfinite(pair(model, r, (1.0, 0.0))).all()
         assert np.linalg.norm(pair(model, r, (1.0, 0.0))) < 200.0
