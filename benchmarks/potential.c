@@ -2,8 +2,9 @@
    agora.pedestrians.deep_social_force and the engine compute them. Built by plain_c.py together with kernels.c. */
 #include "kernels.c"
 
-/* Written out, because gcc vectorises the loop over neighbours only if there is none inside it. */
-#define UNIT(k) (units[3 * (k) + 2] / (1.0f + expf(-units[3 * (k) + 1] - units[3 * (k)] * b)))
+/* Written out, because gcc vectorises the loop over neighbours only if there is none inside it; the
+   bound, because the vector form of expf leaves what overflows to a slow loop. */
+#define UNIT(k) (units[3 * (k) + 2] / (1.0f + expf(fminf(-units[3 * (k) + 1] - units[3 * (k)] * b, 80.0f))))
 
 static const float STRIDE = 2.0f, COSINE = -0.17364818f, BEHIND = 0.5f, WALL_POTENTIAL = 10.0f;
 
