@@ -17,6 +17,7 @@ from agora.maps.world3d.rectangles import rectangles, run_count
 
 PLASTER, FLOOR = (0.87, 0.85, 0.81), (0.62, 0.62, 0.60)
 _SAME = 1e-6  # m
+_OVERLAP = 1e-7  # cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class Solids:
         return self.walls + self.furniture
 
 
-def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05) -> Solids:
+def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: str = "") -> Solids:
     """Return a place in three dimensions.
 
     Occupied cells become the fewest boxes, segments thin boxes, discs cylinders, polygons boxes or prisms. What the place's
@@ -89,6 +90,7 @@ def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05) -> Sol
         place: map and furniture.
         height: of walls, m.
         thickness: of segments, half of it to either side, m.
+        name: of the world; the map's by default.
 
     Raises:
         InputError: a height or thickness that is not positive, a furniture model that is not known, or a polygon whose edges cross.
@@ -106,7 +108,7 @@ def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05) -> Sol
         furniture.append(_piece(piece, numbers[piece.model]))
         numbers[piece.model] += 1
     corner = (m.origin[0] + m.size[0], m.origin[1] + m.size[1])
-    return Solids(m.name, (*m.origin, *corner), tuple(walls), tuple(furniture), len(boxes), run_count(cells))
+    return Solids(name or m.name, (*m.origin, *corner), tuple(walls), tuple(furniture), len(boxes), run_count(cells))
 
 
 def wall_cells(place: Place) -> Bools:
@@ -126,17 +128,17 @@ def _clear(cells: Bools, m: Map, outline: Doubles, disc: tuple[float, float, flo
     high = np.clip(np.ceil((outline.max(0) - m.origin) / m.resolution), 0, m.shape[::-1]).astype(int)
     rows, columns = np.mgrid[low[1] : high[1], low[0] : high[0]]
     centre = m.centre_of(rows, columns)
-    half = 0.5 * m.resolution
+    half, slack = 0.5 * m.resolution, _OVERLAP * m.resolution
     if disc is not None:
         beyond = np.maximum(np.abs(centre - disc[:2]) - half, 0.0)
-        covered = np.hypot(beyond[..., 0], beyond[..., 1]) < disc[2] - _SAME
+        covered = np.hypot(beyond[..., 0], beyond[..., 1]) < disc[2] - slack
     else:
         covered = np.ones(rows.shape, np.bool_)
         edges = np.roll(outline, -1, axis=0) - outline
         for normal in np.vstack([np.eye(2), np.column_stack([edges[:, 1], -edges[:, 0]]) / np.hypot(*edges.T)[:, None]]):
             along, reach = centre @ normal, half * np.abs(normal).sum()
             extent = outline @ normal
-            covered &= (along + reach > extent.min() + _SAME) & (along - reach < extent.max() - _SAME)
+            covered &= (along + reach > extent.min() + slack) & (along - reach < extent.max() - slack)
     cells[low[1] : high[1], low[0] : high[0]] &= ~covered
 
 
