@@ -18,11 +18,6 @@ maps = typer.Typer(help="Worlds and map generators: list, look, make, check, exp
 import_ = typer.Typer(help="Bring in what others made.", no_args_is_help=True)
 
 
-@maps.callback()
-def _maps() -> None:
-    """Worlds and map generators: list, look, make, check, export."""
-
-
 @import_.callback()
 def _import() -> None:
     """Bring in what others made."""
@@ -55,22 +50,29 @@ def generate(
     generator: Annotated[str, typer.Argument(help="A map generator, NAME or NAME:key=value,key=value.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world, which must not be there or be empty.")],
     seed: Seed = 0,
-    count: Annotated[int, typer.Option(help="How many; more than one are folders 0, 1, ... in the folder.", min=1)] = 1,
+    count: Annotated[int, typer.Option(help="How many; more than one are folders NAME-0, NAME-1, ... in the folder.", min=1)] = 1,
     kinds: Kinds = "",
     height: Height = 2.5,
 ) -> None:
     """Make worlds: map, zones and furniture, and 3-D files where asked for."""
+    from agora.maps.place import write_place
     from agora.maps.world3d.export import check_kinds
+    from agora.maps.world3d.export import export as write
+    from agora.maps.world3d.solids import solids
 
     wanted = _split(kinds)
     check_kinds(wanted)
-    made = [(str(k), _generated(generator, seed, k)) for k in range(count)]
+    made = _generated(generator, seed, count)
     with _whole(output) as folder:
-        for name, place in made:
-            here = folder if count == 1 else folder / name
+        for place in made:
+            here = folder if count == 1 else folder / place.map.name
             here.mkdir(exist_ok=True)
-            _write(place, here, output.absolute().name if count == 1 else f"{output.absolute().name}_{name}", wanted, height)
-    for path in (output,) if count == 1 else (output / name for name, _ in made):
+            write_place(place, here)
+            if wanted:
+                (here / "worlds").mkdir()
+                name = output.absolute().name if count == 1 else place.map.name
+                write(solids(place, height=height, name=name), here / "worlds", wanted)
+    for path in (output,) if count == 1 else (output / place.map.name for place in made):
         typer.echo(path)
 
 
@@ -87,7 +89,7 @@ def show(
     from agora.viewer.places import place_figure
 
     name, shown = _named(place, seed)
-    typer.echo(save(place_figure(shown, title=name), output or Path(f"{name}.png")))
+    typer.echo(save(place_figure([shown], columns=1, width=7.0), output or Path(f"{name}.png")))
 
 
 @maps.command()
@@ -153,17 +155,18 @@ def _split(kinds: str) -> list[str]:
     return [kind.strip() for kind in kinds.split(",") if kind.strip()]
 
 
-def _generated(text: str, seed: int, number: int) -> Place:
-    """Place ``number`` of a generator, NAME or NAME:key=value,key=value."""
-    from typing import cast
-
+def _generated(text: str, seed: int, count: int) -> list[Place]:
+    """The first places of a generator, NAME or NAME:key=value,key=value: those of a stage whose world is ``generated``."""
     from agora.config import build_component, parse_parameters
+    from agora.maps.place import Place
     from agora.seeds import Stream
+    from agora.tasks.worlds.generated import Generated
 
     name, _, rest = text.partition(":")
     where = f"map generator {text!r}"
-    generator = build_component("map_generators", {"name": name} | parse_parameters(rest, where), where).part
-    return cast("Place", generator.generate(Stream(f"map/{name}/{number}", seed, "map")))
+    source = Generated(build_component("map_generators", {"name": name} | parse_parameters(rest, where), where), count, seed)
+    worlds = [source.world(name, Stream(name, seed, "unused")) for name in source.names()]
+    return [Place(world.map, world.furniture, world.zones) for world in worlds]
 
 
 def _named(text: str, seed: int) -> tuple[str, Place]:
@@ -173,25 +176,14 @@ def _named(text: str, seed: int) -> tuple[str, Place]:
     from agora.registry import available
     from agora.tasks.worlds.folder import imported_names, world_folder, world_names
 
-    worlds, generators = [*world_names(), *imported_names()], available("map_generators")
+    worlds, generators = {*world_names(), *imported_names()}, available("map_generators")
     name = text.partition(":")[0]
-    if "/" in name or (text in worlds):
+    if "/" in name or text in worlds:
         folder = world_folder(text)
         return folder.absolute().name, read_place(folder)
     if name not in generators:
-        raise UnknownNameError("world or map generator", name, [*worlds, *generators])
-    return name, _generated(text, seed, 0)
-
-
-def _write(place: Place, folder: Path, name: str, kinds: list[str], height: float) -> None:
-    from agora.maps.place import write_place
-    from agora.maps.world3d.export import export as write
-    from agora.maps.world3d.solids import solids
-
-    write_place(place, folder)
-    if kinds:
-        (folder / "worlds").mkdir()
-        write(solids(place, height=height, name=name), folder / "worlds", kinds)
+        raise UnknownNameError("world or map generator", name, worlds | set(generators))
+    return name, _generated(text, seed, 1)[0]
 
 
 @contextmanager

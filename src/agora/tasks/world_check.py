@@ -31,8 +31,8 @@ class Findings:
 def check_world(folder: Path, radius: float) -> Findings:
     """Read everything in a world folder, and look whether a robot gets from place to place in it.
 
-    Problems are files that cannot be read, furniture and zones outside the map, people and robots of scenarios outside the map or in
-    an obstacle, and goals of a scenario that its robot cannot reach.
+    Problems are files that cannot be read, furniture and zones outside the map, people and robots of scenarios outside the map or
+    in an obstacle, and goals of a scenario that its robot cannot reach.
 
     Args:
         folder: of the world.
