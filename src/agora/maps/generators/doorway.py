@@ -28,7 +28,8 @@ class Doorway(Area):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(self.resolution, "door", "thickness")
+        self.check(self.resolution, "door")
+        self.check(0.0, "thickness")
         self.check(1, "doors", most=1000)
         self.check(0.0, "offset", most=1.0)
 

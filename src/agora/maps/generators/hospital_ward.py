@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from agora.maps.generators.layout import Rectangle, at_wall, outline, row
+from agora.maps.generators.layout import Rectangle, at_wall, grown, outline, row
 from agora.maps.generators.plan import Area, Plan, drawn
 from agora.maps.place import Place
 from agora.seeds import Stream
@@ -98,15 +98,11 @@ class HospitalWard(Area):
             pose = at_wall(room, side, along)
             bed = row("hospital_bed", "bedside_cabinet", gap=0.1)
             plan.put(bed, pose)
-            plan.zone(f"bed {number}.{k}", "bed", outline(bed, pose))
-        corner = (x1 - x0 if heads_left else 0.0, x0 if heads_left else x1)
-        plan.put(row("washbasin"), self._beside_the_door(room, upper, corner[1], heads_left))
-
-    def _beside_the_door(self, room: Rectangle, upper: bool, edge: float, left: bool) -> tuple[float, float, float]:
-        """The pose of the basin: at the wall to the corridor, in the corner that the door leaves."""
-        x0, _, x1, _ = room
-        x = edge + (0.4 if left else -0.4)
-        return at_wall(room, 0, x - x0) if upper else at_wall(room, 2, x1 - x)
+            about = grown(outline(bed, pose), self.passage + 4 * cell)
+            inside = max(about[0], x0), max(about[1], y0), min(about[2], x1), min(about[3], y1)
+            plan.zone(f"bed {number}.{k}", "bed", inside)
+        corner = 0.4 if heads_left == upper else x1 - x0 - 0.4
+        plan.put(row("washbasin"), at_wall(room, 0 if upper else 2, corner))
 
     def _station(self, plan: Plan, room: Rectangle, upper: bool) -> None:
         """Counters towards the corridor, cabinets at the back."""

@@ -31,7 +31,7 @@ class Office(Area):
     """
 
     width: float = 24.0
-    obstacle_num: int = 30
+    obstacle_num: int = 36
     meeting_rooms: int = 2
     storage: int = 5
     aisle: float = 1.6
@@ -63,7 +63,9 @@ class Office(Area):
         for k, n in enumerate(stream.permutation(len(places))[: self.obstacle_num]):
             x, y, turn = places[n]
             plan.put(_WORKPLACE, (x, y, turn))
-            plan.zone(f"workplace {k}", "workplace", outline(_WORKPLACE, (x, y, turn)))
+            left, low, right, high = outline(_WORKPLACE, (x, y, turn))
+            behind = aisle / 2
+            plan.zone(f"workplace {k}", "workplace", (left, low - behind * (turn > 0), right, high + behind * (turn == 0)))
         for k, (low, high) in enumerate(grid.aisles):
             plan.zone(f"aisle {k}", "aisle", (x0, low, x1, high))
         self._storage(plan, stream, (x0, y0, x1, y1))

@@ -10,7 +10,7 @@ import numpy as np
 
 from agora.core.state import Bools, Doubles, Ints
 from agora.errors import PlacementError
-from agora.maps.distance import cell_distance
+from agora.maps.distance import cell_distance, gap_to_cells
 from agora.maps.furniture import Furniture
 from agora.maps.generators.layout import Pose, Rectangle, Set
 from agora.maps.grid import LARGEST, Map
@@ -193,13 +193,19 @@ def _cut(low: float, high: float) -> slice:
 def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
     """Return the components (rows, columns) of the cells whose centre the robot can be at, 1 the largest, and their number.
 
-    The robot is a disc of radius ``passage`` and cells are squares: a centre is far enough from the centre of an occupied cell if
-    the distance is the radius and half a cell's diagonal. It goes from cell to cell across sides.
+    The robot is a disc of radius ``passage``, occupied cells are squares; it goes from cell to cell across sides, which brings it
+    no closer to a square than it is at one of the two centres.
     """
     from scipy.ndimage import label
 
-    reach = area.passage + _HALF_DIAGONAL * area.resolution
-    labels, count = label(cell_distance(occupied, area.resolution) > np.float32(reach))
+    distance, cell = cell_distance(occupied, area.resolution), area.resolution
+    fits = distance > np.float32(area.passage + _HALF_DIAGONAL * cell)
+    unsure = (distance > np.float32(area.passage)) & ~fits
+    row, column = np.nonzero(unsure)
+    gap = np.empty(len(row))
+    gap_to_cells((np.column_stack([column, row]) + 0.5) * cell, occupied, cell, distance[unsure].astype(np.float64), gap)
+    fits[unsure] = gap >= area.passage - 1e-9
+    labels, count = label(fits)
     if count > 1:
         largest = 1 + int(np.argmax(np.bincount(labels.ravel())[1:]))
         labels = np.where(labels == largest, 1, labels + (labels > 0))
