@@ -125,8 +125,8 @@ def export(
     world = solids(shown, height=height, name=name)
     with _whole(output) as folder:
         files = [path.name for path in write(world, folder, _split(kinds))]
-    cells = f"; {world.boxes} boxes for its cells, {world.runs} if merged along one axis" if world.boxes else ""
-    typer.echo(f"{name}: {len(world.walls)} walls, {len(world.furniture)} pieces of furniture{cells}")
+    cells = f"{world.boxes} boxes of cells ({world.runs} if merged along one axis)"
+    typer.echo(f"{name}: {cells}, {len(world.walls) - bool(world.boxes)} shapes, {len(world.furniture)} pieces of furniture")
     for file in files:
         typer.echo(output / file)
 
@@ -140,7 +140,7 @@ def arena(
 ) -> None:
     """Copy worlds, scenarios, robots and obstacle models out of an installation of Arena 3.0, after checking them."""
     from agora.datasets.arena import import_arena
-    from agora.datasets.catalogue import data_home
+    from agora.share import data_home
 
     target = output or data_home()
     report = import_arena(source, target)

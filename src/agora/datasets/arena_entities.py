@@ -13,7 +13,7 @@ import numpy as np
 from agora.config import build, load
 from agora.documents import read_text
 from agora.errors import InputError
-from agora.maps.furniture import Box, Cylinder
+from agora.maps.furniture import Box, Cylinder, ModelFile
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 
@@ -95,23 +95,7 @@ def robot_of(folder: Path) -> RobotModel:
         raise InputError(f"{path}: {error}") from error
 
 
-@dataclass(frozen=True)
-class Obstacle:
-    """Sizes of an obstacle, for a model of furniture of one's own.
-
-    Attributes:
-        name: of the model.
-        boxes, cylinders: its parts in its frame.
-        source: where the sizes are from.
-    """
-
-    name: str
-    boxes: tuple[Box, ...] = ()
-    cylinders: tuple[Cylinder, ...] = ()
-    source: str = ""
-
-
-def obstacle_of(folder: Path) -> Obstacle:
+def obstacle_of(folder: Path) -> ModelFile:
     """Return the sizes of a folder ``entities/obstacles/static/<name>``: of its SDF, or of its flatland file, 1 m high.
 
     Raises:
@@ -124,7 +108,7 @@ def obstacle_of(folder: Path) -> Obstacle:
             try:
                 parts = read(path)
                 boxes, cylinders = (tuple(p for p in parts if isinstance(p, kind)) for kind in (Box, Cylinder))
-                return Obstacle(folder.name, boxes, cylinders, f"{path.name} of an Arena installation")  # type: ignore[arg-type]
+                return ModelFile(folder.name, boxes, cylinders, f"{path.name} of an Arena installation")  # type: ignore[arg-type]
             except InputError as error:
                 reasons.append(str(error).splitlines()[0])
     raise InputError("; ".join(reasons) or f"{folder}: neither sdf/{folder.name}.sdf nor yaml/{folder.name}.yaml")

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from agora.datasets.catalogue import data_home
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.maps.place import Place, read_place
 from agora.seeds import Stream
-from agora.share import folder
+from agora.share import data_home, folder
 from agora.tasks.scenario import read_scenario
 from agora.tasks.world import World
 
