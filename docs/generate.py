@@ -15,7 +15,9 @@ import typer
 from agora.cli import app
 from agora.datasets.catalogue import CATALOGUE
 from agora.interfaces import CrowdScene, Limits, Observation, Tracks
+from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.io import MapFile, ShapesFile
+from agora.maps.zones import ZoneFile
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
@@ -36,6 +38,7 @@ COMPONENTS = {
 FILES: dict[str, tuple[type, ...]] = {
     "suite_file": (Suite, Stage, Crowd, People, Periods),
     "map_file": (MapFile, ShapesFile),
+    "place_files": (ZoneFile, Furniture, ModelFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
 }
