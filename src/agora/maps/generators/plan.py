@@ -16,6 +16,7 @@ from agora.maps.generators.layout import Pose, Rectangle, Set
 from agora.maps.grid import LARGEST, Map
 from agora.maps.place import Place
 from agora.maps.zones import Zone
+from agora.seeds import Stream
 
 _MOST_CELLS = 1 << 26
 _FARTHEST = 10_000.0  # m
@@ -164,7 +165,8 @@ class Plan:
             occupied |= labels > 1
             labels, count = reachable(occupied, area)
         if count != 1 or (fill and np.count_nonzero(labels) < max(0.5 * before, 0.1 * labels.size)):
-            raise Blocked(f"a robot of passage {area.passage:g} m " + ("cannot get everywhere" if count else "fits nowhere"))
+            how = "fits nowhere" if not count else "gets to too little of the place" if fill else "cannot get everywhere"
+            raise Blocked(f"a robot of passage {area.passage:g} m {how}")
         return self._turned(name, occupied)
 
     def _turned(self, name: str, occupied: Bools) -> Place:
@@ -252,3 +254,19 @@ def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) ->
         except Blocked as blocked:
             reason = str(blocked)
     raise area.fail(blame, f"{reason}, in {tries} tries")
+
+
+def either_way(stream: Stream, draw: Callable[[int], Place]) -> Place:
+    """Return a place drawn with a random number of quarter turns; what does not fit that way is drawn across.
+
+    Raises:
+        PlacementError: it fits neither way; that of the first.
+    """
+    turns = stream.integer(0, 3)
+    try:
+        return draw(turns)
+    except PlacementError as error:
+        try:
+            return draw((turns + 1) % 4)
+        except PlacementError:
+            raise error from None
