@@ -10,6 +10,7 @@ import pytest
 from tests.places import FURNITURE, furnished, shaped
 
 from agora.errors import InputError
+from agora.maps.io import read_shapes
 from agora.maps.place import Place, read_place, write_place
 
 
@@ -45,6 +46,19 @@ def test_a_map_of_shapes_comes_back_exactly_and_has_an_image_too(tmp_path):
         np.testing.assert_array_equal(ours, theirs)
     (tmp_path / "map" / "shapes.yaml").unlink()
     assert read_place(tmp_path).map.occupied.sum() > 500
+
+
+def test_furniture_is_added_to_the_shapes_of_a_file_and_left_out_where_it_is_written(tmp_path):
+    place = furnished(exact=True)
+    walls = np.array([[3.0, 2.0], [3.2, 2.0], [3.2, 5.0], [3.0, 5.0]])
+    m = dataclasses.replace(place.map, occupied=np.zeros((90, 130), bool), polygons=(walls, *place.map.polygons))
+    write_place(dataclasses.replace(place, map=m), tmp_path)
+    assert len(read_shapes(tmp_path / "map" / "shapes.yaml").polygons) == 1
+    read = read_place(tmp_path)
+    assert len(read.map.polygons) == len(m.polygons) > 3 and len(read.map.discs) == len(m.discs) > 1
+    for ours, theirs in zip(read.map.polygons, m.polygons, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(read.map.discs, m.discs)
 
 
 def test_what_is_both_cells_and_shapes_becomes_cells(tmp_path):

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from agora.config import load, plain
+from agora.core.state import Doubles
 from agora.documents import located
 from agora.errors import InputError
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.maps.io import read_map, read_shapes, write_map, write_shapes
 from agora.maps.zones import Zone, read_zones, write_zones
+
+_SAME = 1e-6  # m
 
 _FLATLAND = """\
 properties: {velocity_iterations: 10, position_iterations: 10}
@@ -35,22 +40,39 @@ class Place:
     furniture: tuple[Furniture, ...] = ()
     zones: tuple[Zone, ...] = ()
 
+    def shapes_of_walls(self) -> tuple[tuple[Doubles, ...], Doubles]:
+        """The map's polygons, and its discs (D, 3), that are not outlines of the furniture."""
+        outlines = [outline for piece in self.furniture for outline in piece.polygons()]
+        columns = np.vstack([np.zeros((0, 3)), *(piece.discs() for piece in self.furniture)])
+        polygons = tuple(p for p in self.map.polygons if not any(_same_outline(p, outline) for outline in outlines))
+        apart = [not (np.abs(columns - disc).max(axis=1, initial=0.0) < _SAME).any() for disc in self.map.discs]
+        return polygons, self.map.discs[np.array(apart, np.bool_)]
+
+
+def _same_outline(a: Doubles, b: Doubles) -> bool:
+    """Whether two polygons have the same corners, from whichever on."""
+    return len(a) == len(b) and any(np.abs(np.roll(a, k, axis=0) - b).max() < _SAME for k in range(len(a)))
+
 
 def read_place(folder: Path) -> Place:
     """Read the folder ``map`` of a world folder: shapes.yaml or map.yaml, furniture.json and zones.yaml where they are there.
+
+    The image of map.yaml has the furniture in it; to the shapes of shapes.yaml it is added here.
 
     Raises:
         InputError: a file is missing or wrong; names file, line and key.
     """
     files = folder / "map"
+    furniture = read_furniture(files / "furniture.json") if (files / "furniture.json").is_file() else ()
+    zones = read_zones(files / "zones.yaml") if (files / "zones.yaml").is_file() else ()
     if (files / "shapes.yaml").is_file():
-        map_ = read_shapes(files / "shapes.yaml")
-    elif (files / "map.yaml").is_file():
-        map_ = read_map(files / "map.yaml")
-    else:
-        raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; neither is there")
-    furniture, zones = files / "furniture.json", files / "zones.yaml"
-    return Place(map_, read_furniture(furniture) if furniture.is_file() else (), read_zones(zones) if zones.is_file() else ())
+        walls = read_shapes(files / "shapes.yaml")
+        outlines = tuple(outline for piece in furniture for outline in piece.polygons())
+        discs = np.vstack([walls.discs, *(piece.discs() for piece in furniture)])
+        return Place(replace(walls, polygons=walls.polygons + outlines, discs=discs), furniture, zones)
+    if (files / "map.yaml").is_file():
+        return Place(read_map(files / "map.yaml"), furniture, zones)
+    raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; neither is there")
 
 
 def write_place(place: Place, folder: Path) -> None:
@@ -64,7 +86,8 @@ def write_place(place: Place, folder: Path) -> None:
     write_map(place.map, files / "map.yaml", image="png")
     (files / "map.world.yaml").write_text(_FLATLAND, encoding="utf-8")
     if not place.map.occupied.any() and place.map.unknown is None:
-        write_shapes(place.map, files / "shapes.yaml")
+        polygons, discs = place.shapes_of_walls()
+        write_shapes(replace(place.map, polygons=polygons, discs=discs), files / "shapes.yaml")
     if place.furniture:
         rows = ",\n ".join(json.dumps(plain(piece), allow_nan=False) for piece in place.furniture)
         (files / "furniture.json").write_text(f"[{rows}]\n", encoding="utf-8")

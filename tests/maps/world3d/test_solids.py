@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.ndimage import label
 from tests.places import CONCAVE, FURNITURE, furnished, rooms, shaped
 
 from agora.errors import InputError, UnknownNameError
@@ -14,6 +15,8 @@ from agora.maps.furniture import Box, Cylinder, Furniture
 from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.solids import Prism, solids, wall_cells
+from agora.registry import available, make
+from agora.seeds import Stream
 
 
 def test_boxes_of_cells_are_the_walls_and_the_cells_of_furniture_are_not():
@@ -81,3 +84,19 @@ def test_what_makes_no_solid_is_refused():
         solids(shaped(), thickness=math.nan)
     with pytest.raises(UnknownNameError, match="did you mean 'chair'"):
         solids(Place(rooms(), (Furniture("chai", 1.0, 4.0),)))
+
+
+@pytest.mark.parametrize("name", sorted(available("map_generators")))
+def test_in_generated_places_cells_are_walls_where_no_furniture_is_and_furniture_leaves_nothing_behind(name):
+    place = make("map_generators", name).generate(Stream(name, 3, "place", 0))
+    cells = wall_cells(place)
+    assert not (cells & ~place.map.occupied).any()
+    made = solids(place)
+    assert made.boxes <= made.runs and len(made.furniture) == len(place.furniture)
+    left, count = label(cells, np.ones((3, 3)))
+    whole = left == left[0, 0]
+    assert cells[0].all() and cells[-1].all() and cells[:, 0].all() and cells[:, -1].all()
+    if place.furniture:  # what is apart from the outer wall is a wall of its own, not a cell that a chair touched
+        assert all((left == k).sum() > 3 for k in range(1, count + 1))
+    if name in ("canteen", "industrial_hall", "rosmap_outdoor"):
+        assert whole[cells].all() and cells[1:-1, 1:-1].sum() == 0

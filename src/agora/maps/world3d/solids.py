@@ -154,27 +154,15 @@ def _cells(m: Map, boxes: np.ndarray, height: float) -> list[Body]:
 
 def _shapes(place: Place, height: float, thickness: float) -> list[Body]:
     """Segments, discs and polygons of the map that are not outlines of furniture."""
-    m = place.map
-    outlines = [outline for piece in place.furniture for outline in piece.polygons()]
-    columns = np.vstack([np.zeros((0, 3)), *(piece.discs() for piece in place.furniture)])
     walls = []
-    for k, (x0, y0, x1, y1) in enumerate(m.segments.tolist()):
+    for k, (x0, y0, x1, y1) in enumerate(place.map.segments.tolist()):
         length = math.hypot(x1 - x0, y1 - y0)
         box = Box(0.0, 0.0, 0.0, max(length, _SAME), thickness, height, PLASTER)
         walls.append(Body(f"segment_{k}", (x0 + x1) / 2, (y0 + y1) / 2, math.atan2(y1 - y0, x1 - x0), (box,)))
-    for k, disc in enumerate(m.discs):
-        if not (np.abs(columns - disc).max(axis=1, initial=0.0) < _SAME).any():
-            x, y, radius = disc.tolist()
-            walls.append(Body(f"disc_{k}", x, y, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, height, PLASTER),)))
-    for k, polygon in enumerate(m.polygons):
-        if not any(_same_outline(polygon, outline) for outline in outlines):
-            walls.append(_polygon(f"polygon_{k}", polygon, height))
-    return walls
-
-
-def _same_outline(a: Doubles, b: Doubles) -> bool:
-    """Whether two polygons have the same corners, from whichever on."""
-    return len(a) == len(b) and any(np.abs(np.roll(a, k, axis=0) - b).max() < _SAME for k in range(len(a)))
+    polygons, discs = place.shapes_of_walls()
+    for k, (x, y, radius) in enumerate(discs.tolist()):
+        walls.append(Body(f"disc_{k}", x, y, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, height, PLASTER),)))
+    return walls + [_polygon(f"polygon_{k}", polygon, height) for k, polygon in enumerate(polygons)]
 
 
 def _polygon(name: str, polygon: Doubles, height: float) -> Body:
