@@ -159,3 +159,13 @@ def test_an_obj_is_read_back_to_the_corners_and_volumes_of_the_solids():
     floor = corners[np.unique(objects["floor"])]
     assert np.unique(floor, axis=0).min(0) == pytest.approx([-3.2, -0.1, -10.7])
     assert np.unique(floor, axis=0).max(0) == pytest.approx([9.8, 0.0, -1.7])
+
+
+def test_furniture_is_turned_in_an_obj():
+    place = furnished()
+    text, _ = obj(solids(place), "den.mtl")
+    corners = np.array([[float(v) for v in line.split()[1:]] for line in text.splitlines() if line.startswith("v ")])
+    x, y = turned(place.furniture[2], 0.9, 0.25)
+    assert np.abs(corners - (x, 2.0, -y)).max(axis=1).min() < 1e-5
+    normals = np.array([[float(v) for v in line.split()[1:]] for line in text.splitlines() if line.startswith("vn ")])
+    assert np.abs(normals - (math.cos(2.0), 0.0, -math.sin(2.0))).max(axis=1).min() < 1e-5

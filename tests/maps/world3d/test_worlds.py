@@ -12,11 +12,12 @@ from tests.places import CONCAVE, FURNITURE, furnished, rooms, shaped, turned
 
 from agora.core import state
 from agora.errors import UnknownNameError
+from agora.maps.furniture import Box, Furniture
 from agora.maps.store import build_store
 from agora.maps.world3d.export import KINDS, export
 from agora.maps.world3d.mjcf import mjcf
 from agora.maps.world3d.sdf import sdf
-from agora.maps.world3d.solids import solids
+from agora.maps.world3d.solids import Body, Solids, solids
 from agora.maps.world3d.unity import unity
 from agora.sensors.lidar import Lidar
 
@@ -110,6 +111,14 @@ def test_sdf_has_segments_at_their_heading_and_concave_polygons_as_polylines():
     points = [list(map(float, e.text.split())) for e in root.find(".//collision/geometry/polyline").findall("point")]
     np.testing.assert_allclose(np.array(points) + poses["polygon_0_0_collision"][:2], CONCAVE, atol=1e-6)
     assert poses["polygon_0_0_collision"][2] == 0.0
+
+
+def test_a_part_beside_the_middle_of_a_turned_wall_is_turned_with_it_in_sdf():
+    wall = Body("w", 1.0, 2.0, 0.5, (Box(0.3, -0.4, 0.0, 1.0, 0.2, 2.0),))
+    root = ElementTree.fromstring(sdf(Solids("one", (0.0, 0.0, 4.0, 3.0), (wall,), (), 0, 0)))
+    pose = list(map(float, root.findtext(".//link/collision[@name='w_0_collision']/pose").split()))
+    x, y = turned(Furniture("chair", 1.0, 2.0, 0.5), 0.3, -0.4)
+    assert pose == pytest.approx([x, y, 1.0, 0.0, 0.0, 0.5])
 
 
 def test_unity_has_x_to_the_right_y_up_and_yaw_clockwise():
