@@ -33,13 +33,14 @@ COMPONENTS = {
     "costmap_layers": ("costmap_layers",),
     "crowd_models": ("crowd_models",),
     "tasks": ("worlds", "robots_modes", "obstacles_modes"),
+    "map_generators": ("map_generators",),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
     "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
-    "map_file": (MapFile, ShapesFile),
-    "place_files": (ZoneFile, Furniture, ModelFile),
+    "map_file": (MapFile, ShapesFile, ZoneFile),
+    "furniture_file": (Furniture, ModelFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
 }

@@ -37,7 +37,8 @@ def violations(made, points, clearance):
 def placed(name, number, count):
     """Places and violations of some points of three clearances in one generated place."""
     resolution, (x, y), size = SIZES[number % len(SIZES)]
-    made = make("map_generators", name, resolution=resolution, x=x, y=y, **size).generate(Stream("truth", 2, "place", number))
+    generator = make("map_generators", name, resolution=resolution, x=x, y=y, passage=0.45, **size)
+    made = generator.generate(Stream("truth", 2, "place", number))
     stream = Stream("truth", number, name)
     found = wrong = 0
     for clearance in (0.25, 0.4, 0.51):

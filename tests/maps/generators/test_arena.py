@@ -21,7 +21,7 @@ from agora.maps.generators.arena import from_arena
         ("rosmap", {"obstacle_extra_radius": 2}, "rosmap_outdoor", {"obstacle_num": 15, "obstacle_extra_radius": 1.25}),
         ("rosmap", {"map_type": "canteen", "chair_chance": 0.6}, "canteen", {"chair_chance": 0.6, "counter": False}),
         ("Rosnav Canteen", {}, "canteen", {"chair_chance": 0.4, "obstacle_extra_radius": 2.75}),
-        ("Rosmap Indoor", {"iterations": 7}, "rosmap_indoor", {"iterations": 7, "room": (2.5, 5.0)}),
+        ("Rosmap Indoor", {"iterations": 7}, "rosmap_indoor", {"iterations": 7, "room": (3.0, 6.0)}),
         ("Rosnav Industrial Hall", {"rack_chance": 0.2}, "industrial_hall", {"rack_chance": 0.2, "pallets": 0}),
         ("rosmap", {"map_type": "warehouse", "vert_dist_shelfs_min": 18}, "industrial_hall", {"aisle": 4.5, "pallet_jacks": 3}),
         ("rosmap", {"map_type": "office", "row_chance": 0.7}, "office", {"obstacle_num": 24, "meeting_rooms": 0}),

@@ -9,7 +9,7 @@ from agora.errors import InputError, PlacementError
 
 
 def test_there_is_a_room_for_each_iteration_and_one_in_the_centre():
-    place = generated("rosmap_indoor", iterations=7, height=26.0)
+    place = generated("rosmap_indoor", iterations=7, width=20.0, height=26.0)
     assert len(zones(place, "room")) == 8
     assert len(zones(place, "corridor")) == 7
     assert zones(place, "room")[0].contains([2.65, 17.2])

@@ -1,4 +1,7 @@
-"""Tables with chairs: Arena's generator Rosnav Canteen (Kästner et al., "Arena 3.0", 2024, section VI)."""
+"""Tables with chairs.
+
+Rosnav Canteen of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
 
 from __future__ import annotations
 

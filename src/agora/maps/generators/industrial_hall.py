@@ -1,4 +1,7 @@
-"""Rows of shelves: Arena's generator Rosnav Industrial Hall (Kästner et al., "Arena 3.0", 2024, section VI)."""
+"""Rows of shelves.
+
+Rosnav Industrial Hall of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
 
 from __future__ import annotations
 

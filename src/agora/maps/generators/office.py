@@ -1,4 +1,7 @@
-"""Workplaces in rows: Arena's generator Rosnav Office (Kästner et al., "Arena 3.0", 2024, section VI)."""
+"""Workplaces in rows.
+
+Rosnav Office of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
 
 from __future__ import annotations
 

@@ -97,7 +97,10 @@ class Plan:
         width, height: of the plan, whole cells, m. inner: what the outer wall leaves.
         walls: (rows, columns) cells.
         furniture: so far.
+        reached: (rows, columns) cells whose centre the robot can be at, once finished.
     """
+
+    reached: Bools
 
     def __init__(self, area: Area, *, turns: int = 0, solid: bool = False) -> None:
         self.area, self.turns = area, turns
@@ -162,8 +165,9 @@ class Plan:
         labels, count = reachable(occupied, area)
         before = np.count_nonzero(labels)
         while fill and count > 1:
-            occupied |= labels > 1
+            occupied |= _pockets(labels, area)
             labels, count = reachable(occupied, area)
+        self.reached = labels == 1
         if count != 1 or (fill and np.count_nonzero(labels) < max(0.5 * before, 0.1 * labels.size)):
             how = "fits nowhere" if not count else "gets to too little of the place" if fill else "cannot get everywhere"
             raise Blocked(f"a robot of passage {area.passage:g} m {how}")
@@ -212,6 +216,13 @@ def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
         largest = 1 + int(np.argmax(np.bincount(labels.ravel())[1:]))
         labels = np.where(labels == largest, 1, labels + (labels > 0))
     return labels, count
+
+
+def _pockets(labels: Ints, area: Area) -> Bools:
+    """The cells that robots in other components than the largest would cover, but for those too near to what it is in."""
+    inside, beside = cell_distance(labels > 1, area.resolution), cell_distance(labels == 1, area.resolution)
+    near = area.passage + _HALF_DIAGONAL * area.resolution
+    return np.asarray((labels > 1) | ((inside <= np.float32(near)) & (beside > np.float32(near))))
 
 
 def _cover(occupied: Bools, corners: Doubles) -> None:
