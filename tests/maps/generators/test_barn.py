@@ -63,7 +63,7 @@ def test_blocks_have_the_size_asked_for():
 
 
 def test_a_field_that_is_too_full_is_an_error_that_names_the_share_and_the_tries():
-    with pytest.raises(PlacementError, match=r"fill_pct 0.9: .* no way from left to right, in 7 tries"):
+    with pytest.raises(PlacementError, match=r"^fill_pct 0.9: a robot of passage 0.5 m .*, in 7 tries, in a place"):
         generated("barn", fill_pct=0.9, tries=7)
 
 

@@ -29,20 +29,30 @@ def test_the_robot_gets_everywhere_it_fits(name):
         assert (flooded(clear) == clear).all()
 
 
+def touched(place):
+    """Cells (rows, columns) whose square shares an area with a piece of furniture."""
+    cells, half = np.zeros(place.map.shape, bool), place.map.resolution / 2
+    for shape in (shape for piece in place.furniture for shape in shapes(piece)):
+        low, high = np.reshape(shape.bounds, (2, 2))
+        (row, last_row), (column, last_column) = place.map.cell_of([low, high])
+        grid = np.mgrid[row : last_row + 1, column : last_column + 1].reshape(2, -1)
+        x, y = place.map.centre_of(*grid).T
+        squares = shapely.box(x - half, y - half, x + half, y + half)
+        cells[tuple(grid)] |= shapely.area(shapely.intersection(shape, squares)) > 1e-6
+    return cells
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_cell_that_furniture_touches_is_occupied(name):
     place = generated(name, 2, passage=0.4)
-    cell = place.map.resolution
-    for piece in place.furniture:
-        for shape in shapes(piece):
-            x0, y0, x1, y1 = shape.bounds
-            rows, columns = place.map.cell_of([[x0, y0], [x1, y1]])
-            for row in range(rows[0], rows[1] + 1):
-                for column in range(columns[0], columns[1] + 1):
-                    x, y = place.map.centre_of(row, column)
-                    square = shapely.box(x - cell / 2, y - cell / 2, x + cell / 2, y + cell / 2)
-                    if shape.intersection(square).area > 1e-6:
-                        assert place.map.occupied[row, column], f"{piece} touches the free cell {row}, {column}"
+    assert not (touched(place) & ~place.map.occupied).any()
+
+
+@pytest.mark.parametrize("name", ["canteen", "industrial_hall", "rosmap_outdoor"])
+def test_in_a_hall_nothing_else_is_occupied(name):
+    place = generated(name, 1)
+    inner = (slice(1, -1), slice(1, -1))
+    assert (place.map.occupied[inner] == touched(place)[inner]).mean() > 0.9995
 
 
 @pytest.mark.parametrize("name", NAMES)
