@@ -15,6 +15,7 @@ import typer
 from agora.cli import app
 from agora.datasets.catalogue import CATALOGUE
 from agora.interfaces import CrowdScene, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
+from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
 from agora.planners.presets import preset_names
@@ -39,6 +40,7 @@ COMPONENTS = {
 FILES: dict[str, tuple[type, ...]] = {
     "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
     "map_file": (MapFile, ShapesFile, ZoneFile),
+    "furniture_file": (Furniture, ModelFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
 }

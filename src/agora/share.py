@@ -1,10 +1,11 @@
-"""The files that travel with the library: ``configs/`` and ``scenarios/``.
+"""The files that travel with the library, ``configs/`` and ``scenarios/``, and the folder of those that users bring in.
 
 An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from agora.errors import InputError
@@ -23,3 +24,9 @@ def folder(name: str) -> Path:
         if (place / name).is_dir() and (place.name == "_share" or (place / "pyproject.toml").is_file()):
             return place / name
     raise InputError(f"there is no folder {name!r} in {_PACKAGE / '_share'} or {checkout}; the installation is incomplete")
+
+
+def data_home() -> Path:
+    """Return the folder of what users brought in, data sets, worlds and robots; it may not exist yet."""
+    named = os.environ.get("AGORA_DATA")
+    return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from agora.config import load
 from agora.core.state import Doubles
 from agora.errors import UnknownNameError
+from agora.share import data_home
 
 Colour = tuple[float, float, float]
 WOOD, STEEL, CLOTH, LEAF = (0.72, 0.53, 0.34), (0.55, 0.58, 0.62), (0.30, 0.42, 0.55), (0.30, 0.52, 0.28)
@@ -249,12 +253,43 @@ MODELS = {model.name: model for model in (*_ARENA, *_MORE)}
 """Every model by name. The names of Arena's static obstacles are among them; the shapes are our own."""
 
 
+@dataclass(frozen=True)
+class ModelFile:
+    """The keys of a file ``obstacles/<name>.yaml`` in the data folder: a model of the user's own.
+
+    Attributes:
+        name: as scenario files name it.
+        boxes, cylinders: what it is made of.
+        source: where its sizes are from.
+    """
+
+    name: str
+    boxes: tuple[Box, ...] = ()
+    cylinders: tuple[Cylinder, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.boxes and not self.cylinders:
+            raise ValueError(f"boxes: a model has a box or a cylinder, {self.name!r} has neither")
+
+
 def model_of(name: str) -> Model:
-    """Return the model of a name.
+    """Return the model of a name: of `MODELS`, or of a file in the data folder.
 
     Raises:
         UnknownNameError: no such model.
+        InputError: the file is wrong.
     """
-    if name not in MODELS:
-        raise UnknownNameError("furniture model", name, MODELS)
-    return MODELS[name]
+    if name in MODELS:
+        return MODELS[name]
+    own = {path.stem: path for path in (data_home() / "obstacles").glob("*.yaml")}
+    if name not in own:
+        raise UnknownNameError("furniture model", name, [*MODELS, *own])
+    return _read(own[name], own[name].stat().st_mtime_ns)
+
+
+@functools.cache
+def _read(path: Path, changed: int) -> Model:
+    """The model of a file while that stays as it is."""
+    file = load(path, ModelFile)
+    return Model(path.stem, (*file.boxes, *file.cylinders))

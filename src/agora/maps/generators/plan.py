@@ -249,7 +249,7 @@ def _cover_disc(occupied: Bools, disc: Doubles) -> None:
     window = occupied[rows, columns]
     y, x = np.ogrid[: window.shape[0], : window.shape[1]]
     dx, dy = np.abs(x + columns.start + 0.5 - cx) - 0.5, np.abs(y + rows.start + 0.5 - cy) - 0.5
-    window |= np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) < radius
+    window |= np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) < radius - _TINY
 
 
 def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) -> Place:
