@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agora.errors import InputError
+from agora.errors import InputError, UnknownNameError
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -23,3 +23,21 @@ def folder(name: str) -> Path:
         if (place / name).is_dir() and (place.name == "_share" or (place / "pyproject.toml").is_file()):
             return place / name
     raise InputError(f"there is no folder {name!r} in {_PACKAGE / '_share'} or {checkout}; the installation is incomplete")
+
+
+def named_file(kind: str, name: str, suffix: str) -> Path:
+    """Return a file of ``configs/<kind>`` by its name, with or without the suffix; or that of a path, which has a slash.
+
+    Raises:
+        UnknownNameError: no such file in the folder.
+        InputError: no such path.
+    """
+    if "/" in name:
+        if not Path(name).is_file():
+            raise InputError(f"there is no file {name}")
+        return Path(name)
+    place = folder("configs") / kind
+    known = [path.stem for path in place.glob(f"*{suffix}")]
+    if name.removesuffix(suffix) not in known:
+        raise UnknownNameError(f"file in configs/{kind}", name, known)
+    return place / f"{name.removesuffix(suffix)}{suffix}"

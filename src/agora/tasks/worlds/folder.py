@@ -80,6 +80,6 @@ class Folder:
         """
         place = world_folder(self.path)
         if name not in self.scenarios:
-            return World(_read(place))
+            return World(_read(place), folder=place)
         file = place / "scenarios" / f"{name}.json"
-        return World(_read(place), read_scenario(file), scenario_file=file)
+        return World(_read(place), read_scenario(file), scenario_file=file, folder=place)
