@@ -8,8 +8,11 @@ from typing import Literal
 import numpy as np
 
 from agora.core.state import TYPES, Doubles
-from agora.errors import InputError, nearest
+from agora.errors import InputError, PlacementError, nearest
+from agora.maps.distance import edges_of, gap_to_shapes
 from agora.maps.furniture import Furniture, model_of
+from agora.maps.grid import Map
+from agora.tasks.placement import component_of
 from agora.tasks.start import Thing
 from agora.tasks.world import Person, Task
 
@@ -17,6 +20,7 @@ MOST = 10_000
 """Most pedestrians, or pieces of furniture, that a mode takes."""
 
 Kind = Literal["static", "interactive", "dynamic"]
+_TRIES = 100
 _RING = 0.8  # distance of a group's members from its centre at the start, m
 
 
@@ -39,16 +43,51 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
         UnknownNameError: no such model.
         PlacementError: there is no room.
     """
-    gap = 2 * (task.radius + task.safety)
-    taken = robot_places(task, keep_clear, goals=True)
-    things = []
+    taken = robot_places(task, max(keep_clear, task.radius + task.safety), goals=True)
+    room, things = _Room(task.map, task.radius), []
     for kind, name in wanted:
         radius = model_of(name).radius
-        x, y = task.place(radius + gap, 1, keep_out=taken + (0.0, 0.0, radius))[0]
-        heading = float(task.stream.uniform(-np.pi, np.pi))
-        things.append(Thing(task.name("S" if kind == "static" else "I", name), kind, Furniture(name, float(x), float(y), heading)))
-        taken = np.vstack([taken, (x, y, radius + gap)])
+        for _ in range(_TRIES):
+            place = task.place(radius, 1, keep_out=taken + (0.0, 0.0, radius), passage=min(task.radius, radius))[0]
+            piece = Furniture(name, float(place[0]), float(place[1]), float(task.stream.uniform(-np.pi, np.pi)))
+            if room.take(piece):
+                break
+        else:
+            raise PlacementError(f"no place for {name!r} in {_TRIES} tries that robots can go round, in map {task.map.name!r}")
+        things.append(Thing(task.name("S" if kind == "static" else "I", name), kind, piece))
+        taken = np.vstack([taken, (*place, radius)])
     task.furnish(things)
+
+
+class _Room:
+    """The free space of a map for robots of a radius, which furniture may narrow but not divide."""
+
+    def __init__(self, map: Map, radius: float) -> None:
+        self._map, self._radius = map, max(radius, 0.5 * map.resolution)
+        self._parts = component_of(map, radius)
+
+    def take(self, piece: Furniture) -> bool:
+        """Whether the piece leaves every part of the free space in one; if so, it is there from now on."""
+        from scipy.ndimage import label
+
+        reach = model_of(piece.model).radius + self._radius
+        corners = np.array([[piece.x - reach, piece.y - reach], [piece.x + reach, piece.y + reach]])
+        rows, columns = (
+            np.clip(cells, 0, size - 1) for cells, size in zip(self._map.cell_of(corners), self._map.shape, strict=True)
+        )
+        near = slice(rows[0], rows[1] + 1), slice(columns[0], columns[1] + 1)
+        grid = np.indices(self._parts[near].shape)
+        centres = self._map.centre_of(grid[0] + rows[0], grid[1] + columns[0]).reshape(-1, 2)
+        polygons = tuple(piece.polygons())
+        gap = gap_to_shapes(centres, edges_of(polygons), piece.discs(), polygons).reshape(grid.shape[1:])
+        left = self._parts > 0
+        left[near] &= gap > self._radius
+        parts = label(left)[0]
+        pairs = np.unique(np.stack([self._parts[left], parts[left]]), axis=1)
+        whole = bool(len(np.unique(pairs[0])) == pairs.shape[1])
+        if whole:
+            self._parts = parts
+        return whole
 
 
 def add_pedestrians(

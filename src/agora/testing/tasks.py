@@ -106,8 +106,8 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
     """Check a robots mode against the contract of `agora.tasks.world`.
 
     Every robot has a start pose and one goal or more, finite, with headings in (-pi, pi], on the map and clear of walls; starts are
-    clear of each other; random places are in no forbidden zone; the same stream gives the same bits, and another one other places if the mode is random; where nothing is
-    free it says so; nothing given is written to; no global generator is drawn from.
+    clear of each other; random places are in no forbidden zone; the same stream gives the same bits, and another one other places
+    if the mode is random; where nothing is free it says so; nothing given is written to; no global generator is drawn from.
 
     Args:
         mode: to check.
@@ -147,10 +147,10 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
     """Check an obstacles mode against the contract of `agora.tasks.world`.
 
-    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall, in no robot and not in each other; random
-    places are in no forbidden zone; names are different; static obstacles leave the robots' starts and goals free; recorded pedestrians appear only where there are some; the same
-    stream gives the same bits, and another one another task if the mode is random; the world, its map and the robots' places are
-    not written to; no global generator is drawn from.
+    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall, in no robot and not in each other; names
+    are different; random places are in no forbidden zone; static obstacles leave the robots' starts and goals free; recorded
+    pedestrians appear only where there are some; the same stream gives the same bits, and another one another task if the mode is
+    random; the world, its map and the robots' places are not written to; no global generator is drawn from.
 
     Args:
         mode: to check.
