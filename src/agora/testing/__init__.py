@@ -6,6 +6,7 @@ check_planner(MyPlanner())
 
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
+from agora.testing.generators import check_map_generator
 from agora.testing.global_planners import check_global_planner
 from agora.testing.metrics import check_metric
 from agora.testing.modules import check_module
@@ -18,6 +19,7 @@ __all__ = [
     "Move",
     "check_crowd_model",
     "check_global_planner",
+    "check_map_generator",
     "check_metric",
     "check_module",
     "check_obstacles_mode",
