@@ -100,7 +100,7 @@ class Setup:
         staged = self.settings.staged
         made = {
             "staged": lambda: Staged(staged.curriculum, staged.index),
-            "dynamic_map": lambda: DynamicMap(file="default"),
+            "dynamic_map": lambda: DynamicMap(),
         }
         return _named("modules", module, made)
 

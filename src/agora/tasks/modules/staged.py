@@ -9,10 +9,11 @@ from typing import Any
 
 from agora.config import load
 from agora.errors import InputError
+from agora.maps.generators.arena import from_arena
 from agora.registry import Named
 from agora.share import named_file
 from agora.tasks.module import Module, Plan
-from agora.tasks.modules.dynamic_map import DynamicMap, MapProperties, generator_of_arena
+from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.obstacles.random import Amount, Random
 from agora.tasks.population import MOST
 
@@ -42,26 +43,16 @@ class CurriculumStage:
             raise ValueError(f"goal_radius must be above 0 and at most 1000 m, got {self.goal_radius}")
         if self.map_generator:
             try:
-                generator_of_arena(*self.algorithm(), MapProperties())
+                from_arena(self.algorithm())
             except InputError as error:
                 raise ValueError(f"map_generator: {error}") from error
 
-    def algorithm(self) -> tuple[str, dict[str, Any]]:
-        """Name and configuration of the algorithm that generates maps.
-
-        Raises:
-            InputError: they are not there.
-        """
-        given = self.map_generator
-        if "algorithm" in given:
-            unknown = given.keys() - {"algorithm", "algorithm_config"}
-            name, config = given["algorithm"], given.get("algorithm_config") or {}
-        else:
-            unknown = set()
-            name, config = next(iter(given.items()))
-        if unknown or not isinstance(name, str) or not isinstance(config, dict):
-            raise InputError("expected the name of an algorithm and a mapping algorithm_config, and nothing else")
-        return name, config
+    def algorithm(self) -> dict[str, Any]:
+        """The algorithm that generates maps, as Arena's ``map_generator.yaml`` names it."""
+        if "algorithm" in self.map_generator:
+            return self.map_generator
+        name, config = next(iter(self.map_generator.items()))
+        return {"algorithm": name, "algorithm_config": config}
 
 
 @dataclass(frozen=True)
@@ -129,7 +120,7 @@ def _with_maps(module: Named, stage: CurriculumStage) -> Named:
     """The module, with the stage's maps if it is the one that makes them."""
     if not isinstance(module.part, DynamicMap) or not stage.map_generator:
         return module
-    return Named(module.name, module.part.with_algorithm(*stage.algorithm()))
+    return Named(module.name, module.part.with_algorithm(stage.algorithm()))
 
 
 @lru_cache(maxsize=16)

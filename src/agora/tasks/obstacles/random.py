@@ -106,7 +106,7 @@ class Random:
             looks = self.dynamic.draw(task.stream)
         else:
             looks = ["actor1"] * task.stream.integer(*self.dynamic)
-        group = 0
+        group = 1 + max((person.group for person in task.pedestrians), default=-1)
         while looks:
             size = min(task.stream.integer(*self.group_size), len(looks))
             add_pedestrians(

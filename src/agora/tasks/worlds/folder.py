@@ -12,6 +12,7 @@ from pathlib import Path
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.maps.grid import Map
 from agora.maps.io import read_map, read_shapes
+from agora.maps.zones import Zone, read_zones
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.scenario import read_scenario
@@ -44,6 +45,12 @@ def _read(place: Path) -> Map:
         if (place / "map" / file).is_file():
             return read(place / "map" / file)
     raise InputError(f"{place}: a world has map/map.yaml or map/shapes.yaml; neither is there")
+
+
+@lru_cache(maxsize=64)
+def _zones(place: Path) -> tuple[Zone, ...]:
+    file = place / "map" / "zones.yaml"
+    return read_zones(file) if file.is_file() else ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,6 @@ class Folder:
         """
         place = world_folder(self.path)
         if name not in self.scenarios:
-            return World(_read(place), folder=place)
+            return World(_read(place), zones=_zones(place), folder=place)
         file = place / "scenarios" / f"{name}.json"
-        return World(_read(place), read_scenario(file), scenario_file=file, folder=place)
+        return World(_read(place), read_scenario(file), scenario_file=file, zones=_zones(place), folder=place)
