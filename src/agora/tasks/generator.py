@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from agora.config import load
 from agora.errors import InputError
-from agora.registry import Named
+from agora.registry import Named, available
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.module import Plan
@@ -40,7 +40,7 @@ class Setup:
     Attributes:
         settings: of modes and modules.
         robots, obstacles, modules: names, or components.
-        world: name or path of a world folder, "dynamic_map", or a component.
+        world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
         crowd: what moves pedestrians, and what they are like.
     """
@@ -109,6 +109,8 @@ class Setup:
             return _named("worlds", self.world, {})
         if self.world == "dynamic_map":
             return Named.of("worlds", "open")
+        if self.world in available("worlds"):
+            return Named.of("worlds", self.world)
         scenario = (Path(self.settings.scenario.file).stem,) if "scenario" in (self.robots, self.obstacles) else ()
         return Named("folder", Folder(self.world, scenario))
 
@@ -137,7 +139,7 @@ class TaskGenerator:
         settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora where not given.
         tm_robots, tm_obstacles: robots mode and obstacles mode, by name or as components.
         tm_modules: modules, by name or as components; also a text with commas.
-        world: name or path (with a slash) of a world folder, "dynamic_map", or a component.
+        world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
         crowd: what moves pedestrians, and what they are like.
         seed: of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
