@@ -14,7 +14,16 @@ from agora.tasks.obstacles.random import Random
 from agora.testing.guard import identical
 
 FILES = {
-    "config.yaml": "suite:\n  config: basic.yaml\n  scale_episodes: 1\n\ncontest:\n  config: inter.yaml\n\ngeneral:\n  simulator: flatland\n",
+    "config.yaml": """suite:
+  config: basic.yaml
+  scale_episodes: 1
+
+contest:
+  config: inter.yaml
+
+general:
+  simulator: flatland
+""",
     "suites/basic.yaml": """stages:
   - name: scenario
     episodes: 2
@@ -124,7 +133,7 @@ def test_episodes_are_scaled_and_never_less_than_one(files, scale, counts):
         ("suites/basic.yaml", "counterflow", "counterflaw", "basic.yaml:2: stages[0]: scenarios: no scenario of corridor"),
         ("contests/inter.yaml", "pure_pursuit", "pure_persuit", "inter.yaml:3: contestants[0].local_planner: no planner called"),
         ("contests/inter.yaml", "bypass", "polite", "inter.yaml:6: contestants[1].inter_planner: no interplanner called 'polite'"),
-        ("contests/inter.yaml", "straight", "carrot", "inter.yaml:1: contestants must be at least one, with different names"),
+        ("contests/inter.yaml", "straight", "carrot", "inter.yaml:2: contestants must be at least one, with different names"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_line_and_key(files, name, old, new, message):

@@ -126,7 +126,8 @@ def test_an_amount_that_makes_no_sense_is_refused(values, message):
 XML = """<random>
 <static><obstacle name="a" min="1" max="3" model="table"/><obstacle name="b" min="1" max="1" model="table"/></static>
 <interactive><obstacle name="c" min="0" max="1" model="chair"/></interactive>
-<dynamic><obstacle name="d" min="2" max="2" model="actor1" type="elder"/><obstacle name="e" min="0" max="3" model="actor1"/></dynamic>
+<dynamic><obstacle name="d" min="2" max="2" model="actor1" type="elder"/>
+<obstacle name="e" min="0" max="3" model="actor1"/></dynamic>
 </random>"""
 
 
