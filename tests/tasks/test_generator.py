@@ -76,12 +76,13 @@ def test_modes_are_switched_from_the_next_reset_on_and_run_in_one_batch():
 
 def test_a_switch_that_fails_changes_nothing():
     made = quick()
-    before = made.start(0)
+    before, setup = made.start(0), made.setup
     for wrong in ({"robots": "gided"}, {"obstacles": "randon"}, {"modules": "stagde"}, {"world": "hal"}, {"robot": "jackel"}):
         with pytest.raises(InputError, match="did you mean"):
             made.switch(**wrong, settings=Settings(timeout=3.0))
     assert identical(made.start(0), before)
     assert made.stage.timeout == 6.0
+    assert made.setup is setup
 
 
 def test_components_are_taken_as_they_are():
