@@ -3,8 +3,8 @@
 A module is a frozen dataclass whose fields are its parameters; it keeps nothing between resets, so that an episode depends on its
 plan alone. What has to count (episodes a map, the stage of a curriculum) is in the plan or is a parameter.
 
-What all episodes of a batch share, the crowd model and what it sees, behaviours, periods, ``ends`` and ``after_end``, is not a
-module's to change.
+What all episodes of a batch share, the crowd model and what it sees, behaviours, periods, navigation, ``ends`` and
+``after_end``, is not a module's to change.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -43,6 +43,21 @@ class Crowd:
 
 
 @dataclass(frozen=True)
+class Navigation:
+    """How robots get their paths, the same for every planner.
+
+    Attributes:
+        global_planner: makes the path.
+        layers: put costs about pedestrians on the global planner's map and on local costmaps, one after the other.
+        replan: s between two paths, a multiple of the control period; 0 for one path to every goal.
+    """
+
+    global_planner: Annotated[Named, Plug("global_planners")] = field(default_factory=lambda: Named.of("global_planners", "a_star"))
+    layers: tuple[Annotated[Named, Plug("costmap_layers")], ...] = ()
+    replan: float = 0.0
+
+
+@dataclass(frozen=True)
 class Stage:
     """Episodes of one kind.
 
@@ -58,6 +73,7 @@ class Stage:
         modules: what changes the stage before each episode, or the task after; one after the other.
         forbidden: categories of zones in which nothing is placed at random.
         seed: of every random stream, instead of the suite's.
+        navigation: how robots get their paths.
     """
 
     name: str
@@ -77,6 +93,7 @@ class Stage:
     modules: tuple[Annotated[Named, Plug("modules")], ...] = ()
     forbidden: tuple[str, ...] = ("forbidden",)
     seed: int | None = None
+    navigation: Navigation = field(default_factory=Navigation)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -94,6 +111,9 @@ class Stage:
             raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
         if self.seed is not None and self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
+        often = self.navigation.replan / self.periods.control
+        if often < 0 or abs(often - round(often)) > 1e-6:
+            raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {often}")
         if self.safety < 0:
             raise ValueError(f"safety must be at least 0, got {self.safety}")
 
@@ -238,7 +258,7 @@ def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]
 
 def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
     stage = plan.stage
-    common = Start(
+    return Start(
         entry=plan.entry,
         seed=plan.seed,
         map=task.map,
@@ -250,13 +270,8 @@ def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
         things=tuple(task.things),
         names=tuple(person.name or f"D_{person.look}_{k}" for k, person in enumerate(task.pedestrians, 1)),
         looks=tuple(person.look for person in task.pedestrians),
-    )
-    if not task.replay:
-        return common
-    return replace(
-        common,
-        replay=task.world.replay,
-        replay_radius=task.world.replay_radius,
+        replay=task.replay,
+        replay_radius=task.replay_radius,
         replay_phase=task.phase,
     )
 

@@ -97,8 +97,8 @@ class Task:
         stream: for everything random.
         crowd: what pedestrians are like.
         robots: start pose and goals of each robot, once placed.
-        pedestrians: simulated ones, once placed; replay: whether the recorded ones of the world appear.
-        phase: (n,) s by which each recording is ahead.
+        pedestrians: simulated ones, once placed.
+        replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
         things: furniture put into the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
         timeout: s. goal_tolerance: m. speed: of the fastest robot, m/s. control: s between two calls of the planner.
@@ -114,7 +114,8 @@ class Task:
     crowd: People
     robots: list[tuple[Doubles, Doubles]] = field(default_factory=list)
     pedestrians: list[Person] = field(default_factory=list)
-    replay: bool = False
+    replay: Trajectories | None = None
+    replay_radius: float = 0.3
     phase: Doubles = field(default_factory=lambda: np.zeros(0))
     things: list[Thing] = field(default_factory=list)
     forbidden: tuple[Doubles, ...] = ()

@@ -16,7 +16,7 @@ from agora.testing.guard import identical, pure
 from agora.testing.tasks import task
 
 _EPISODES = tuple(range(12))
-_SHARED = ("crowd", "periods", "ends", "after_end")
+_SHARED = ("crowd", "periods", "navigation", "ends", "after_end")
 
 
 def check_module(module: Module, *, stage: Stage | None = None) -> None:
