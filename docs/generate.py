@@ -17,6 +17,7 @@ from agora.config import key_of
 from agora.datasets.catalogue import CATALOGUE
 from agora.interfaces import CrowdScene, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
 from agora.maps.io import MapFile, ShapesFile
+from agora.maps.zones import ZoneFile
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
@@ -55,12 +56,13 @@ COMPONENTS = {
     "costmap_layers": ("costmap_layers",),
     "crowd_models": ("crowd_models",),
     "tasks": ("worlds", "robots_modes", "obstacles_modes", "modules"),
+    "map_generators": ("map_generators",),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
     "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
-    "map_file": (MapFile, ShapesFile),
+    "map_file": (MapFile, ShapesFile, ZoneFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
     "task_generator_file": (

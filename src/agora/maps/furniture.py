@@ -74,7 +74,7 @@ class Model:
 
     Attributes:
         name: as scenario files name it.
-        parts: what it is made of; all of them are in the way of robots and pedestrians.
+        parts: what it is made of; those on the floor are in the way of robots and pedestrians, the others do not reach over them.
         spots: where pedestrians use it.
     """
 
@@ -119,19 +119,19 @@ class Furniture:
     heading: float = 0.0
 
     def polygons(self) -> list[Doubles]:
-        """The boxes' outlines (4, 2), counter-clockwise, m."""
+        """The outlines (4, 2) of the boxes on the floor, counter-clockwise, m."""
         turn = np.array([[math.cos(self.heading), math.sin(self.heading)], [-math.sin(self.heading), math.cos(self.heading)]])
         outlines = []
         for part in model_of(self.model).parts:
-            if isinstance(part, Box):
+            if isinstance(part, Box) and part.z == 0.0:
                 corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (part.length / 2, part.width / 2) + (part.x, part.y)
                 outlines.append(corners @ turn + (self.x, self.y))
         return outlines
 
     def discs(self) -> Doubles:
-        """The cylinders' outlines (K, 3): x, y, radius, m."""
+        """The outlines (K, 3) of the cylinders on the floor: x, y, radius, m."""
         c, s = math.cos(self.heading), math.sin(self.heading)
-        round_parts = [p for p in model_of(self.model).parts if isinstance(p, Cylinder)]
+        round_parts = [p for p in model_of(self.model).parts if isinstance(p, Cylinder) and p.z == 0.0]
         rows = [(self.x + c * p.x - s * p.y, self.y + s * p.x + c * p.y, p.radius) for p in round_parts]
         return np.array(rows, np.float64).reshape(-1, 3)
 
@@ -183,9 +183,9 @@ def _desk(name: str, length: float, width: float) -> Model:
 
 def _jack(name: str, load: float, colour: Colour) -> Model:
     """A pallet jack: forks towards +x under a load of some height, the handle at -x, and who pulls it."""
-    body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.72, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
+    body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.7, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
     forks: tuple[Box, ...] = tuple(Box(0.2, y, 0.0, 1.1, 0.16, 0.2, STEEL) for y in (-0.18, 0.18))
-    loaded = (Box(0.2, 0.0, 0.2, 1.1, 0.8, load, WOOD),) if load else ()
+    loaded = (Box(0.2, 0.0, 0.0, 1.1, 0.8, 0.15 + load, WOOD),) if load else ()
     return Model(name, (body, handle, *forks, *loaded), (Spot(-1.1, 0.0, 0.0, "work"),))
 
 
@@ -201,7 +201,7 @@ _ARENA = (
     _block("cuboid", 0.8, 0.8, 0.8, STEEL),
     Model("cylinder", (Cylinder(0.0, 0.0, 0.0, 0.25, 1.0, STEEL),)),
     _block("long_shelf", 2.7, 1.0, 3.0, ORANGE, stand=True),
-    Model("office_chair", (Cylinder(0.0, 0.0, 0.0, 0.3, 0.48, DARK), Box(-0.25, 0.0, 0.48, 0.06, 0.4, 0.5, DARK)), (_SIT,)),
+    Model("office_chair", (Cylinder(0.0, 0.0, 0.0, 0.3, 0.48, DARK), Box(-0.2, 0.0, 0.48, 0.06, 0.36, 0.5, DARK)), (_SIT,)),
     _desk("office_desk", 1.6, 0.8),
     _block("pallet", 1.2, 0.8, 0.15, WOOD),
     _block("pallet2", 1.2, 1.0, 0.15, WOOD, Box(0.0, 0.0, 0.15, 1.1, 0.9, 0.9, (0.76, 0.62, 0.44))),

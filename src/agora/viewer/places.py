@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agora.errors import InputError
-from agora.maps.furniture import Box, Cylinder, Furniture, model_of
+from agora.maps.furniture import Box, Furniture, model_of
 from agora.maps.place import Place
 from agora.viewer.figures import draw_map, style
 from agora.viewer.scene import Extent
@@ -73,16 +73,16 @@ def draw_place(axes: Axes, place: Place, tints: dict[str, str]) -> None:
 
 def _outlines(piece: Furniture) -> list[Patch]:
     """The parts of a piece from above, the lower ones first."""
-    from matplotlib.patches import Circle, Polygon
+    from matplotlib.patches import Circle, Rectangle
+    from matplotlib.transforms import Affine2D
 
-    parts = model_of(piece.model).parts
-    polygons, discs = iter(piece.polygons()), iter(piece.discs())
-    shown: list[tuple[float, Patch]] = []
-    for part in parts:
-        top = part.z + part.height
+    shown: list[Patch] = []
+    turn = Affine2D().rotate(piece.heading).translate(piece.x, piece.y)
+    for part in sorted(model_of(piece.model).parts, key=lambda part: part.z + part.height):
         if isinstance(part, Box):
-            shown.append((top, Polygon(next(polygons), closed=True, facecolor=part.colour, edgecolor=_EDGE, lw=0.25)))
-        elif isinstance(part, Cylinder):
-            x, y, radius = next(discs)
-            shown.append((top, Circle((x, y), radius, facecolor=part.colour, edgecolor=_EDGE, lw=0.25)))
-    return [patch for _, patch in sorted(shown, key=lambda pair: pair[0])]
+            corner = (part.x - part.length / 2, part.y - part.width / 2)
+            shown.append(Rectangle(corner, part.length, part.width, facecolor=part.colour, edgecolor=_EDGE, lw=0.25))
+        else:
+            shown.append(Circle((part.x, part.y), part.radius, facecolor=part.colour, edgecolor=_EDGE, lw=0.25))
+        shown[-1].set_transform(turn)
+    return shown

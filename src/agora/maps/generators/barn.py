@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Bools
-from agora.maps.generators.plan import Area, Blocked, Plan, drawn, reachable
+from agora.maps.generators.plan import Area, Blocked, Plan, drawn
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -58,16 +58,16 @@ class Barn(Area):
         blocks = smoothed(np.asarray(stream.uniform(shape=shape) < self.fill_pct), self.smooth_iter)
         row, column = (((np.arange(n) + 0.5) * self.resolution / self.cell).astype(int) for n in (rows, columns))
         plan.walls |= blocks[np.ix_(np.minimum(row, shape[0] - 1), np.minimum(column, shape[1] - 1))]
-        end = self.passage + 2 * self.cell + self.resolution
-        labels, _ = reachable(plan.walls, self)
-        strip = math.ceil(end / self.resolution)
-        if not ((labels[:, :strip] == 1).any() and (labels[:, -strip:] == 1).any()):
-            raise Blocked(f"a robot of passage {self.passage:g} m finds no way from left to right")
         x0, y0, x1, y1 = plan.inner
+        end = self.passage + 2 * self.cell + self.resolution
         plan.zone("field", "outdoor", plan.inner)
         plan.zone("left", "end", (x0, y0, min(x0 + 2 * end, x1), y1))
         plan.zone("right", "end", (max(x1 - 2 * end, x0), y0, x1, y1))
-        return plan.finish("barn", fill=True)
+        place = plan.finish("barn", fill=True)
+        strip = math.ceil(end / self.resolution)
+        if not (plan.reached[:, :strip].any() and plan.reached[:, -strip:].any()):
+            raise Blocked(f"a robot of passage {self.passage:g} m finds no way from left to right")
+        return place
 
 
 def smoothed(filled: Bools, passes: int) -> Bools:

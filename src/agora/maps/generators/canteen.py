@@ -1,4 +1,7 @@
-"""Tables with chairs: Arena's generator Rosnav Canteen (Kästner et al., "Arena 3.0", 2024, section VI)."""
+"""Tables with chairs.
+
+Rosnav Canteen of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 
 from agora.maps.furniture import model_of
 from agora.maps.generators.layout import Rectangle, capacity, grown, outline, row, scatter
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, Plan, drawn, either_way
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -44,10 +47,10 @@ class Canteen(Area):
         Raises:
             PlacementError: the tables or the counter do not fit.
         """
-        return drawn(self, lambda: self._hall(stream), "passage")
+        return drawn(self, lambda: either_way(stream, lambda turns: self._hall(stream, turns)), "passage")
 
-    def _hall(self, stream: Stream) -> Place:
-        plan = Plan(self, turns=stream.integer(0, 3))
+    def _hall(self, stream: Stream, turns: int) -> Place:
+        plan = Plan(self, turns=turns)
         hall = self._counter(plan) if self.counter else plan.inner
         chair = model_of("chair").extent
         reach = math.hypot(_REACH + chair[2], chair[3]) if self.chair_chance else model_of("table").radius

@@ -66,6 +66,6 @@ class Crossing(Area):
             "upper": (begin[1], end[0], end[1], y1),
         }
         for number, (label, box) in enumerate(arms.items()):
-            if number < self.arms and box[0] < box[2] and box[1] < box[3]:
+            if number < self.arms and min(box[2] - box[0], box[3] - box[1]) > 0.5 * self.resolution:
                 plan.zone(f"{label} arm", "corridor", box)
         return plan.finish("crossing")

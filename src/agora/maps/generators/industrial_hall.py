@@ -1,4 +1,7 @@
-"""Rows of shelves: Arena's generator Rosnav Industrial Hall (Kästner et al., "Arena 3.0", 2024, section VI)."""
+"""Rows of shelves.
+
+Rosnav Industrial Hall of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from agora.maps.generators.layout import outline, row, slots
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, Plan, drawn, either_way
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -50,10 +53,9 @@ class IndustrialHall(Area):
             raise self.fail(
                 "pallet_jacks", f"with {self.pallets} pallets it is more than one for each of {self.obstacle_num} shelves"
             )
-        return drawn(self, lambda: self._hall(stream), "passage")
+        return drawn(self, lambda: either_way(stream, lambda turns: self._hall(stream, turns)), "passage")
 
-    def _hall(self, stream: Stream) -> Place:
-        turns = stream.integer(0, 3)
+    def _hall(self, stream: Stream, turns: int) -> Place:
         plan = Plan(self, turns=turns)
         shelf, rack = (outline(row(model)) for model in ("long_shelf", "rack"))
         aisle = max(self.aisle, self.lane + _PARKED * bool(self.pallet_jacks + self.pallets))

@@ -1,4 +1,7 @@
-"""Workplaces in rows: Arena's generator Rosnav Office (Kästner et al., "Arena 3.0", 2024, section VI)."""
+"""Workplaces in rows.
+
+Rosnav Office of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from agora.maps.generators.layout import Rectangle, Set, at_wall, length_of, outline, row, slots
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, Plan, drawn, either_way
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -48,10 +51,10 @@ class Office(Area):
         Raises:
             PlacementError: workplaces, meeting rooms or storage do not fit.
         """
-        return drawn(self, lambda: self._floor(stream), "passage")
+        return drawn(self, lambda: either_way(stream, lambda turns: self._floor(stream, turns)), "passage")
 
-    def _floor(self, stream: Stream) -> Place:
-        plan = Plan(self, turns=stream.integer(0, 3))
+    def _floor(self, stream: Stream, turns: int) -> Place:
+        plan = Plan(self, turns=turns)
         x0, y0, x1, y1 = self._meeting_rooms(plan, stream) if self.meeting_rooms else plan.inner
         desks = (x0 + _STORAGE_DEPTH, y0, x1 - _STORAGE_DEPTH, y1) if self.storage else (x0, y0, x1, y1)
         aisle = max(self.aisle, self.lane)

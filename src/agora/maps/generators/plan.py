@@ -16,6 +16,7 @@ from agora.maps.generators.layout import Pose, Rectangle, Set
 from agora.maps.grid import LARGEST, Map
 from agora.maps.place import Place
 from agora.maps.zones import Zone
+from agora.seeds import Stream
 
 _MOST_CELLS = 1 << 26
 _FARTHEST = 10_000.0  # m
@@ -96,7 +97,10 @@ class Plan:
         width, height: of the plan, whole cells, m. inner: what the outer wall leaves.
         walls: (rows, columns) cells.
         furniture: so far.
+        reached: (rows, columns) cells whose centre the robot can be at, once finished.
     """
+
+    reached: Bools
 
     def __init__(self, area: Area, *, turns: int = 0, solid: bool = False) -> None:
         self.area, self.turns = area, turns
@@ -161,10 +165,12 @@ class Plan:
         labels, count = reachable(occupied, area)
         before = np.count_nonzero(labels)
         while fill and count > 1:
-            occupied |= labels > 1
+            occupied |= _pockets(labels, area)
             labels, count = reachable(occupied, area)
+        self.reached = labels == 1
         if count != 1 or (fill and np.count_nonzero(labels) < max(0.5 * before, 0.1 * labels.size)):
-            raise Blocked(f"a robot of passage {area.passage:g} m " + ("cannot get everywhere" if count else "fits nowhere"))
+            how = "fits nowhere" if not count else "gets to too little of the place" if fill else "cannot get everywhere"
+            raise Blocked(f"a robot of passage {area.passage:g} m {how}")
         return self._turned(name, occupied)
 
     def _turned(self, name: str, occupied: Bools) -> Place:
@@ -212,6 +218,13 @@ def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
     return labels, count
 
 
+def _pockets(labels: Ints, area: Area) -> Bools:
+    """The cells that robots in other components than the largest would cover, but for those too near to what it is in."""
+    inside, beside = cell_distance(labels > 1, area.resolution), cell_distance(labels == 1, area.resolution)
+    near = area.passage + _HALF_DIAGONAL * area.resolution
+    return np.asarray((labels > 1) | ((inside <= np.float32(near)) & (beside > np.float32(near))))
+
+
 def _cover(occupied: Bools, corners: Doubles) -> None:
     """Fill every cell that a rectangle (4, 2) touches, in cells: no side of either parts them."""
     low, high = corners.min(0) + _TINY, corners.max(0) - _TINY
@@ -252,3 +265,19 @@ def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) ->
         except Blocked as blocked:
             reason = str(blocked)
     raise area.fail(blame, f"{reason}, in {tries} tries")
+
+
+def either_way(stream: Stream, draw: Callable[[int], Place]) -> Place:
+    """Return a place drawn with a random number of quarter turns; what does not fit that way is drawn across.
+
+    Raises:
+        PlacementError: it fits neither way; that of the first.
+    """
+    turns = stream.integer(0, 3)
+    try:
+        return draw(turns)
+    except PlacementError as error:
+        try:
+            return draw((turns + 1) % 4)
+        except PlacementError:
+            raise error from None

@@ -1,6 +1,7 @@
-"""Rooms joined by corridors: Arena's generator Rosmap Indoor (Kästner et al., "Arena 3.0", 2024, section VI).
+"""Rooms joined by corridors.
 
-The paper's algorithm; Arena's code of 2024 has corridors alone (``rosnav``, map type indoor): rooms of a corridor's width.
+Rosmap Indoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; its code has corridors alone (``rosnav``, map type indoor),
+which rooms of a corridor's width give.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ class RosmapIndoor(Area):
         room: least and most edge of a room, m; not less than a corridor's width.
     """
 
+    width: float = 30.0
+    height: float = 24.0
     corridor_radius: float = 0.8
     iterations: int = 10
-    room: tuple[float, float] = (2.5, 5.0)
+    room: tuple[float, float] = (3.0, 6.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

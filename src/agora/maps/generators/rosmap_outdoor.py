@@ -1,4 +1,7 @@
-"""Trees: Arena's generator Rosmap Outdoor (Kästner et al., "Arena 3.0", 2024, section VI)."""
+"""Trees at random places.
+
+Rosmap Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Square blocks at random places: Arena's ``rosnav`` with map type outdoor (Kästner et al., "Arena 3.0", 2024)."""
+"""Square blocks at random places.
+
+Rosnav Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; in the code ``rosnav`` with map type outdoor.
+"""
 
 from __future__ import annotations
 
