@@ -7,6 +7,7 @@ The field of the cells is the exact Euclidean distance transform between cell ce
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -200,6 +201,11 @@ def _gap_to_edges(points, walls, discs, out):
             ex, ey = x - discs[k, 0], y - discs[k, 1]
             best = min(best, max(math.sqrt(ex * ex + ey * ey) - discs[k, 2], 0.0))
         out[i] = best
+
+
+def edges_of(polygons: Iterable[Doubles]) -> Doubles:
+    """Return the edges (E, 4) of polygons, each (V, 2): x0, y0, x1, y1."""
+    return np.concatenate([np.zeros((0, 4)), *(np.hstack((p, np.roll(p, -1, axis=0))) for p in polygons)])
 
 
 def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]) -> Doubles:

@@ -10,6 +10,7 @@ from agora.testing.errors import ContractError
 from agora.testing.generators import check_map_generator
 from agora.testing.global_planners import check_global_planner
 from agora.testing.metrics import check_metric
+from agora.testing.modules import check_module
 from agora.testing.planners import check_planner
 from agora.testing.scenes import Move, observation
 from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
@@ -22,6 +23,7 @@ __all__ = [
     "check_global_planner",
     "check_map_generator",
     "check_metric",
+    "check_module",
     "check_obstacles_mode",
     "check_planner",
     "check_robots_mode",

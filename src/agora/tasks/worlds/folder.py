@@ -91,4 +91,4 @@ class Folder:
         if name in self.scenarios:
             file = place / "scenarios" / f"{name}.json"
             task = read_scenario(file)
-        return World(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones)
+        return World(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)
