@@ -28,7 +28,7 @@ from agora.tasks.world import People
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
-    "crowd_models": ("crowd_models",),
+    "crowd_models": ("crowd_models", "behaviours"),
     "tasks": ("worlds", "robots_modes", "obstacles_modes"),
 }
 """Pages of components, and the kinds on each."""

@@ -54,7 +54,7 @@ class Random:
         self._static(task, np.array(taken).reshape(-1, 3))
         starts = np.array([np.array([*start[:2], self.keep_clear]) for start, _ in task.robots]).reshape(-1, 3)
         count = task.stream.integer(*self.dynamic)
-        group = 0
+        group = 1 + max((p.group for p in task.pedestrians), default=-1)
         while count > 0:
             size = min(task.stream.integer(*self.group_size), count)
             self._group(task, size, group if size > 1 else -1, starts)
