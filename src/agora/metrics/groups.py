@@ -1,7 +1,8 @@
 """Whether the robot went through groups of people.
 
-A group is two or more pedestrians who are present with one group number. Its circle is TAGA's: about the mean of its members' places,
-to the farthest of them and 0.1 m beyond; the robot is inside where its centre is less than 0.05 m away from that (both of the code).
+A group is two or more pedestrians who are present with one group number. Its circle is TAGA's: about the mean of its members'
+places, to the farthest of them and 0.1 m beyond; the robot is inside where its centre is less than 0.05 m away from that (both of
+the code).
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ def group_intrusion(recording: Recording) -> float:
     "group_distance_min",
     unit="m",
     direction="higher",
-    formula="min over t and groups of the distance from the robot's centre to the convex hull of the members, less its radius, >= 0",
+    formula="min over t and groups of the distance from the robot's centre to the members' convex hull, less its radius",
     source="Katyal et al. 2022, IROS (hulls); robot_sf (distance)",
 )
 def group_distance_min(recording: Recording) -> float | None:
     """Undefined without groups."""
     nearest = [spaces.hull_distance(p, present, recording.pose[:, :2]).min() for p, present in _groups(recording)]
-    return max(0.0, float(min(nearest)) - recording.radius) if nearest else None
+    return float(min(nearest)) - recording.radius if nearest else None

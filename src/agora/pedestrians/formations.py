@@ -21,7 +21,7 @@ from agora.errors import InputError, nearest
 
 Kind = Literal["circle", "face_to_face", "right_angle", "side_by_side"]
 
-KINDS: dict[str, float] = {"face_to_face": math.pi, "right_angle": math.pi / 2, "side_by_side": math.radians(50.0)}
+KINDS: dict[Kind, float] = {"face_to_face": math.pi, "right_angle": math.pi / 2, "side_by_side": math.radians(50.0)}
 """Formations of two, and the angle at which the members are seen from the middle of the o-space; ``circle`` is for any number."""
 
 RADIUS = 0.75

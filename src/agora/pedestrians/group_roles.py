@@ -35,6 +35,7 @@ class Company(NamedTuple):
         pace, gap, waited: of a leader: speed of the slowest, m/s; distance of who is farthest from its place, m; s.
         newest, crumbs, trail_x, trail_y: of a leader: the last places on its way, (W, P, CRUMBS).
         talks: whether it stands in a conversation, whose o-space is about centre_x, centre_y; place_x, place_y: where.
+        lean_x, lean_y: how far beyond its place a member aims, against who pushes it away, m.
         bearing: of members from the centre, rad; for spacing them.
     """
 
@@ -65,6 +66,8 @@ class Company(NamedTuple):
     centre_y: Floats
     place_x: Floats
     place_y: Floats
+    lean_x: Floats
+    lean_y: Floats
     bearing: Floats
 
 

@@ -9,6 +9,7 @@ from agora.core.jit import lean
 from agora.core.scalar import TWO_PI, ZERO, atan2, sincos, wrap
 from agora.core.state import SOCIAL_STATES
 from agora.pedestrians.formations import o_space_radius
+from agora.pedestrians.group_walk import lean_on
 from agora.seeds import uniform_at
 
 IDLE, WALKING, TALKING, LISTENING = (SOCIAL_STATES.index(name) for name in ("idle", "walking", "talking", "listening"))
@@ -67,10 +68,11 @@ def space(c, people, traits, w, first, count, number):
 @lean
 def stand(c, people, traits, minds, goals, w, i, dt):
     """Keep a member at its place, and facing the others once there."""
-    goals.x[w, i], goals.y[w, i] = c.place_x[w, i], c.place_y[w, i]
-    traits.speed[w, i] = minds.speed[w, i]
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     dx, dy = c.place_x[w, i] - x, c.place_y[w, i] - y
+    lean_on(c, w, i, dx, dy, dt)
+    goals.x[w, i], goals.y[w, i] = c.place_x[w, i] + c.lean_x[w, i], c.place_y[w, i] + c.lean_y[w, i]
+    traits.speed[w, i] = minds.speed[w, i]
     if dx * dx + dy * dy > _ARRIVED * _ARRIVED:
         return
     if minds.state[w, i] == WALKING:

@@ -21,6 +21,9 @@ _CREEP = np.float32(0.3)  # share of the speed that is left to a leader who wait
 _STROLL = np.float32(0.4)  # least speed of a follower, in its own preferred speeds: who has none cannot make way
 _ELSEWHERE = np.float32(0.6)  # m
 _EASY = np.float32(0.35)  # a follower who stands so near its place stays there, m
+_NEAR = np.float32(1.2)  # m
+_LEAN = np.float32(0.3)  # 1/s
+_FARTHEST = np.float32(1.5)  # m
 _TINY = np.float32(1e-12)
 
 
@@ -102,6 +105,15 @@ def leaving(people, goals, w, leader):
 
 
 @lean
+def lean_on(c, w, i, dx, dy, dt):
+    """Aim beyond a place that others keep one from: the integral of the way that is left, while that is short."""
+    if dx * dx + dy * dy < _NEAR * _NEAR:
+        x, y = c.lean_x[w, i] + _LEAN * dt * dx, c.lean_y[w, i] + _LEAN * dt * dy
+        shorter = min(ONE, _FARTHEST / math.sqrt(x * x + y * y + _TINY))
+        c.lean_x[w, i], c.lean_y[w, i] = shorter * x, shorter * y
+
+
+@lean
 def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     """Give a follower its waypoint and its speed; it does not walk back while its leader walks, nor for a few steps aside."""
     leader, m = c.leader[w, i], maps.index[w]
@@ -130,8 +142,9 @@ def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     dx, dy = place_x - x, place_y - y
     gap = math.sqrt(dx * dx + dy * dy)
     c.gap[w, leader] = max(c.gap[w, leader], gap)
+    lean_on(c, w, i, dx, dy, dt)
     gain, own = settings.gain[0], minds.speed[w, i]
-    wanted_x, wanted_y = vx + gain * dx, vy + gain * dy
+    wanted_x, wanted_y = vx + gain * (dx + c.lean_x[w, i]), vy + gain * (dy + c.lean_y[w, i])
     if gap < _EASY and speed_of(people, w, leader) < _WALKING:
         wanted_x, wanted_y = ZERO, ZERO
     elif leaving(people, goals, w, leader):

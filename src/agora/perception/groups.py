@@ -31,9 +31,9 @@ class GroupDetector:
         meeting: distance of two votes, at most, m.
     """
 
-    distance: float = 1.6
-    speed: float = 0.4
-    overlap: int = 4
+    distance: float = 1.2
+    speed: float = 0.5
+    overlap: int = 5
     standing: float = 0.3
     stride: float = 0.75
     meeting: float = 0.6
@@ -45,16 +45,19 @@ class GroupDetector:
         if self.overlap < 1:
             raise ValueError(f"overlap must be at least 1, got {self.overlap}")
 
-    def detect(self, position: Doubles, velocity: Doubles, heading: Doubles, present: Bools) -> Ints:
+    def detect(self, position: Doubles, velocity: Doubles, heading: Doubles | None, present: Bools) -> Ints:
         """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for who is alone.
 
         Args:
             position: (T, n, 2) over a window of time, m. velocity: (T, n, 2) m/s.
-            heading: (T, n) rad; that of the last sample in which somebody is present counts.
+            heading: (T, n) rad; that of the last sample in which somebody is present counts. None where it is not known:
+                then who stands is judged like who walks.
             present: (T, n).
         """
         moving = np.hypot(velocity[..., 0], velocity[..., 1])
         count = present.sum(0)
+        if heading is None:
+            return _labels(self.walk_together(position, velocity, present))
         stands = np.where(present, moving, 0.0).sum(0) <= self.standing * count
         last = len(present) - 1 - np.argmax(present[::-1], 0) if len(present) else np.zeros(present.shape[1], int)
         walk = self.walk_together(position, velocity, present & ~stands)

@@ -1,7 +1,7 @@
 """The room that a group takes: circle, convex hull and o-space; of many moments at once.
 
-Circle: TAGA (S. Sarker Roy et al. 2025, and its code). Hull: K. Katyal et al., "Learning a group-aware policy for robot navigation",
-IROS 2022. O-space: A. Kendon, Conducting Interaction, 1990.
+Circle: TAGA (S. Sarker Roy et al. 2025, and its code). Hull: K. Katyal et al., "Learning a group-aware policy for robot
+navigation", IROS 2022. O-space: A. Kendon, Conducting Interaction, 1990.
 
 Sums, products, quotients and square roots alone, so that metrics which use them are the same on every CPU.
 """

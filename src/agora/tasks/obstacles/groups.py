@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.pedestrians.formations import KINDS, formation, o_space_radius
+from agora.pedestrians.formations import KINDS, Kind, formation, o_space_radius
 from agora.tasks.obstacles.random import Random
 from agora.tasks.placement import place
 from agora.tasks.world import Person, Task
@@ -56,7 +56,9 @@ class Groups(Random):
         taken = np.array([[*p.position, 2.2 * task.crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
         keep_out = np.vstack((clear, taken)) + np.array([0.0, 0.0, reach])
         centre = place(task.stream, task.map, reach + self.clearance, 1, keep_out=keep_out)[0]
-        kind = list(KINDS)[task.stream.integer(0, len(KINDS) - 1)] if count == 2 else "circle"
+        kind: Kind = "circle"
+        if count == 2:
+            kind = list(KINDS)[task.stream.integer(0, len(KINDS) - 1)]
         turn = float(task.stream.uniform(-np.pi, np.pi))
         positions, headings = formation(kind, count, (*centre, turn))
         for k, (position, heading) in enumerate(zip(positions, headings, strict=True)):
