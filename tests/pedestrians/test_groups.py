@@ -262,7 +262,7 @@ def twin(c, lean, speeds, x, v, u, gain, catch_up, dt, wheel):
 
 
 def test_the_kernel_agrees_with_its_float64_twin():
-    groups = Groups()
+    groups = Groups(period=DT)
     speeds = np.array([1.3, 1.1, 1.25, 1.2])
     engine = engine_of([episode(crowd(cluster(4), [(30.0, 6.0)], group=0, speed=speeds))], groups, "helbing")
     run(engine, 2.0)

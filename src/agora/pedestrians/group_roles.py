@@ -89,6 +89,7 @@ class Settings(NamedTuple):
     leave: Floats
     notice: Floats
     most: Ints
+    pause: Ints
     every: Ints
 
 

@@ -28,26 +28,26 @@ _TINY = np.float32(1e-12)
 
 
 @lean
-def visible(maps, m, x0, y0, x1, y1):
-    """Whether a thin strip from one point to another is free of walls: steps as long as the clearance there."""
+def visible(maps, m, x0, y0, x1, y1, clearance):
+    """Whether a thin strip from a point of known clearance to another is free of walls: steps as long as the clearance there."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy + _TINY)
-    done = ZERO
-    while done < length:
+    done = clearance
+    while done < length and clearance >= _SLIM:
         clearance, _, _ = clearance_at(maps, m, x0 + dx * (done / length), y0 + dy * (done / length))
-        if clearance < _SLIM:
-            return False
         done += clearance
-    return True
+    return clearance >= _SLIM
 
 
 @lean
-def lead(c, people, settings, w, i, dt):
+def lead(c, people, goals, settings, w, i, dt):
     """Turn the direction of travel of a group after its leader's steps, metre by metre, and note its way."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     ux, uy = c.ux[w, i], c.uy[w, i]
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
-    if speed > _WALKING and ux * vx + uy * vy < _REVERSED * speed:
+    way_x, way_y = goals.x[w, i] - x, goals.y[w, i] - y
+    back = ux * way_x + uy * way_y < _REVERSED * math.sqrt(way_x * way_x + way_y * way_y)
+    if back and speed > _WALKING and ux * vx + uy * vy < _REVERSED * speed:
         turn_back(c, w, i, people.x.shape[1])
         ux, uy = c.ux[w, i], c.uy[w, i]
     part = dt / settings.wheel[0]
@@ -125,14 +125,15 @@ def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     place_y = leader_y + c.ahead[w, i] * uy + c.aside[w, i] * ux
     clearance, _, _ = clearance_at(maps, m, place_x, place_y)
     room = clearance >= traits.radius[w, i] + settings.margin[0]
-    room = room and visible(maps, m, leader_x, leader_y, place_x, place_y)
-    room = room and visible(maps, m, x, y, place_x, place_y)
+    room = room and visible(maps, m, place_x, place_y, leader_x, leader_y, clearance)
+    room = room and visible(maps, m, place_x, place_y, x, y, clearance)
     beside = min(c.beside[w, i] + dt, ONE) if room else max(c.beside[w, i] - dt, ZERO)
     c.beside[w, i] = beside
     if beside < ONE:
         back = c.behind[w, i]
         file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)
-        while not visible(maps, m, x, y, file_x, file_y) and back < _CRUMB * CRUMBS:
+        here, _, _ = clearance_at(maps, m, x, y)
+        while not visible(maps, m, x, y, file_x, file_y, max(here, _SLIM)) and back < _CRUMB * CRUMBS:
             back += _CRUMB
             beside = ZERO
             file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)

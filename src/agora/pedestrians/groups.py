@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _CONVERSATION = [SOCIAL_STATES.index(name) for name in ("talking", "listening", "telling")]
 _KINDS: dict[str, Any] = dict.fromkeys(("stale", "steered", "hosted", "talks"), np.bool_)
 _KINDS |= dict.fromkeys(("member", "left", "leader", "number", "count", "mode", "newest", "crumbs"), np.int32)
-_PERIOD = 1.0  # s between two draws of who comes and goes
+_DRAWS = 1.0  # s between two draws of who comes and goes
 
 
 @lean_kernel
@@ -40,6 +40,8 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, status, first, 
         if status.done[w]:
             continue
         count, step, key = traits.count[w], status.step[w], status.key[w]
+        if step % settings.pause[0] != 0 and not c.stale[w]:
+            continue
         if step % settings.every[0] == 0 and step > 0 and (settings.join[0] > ZERO or settings.leave[0] > ZERO):
             come_and_go(c, people, traits, minds, goals, maps, settings, key, step, w, count)
         changed = c.stale[w]
@@ -51,7 +53,7 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, status, first, 
             c.stale[w] = False
         for i in range(count):
             if c.leader[w, i] == i and not c.talks[w, i]:
-                lead(c, people, settings, w, i, dt)
+                lead(c, people, goals, settings, w, i, dt)
         for i in range(count):
             if c.talks[w, i] and c.leader[w, i] >= 0:
                 stand(c, people, traits, minds, goals, w, i, dt)
@@ -77,6 +79,7 @@ class Groups:
     recorded pedestrians are left alone.
 
     Attributes:
+        period: s between two decisions.
         abreast: most members in a row.
         spacing: between neighbours in a row, m; row_gap: between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
@@ -92,6 +95,7 @@ class Groups:
         notice: m. most: members up to which a conversation takes others in.
     """
 
+    period: float = 0.5
     abreast: int = 4
     spacing: float = 0.8
     row_gap: float = 1.0
@@ -109,7 +113,7 @@ class Groups:
     most: int = 6
 
     def __post_init__(self) -> None:
-        above_zero(self, "spacing", "row_gap", "wheel", "gain", "patience")
+        above_zero(self, "period", "spacing", "row_gap", "wheel", "gain", "patience")
         at_least_zero(self, "bend", "margin", "slack", "join_rate", "leave_rate", "notice")
         if not 1.0 <= self.catch_up < math.inf:
             raise ValueError(f"catch_up must be at least 1, got {self.catch_up}")
@@ -123,15 +127,18 @@ class Groups:
         """Return the behaviour at work in an engine."""
         return AttachedGroups(self, engine)
 
-    def settings(self, period: float) -> Settings:
+    def settings(self, dt: float, crowd_every: int) -> Settings:
         """Return the parameters as the kernel takes them.
 
         Args:
-            period: s between two decisions.
+            dt: physics step, s.
+            crowd_every: physics steps from one call to the next.
         """
-        values: dict[str, Any] = vars(self) | {"every": max(1, round(_PERIOD / period))}
-        values |= {name: 1.0 - math.exp(-values[f"{name}_rate"] * _PERIOD) for name in ("join", "leave")}
-        whole = ("abreast", "most", "every")
+        pause = crowd_every * max(1, round(self.period / (dt * crowd_every)))
+        every = pause * max(1, round(_DRAWS / (dt * pause)))
+        values: dict[str, Any] = vars(self) | {"pause": pause, "every": every}
+        values |= {name: 1.0 - math.exp(-values[f"{name}_rate"] * every * dt) for name in ("join", "leave")}
+        whole = ("abreast", "most", "pause", "every")
         return Settings._make(np.array([values[n]], np.int32 if n in whole else np.float32) for n in Settings._fields)
 
 
@@ -140,9 +147,8 @@ class AttachedGroups:
 
     def __init__(self, groups: Groups, engine: Engine) -> None:
         shape = (engine.layout.worlds, engine.slots)
-        self._engine, self._dt = engine, engine.dt * engine.crowd_every
-        self._settings = groups.settings(self._dt)
-        self._settings.every[0] *= engine.crowd_every
+        self._engine, self._settings = engine, groups.settings(engine.dt, engine.crowd_every)
+        self._dt = float(self._settings.pause[0]) * engine.dt
         self.company = Company(**{name: np.zeros(_shape(name, shape), _KINDS.get(name, np.float32)) for name in Company._fields})
 
     def reset(self, world: int, start: Start) -> None:
