@@ -35,7 +35,7 @@ class Company(NamedTuple):
         pace, gap, waited: of a leader: speed of the slowest, m/s; distance of who is farthest from its place, m; s.
         newest, crumbs, trail_x, trail_y: of a leader: the last places on its way, (W, P, CRUMBS).
         talks: whether it stands in a conversation, whose o-space is about centre_x, centre_y; place_x, place_y: where.
-        lean_x, lean_y: how far beyond its place a member aims, against who pushes it away, m.
+        lean_x, lean_y: how far beyond its place a member aims, against who pushes it away, m; ahead and to the left of a walker.
         bearing: of members from the centre, rad; for spacing them.
     """
 
@@ -79,6 +79,7 @@ class Settings(NamedTuple):
     bend: Floats
     row_gap: Floats
     margin: Floats
+    early: Floats
     wheel: Floats
     gain: Floats
     catch_up: Floats
@@ -155,6 +156,7 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
             pace = min(pace, minds.speed[w, i])
     c.pace[w, leader] = pace
     shape = (settings.abreast[0], settings.spacing[0], settings.bend[0], settings.row_gap[0])
+    goals.tolerance[w, leader] = max(goals.tolerance[w, leader], settings.early[0])
     middle = rank_of(c, traits, w, first, count, number, leader)
     ahead, aside = row_place(middle, members, *shape)
     for i in range(first, count):

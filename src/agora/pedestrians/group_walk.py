@@ -71,6 +71,7 @@ def turn_back(c, w, leader, slots):
     for i in range(slots):
         if c.leader[w, i] == leader:
             c.ahead[w, i], c.aside[w, i] = -c.ahead[w, i], -c.aside[w, i]
+            c.lean_x[w, i], c.lean_y[w, i] = -c.lean_x[w, i], -c.lean_y[w, i]
 
 
 @lean
@@ -106,8 +107,10 @@ def leaving(people, goals, w, leader):
 
 @lean
 def lean_on(c, w, i, dx, dy, dt):
-    """Aim beyond a place that others keep one from: the integral of the way that is left, while that is short."""
-    if dx * dx + dy * dy < _NEAR * _NEAR:
+    """Aim beyond a place that others keep one from: the integral of the way that is left; it fades while that is long."""
+    if dx * dx + dy * dy >= _NEAR * _NEAR:
+        c.lean_x[w, i], c.lean_y[w, i] = c.lean_x[w, i] * (ONE - _LEAN * dt), c.lean_y[w, i] * (ONE - _LEAN * dt)
+    else:
         x, y = c.lean_x[w, i] + _LEAN * dt * dx, c.lean_y[w, i] + _LEAN * dt * dy
         shorter = min(ONE, _FARTHEST / math.sqrt(x * x + y * y + _TINY))
         c.lean_x[w, i], c.lean_y[w, i] = shorter * x, shorter * y
@@ -143,9 +146,11 @@ def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     dx, dy = place_x - x, place_y - y
     gap = math.sqrt(dx * dx + dy * dy)
     c.gap[w, leader] = max(c.gap[w, leader], gap)
-    lean_on(c, w, i, dx, dy, dt)
+    lean_on(c, w, i, dx * ux + dy * uy, dy * ux - dx * uy, dt)
+    lean_x = c.lean_x[w, i] * ux - c.lean_y[w, i] * uy
+    lean_y = c.lean_x[w, i] * uy + c.lean_y[w, i] * ux
     gain, own = settings.gain[0], minds.speed[w, i]
-    wanted_x, wanted_y = vx + gain * (dx + c.lean_x[w, i]), vy + gain * (dy + c.lean_y[w, i])
+    wanted_x, wanted_y = vx + gain * (dx + lean_x), vy + gain * (dy + lean_y)
     if gap < _EASY and speed_of(people, w, leader) < _WALKING:
         wanted_x, wanted_y = ZERO, ZERO
     elif leaving(people, goals, w, leader):

@@ -84,6 +84,7 @@ class Groups:
         spacing: between neighbours in a row, m; row_gap: between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
         margin: free space that a place beside the leader needs beyond the follower's radius, m.
+        early: distance at which a leader's waypoint counts as reached, m: those beside it keep it off the point.
         wheel: metres that a leader walks while the direction of travel follows by 63 %.
         gain: share of the way to its place that a follower wants to make up each second, 1/s.
         catch_up: largest speed of a follower, in its preferred speeds.
@@ -101,6 +102,7 @@ class Groups:
     row_gap: float = 1.0
     bend: float = 0.25
     margin: float = 0.1
+    early: float = 1.0
     wheel: float = 1.0
     gain: float = 0.8
     catch_up: float = 1.5
@@ -114,7 +116,7 @@ class Groups:
 
     def __post_init__(self) -> None:
         above_zero(self, "period", "spacing", "row_gap", "wheel", "gain", "patience")
-        at_least_zero(self, "bend", "margin", "slack", "join_rate", "leave_rate", "notice")
+        at_least_zero(self, "early", "bend", "margin", "slack", "join_rate", "leave_rate", "notice")
         if not 1.0 <= self.catch_up < math.inf:
             raise ValueError(f"catch_up must be at least 1, got {self.catch_up}")
         if not self.slack < self.torn < math.inf:
