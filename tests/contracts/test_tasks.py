@@ -40,7 +40,8 @@ def test_a_registered_robots_mode_keeps_the_contract(name):
 
 @pytest.mark.parametrize("name", sorted(available("obstacles_modes")))
 def test_a_registered_obstacles_mode_keeps_the_contract(name):
-    parameters = {"random": {"dynamic": (3, 9), "static": (1, 2)}}.get(name, {})
+    crowd = {"dynamic": (3, 9), "static": (1, 2)}
+    parameters = {"random": crowd, "groups": {"standing_groups": (0, 1)} | crowd}.get(name, {})
     check_obstacles_mode(make("obstacles_modes", name, **parameters), random=name not in FIXED)
 
 
