@@ -55,7 +55,7 @@ from agora.tasks.world import People
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
     "costmap_layers": ("costmap_layers",),
-    "crowd_models": ("crowd_models",),
+    "crowd_models": ("crowd_models", "behaviours"),
     "tasks": ("worlds", "robots_modes", "obstacles_modes", "modules"),
     "map_generators": ("map_generators",),
 }

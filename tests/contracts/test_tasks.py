@@ -57,7 +57,8 @@ def test_a_registered_robots_mode_keeps_the_contract(name, roles):
 
 @pytest.mark.parametrize("name", sorted(available("obstacles_modes")))
 def test_a_registered_obstacles_mode_keeps_the_contract(name, roles):
-    parameters = {"random": {"dynamic": (3, 9), "static": (1, 2)}, "zones": {"file": roles}}.get(name, {})
+    crowd = {"dynamic": (3, 9), "static": (1, 2)}
+    parameters = {"random": crowd, "groups": {"standing_groups": (0, 1)} | crowd, "zones": {"file": roles}}.get(name, {})
     check_obstacles_mode(make("obstacles_modes", name, **parameters), random=name not in FIXED)
 
 
