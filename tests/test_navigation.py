@@ -1,6 +1,6 @@
 """Layers about people change where robots go, from the suite file to the robot."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,11 +12,13 @@ from agora.costmap.semantic import Semantic
 from agora.costmap.visibility import Visibility
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
+from agora.interfaces import SemanticWindow
 from agora.maps.grid import Map
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.global_.astar import AStar
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.tasks.suite import Suite
+from agora.testing import check_planner
 from starts import people, start
 
 CORRIDOR = Map.from_shapes(
@@ -117,3 +119,26 @@ def test_a_suite_file_names_the_layers_and_when_to_plan_again():
 def test_wrong_navigation_is_told_what_would_be_right(navigation, message):
     with pytest.raises(InputError, match=message):
         build({"name": "s", "stages": [STAGE | {"navigation": navigation}]}, Suite)
+
+
+@dataclass(frozen=True)
+class StopsForPhones:
+    """Stops where somebody on the phone is ahead, by its semantic map."""
+
+    needs = frozenset({"semantics"})
+    semantics = SemanticWindow(("social_state.phone",), size=8.0, resolution=0.5)
+
+    def plan(self, observation, memory):
+        near = observation.semantics.evidence[0].any()
+        return (0.0 if near else 0.8, 0.0, 0.0), memory
+
+
+def test_a_planner_reads_semantic_maps():
+    check_planner(StopsForPhones())
+    walking = people([STANDING], [STANDING])
+    on_the_phone = replace(walking, state=np.full(1, SOCIAL_STATES.index("phone"), np.int32))
+    for crowd, stops in ((on_the_phone, True), (walking, False)):
+        begun = start(pose=(-6.0, -0.4, 0.0), goal=(6.0, -0.4, 0.0), crowd=crowd, place=CORRIDOR, timeout=20.0)
+        ((_, (recording,)),) = list(Episodes([begun], StopsForPhones(), Conditions(ends=0)))
+        assert (recording.outcome.label == "timeout") is stops
+        assert not stops or -4.7 < recording.pose[-1, 0] < -3.0
