@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Bools, Doubles
 from agora.maps.grid import Map
+from agora.pedestrians.waypoint import Waypoint
 from agora.seeds import Stream
 from agora.validation.walk import Walk, fill, speeds, walk
 
@@ -77,19 +78,17 @@ class Streams:
 
     Attributes:
         walk: what the pedestrians did. second: (P,) who belongs to the second stream.
-        before: order parameter at the start. after: once the streams are in each other.
+        order: order parameter once the streams are in each other. blind: that of the same people if they see nobody.
     """
 
     walk: Walk
     second: Bools
-    before: float
-    after: float
+    order: float
+    blind: float
 
 
 def lanes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
-    """Let two opposite streams meet in a corridor of 40 x 6 m; order: `lane_order` over its middle 20 m from 14 to 22 s.
-
-    The order before is that of the two streams laid over each other, as they would be without lanes.
+    """Let two opposite streams meet in a corridor of 40 x 6 m; order: mean `lane_order` over its middle 20 m from 14 to 22 s.
 
     Args:
         model: a crowd model.
@@ -101,16 +100,14 @@ def lanes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
     second = np.repeat([False, True], [len(p) for p in places])
     start = np.vstack(places)
     goals = np.stack([np.where(second, -60.0, 100.0), start[:, 1]], -1)
-    preferred = speeds(stream, len(start))
-    seen = walk(model, _corridor(40.0, 6.0, beyond=62.0), start, goals[:, None], 22.0, speed=preferred)
-    mixed = np.where(second[:, None], start - (10.0, 0.0), start + (10.0, 0.0))
-    late = seen.during(14.0, 22.0)
-    after = [lane_order(p[_between(p[:, 0], 10, 30), 1], second[_between(p[:, 0], 10, 30)]) for p in late.position[::10]]
-    return Streams(seen, second, lane_order(mixed[:, 1], second), float(np.mean(after)))
+    corridor, preferred = _corridor(40.0, 6.0, beyond=62.0), speeds(stream, len(start))
 
+    def order(seen: Walk) -> float:
+        inside = [(p, (p[:, 0] >= 10.0) & (p[:, 0] < 30.0)) for p in seen.during(14.0, 22.0).position[::10]]
+        return float(np.mean([lane_order(p[there, 1], second[there]) for p, there in inside]))
 
-def _between(values: Doubles, low: float, high: float) -> Bools:
-    return np.asarray((values >= low) & (values < high))
+    seen, blind = (walk(m, corridor, start, goals[:, None], 22.0, speed=preferred) for m in (model, Waypoint()))
+    return Streams(seen, second, order(seen), order(blind))
 
 
 def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
@@ -130,9 +127,7 @@ def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
 
 
 def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
-    """Let two streams cross at a right angle on a square of 10 x 10 m; order: `stripe_order` from 8 to 13 s, when they overlap.
-
-    The order before is that of the same streams laid over each other.
+    """Let two streams cross at a right angle; order: mean `stripe_order` in the 10 x 10 m where they cross, from 8 to 13 s.
 
     Args:
         model: a crowd model.
@@ -143,20 +138,16 @@ def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
     first, other = (fill(stream, (-14.0, 0.0), (2.0, 10.0), density) for _ in range(2))
     start = np.vstack([first, other[:, ::-1]])
     second = np.repeat([False, True], [len(first), len(other)])
-    across, up = np.stack([np.full(len(start), 60.0), start[:, 1]], -1), np.stack([start[:, 0], np.full(len(start), 60.0)], -1)
-    goals = np.where(second[:, None], up, across)
-    plane = Map.open((-20.0, -20.0), (70.0, 70.0), resolution=0.5)
-    seen = walk(model, plane, start, goals[:, None], 13.0, speed=speeds(stream, len(start)))
-    inside = [p[_crossing(p)] for p in seen.during(8.0, 13.0).position[::10]]
-    who = [second[_crossing(p)] for p in seen.during(8.0, 13.0).position[::10]]
-    laid = np.where(second[:, None], start + (0.0, 12.0), start + (12.0, 0.0))
-    kept = _crossing(laid)
-    after = float(np.mean([stripe_order(p, s) for p, s in zip(inside, who, strict=True)]))
-    return Streams(seen, second, stripe_order(laid[kept], second[kept]), after)
+    far = np.full(len(start), 60.0)
+    goals = np.where(second[:, None], np.stack([start[:, 0], far], -1), np.stack([far, start[:, 1]], -1))
+    plane, preferred = Map.open((-20.0, -20.0), (70.0, 70.0), resolution=0.5), speeds(stream, len(start))
 
+    def order(seen: Walk) -> float:
+        inside = [(p, ((p >= 0.0) & (p < 10.0)).all(1)) for p in seen.during(8.0, 13.0).position[::10]]
+        return float(np.mean([stripe_order(p[there], second[there]) for p, there in inside]))
 
-def _crossing(position: Doubles) -> Bools:
-    return np.asarray(((position >= 0.0) & (position < 10.0)).all(1))
+    seen, blind = (walk(m, plane, start, goals[:, None], 13.0, speed=preferred) for m in (model, Waypoint()))
+    return Streams(seen, second, order(seen), order(blind))
 
 
 def stripe_order(position: Doubles, second: Bools) -> float:

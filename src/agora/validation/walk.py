@@ -99,7 +99,8 @@ def walk(
         if step < steps:
             engine.step()
     kept = np.array(samples, np.float64)
-    return Walk(np.arange(len(samples)) * float(every * dt), kept[..., :2], kept[..., 2:])
+    time: Doubles = np.arange(len(samples), dtype=np.float64) * (every * dt)
+    return Walk(time, kept[..., :2], kept[..., 2:])
 
 
 def speeds(stream: Stream, count: int) -> Doubles:
