@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -198,7 +198,7 @@ def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotMo
         raise InputError(f"{entry}: robot names {len(models)} models for {len(task.robots)} robots")
     models = models if len(models) == len(task.robots) else models * len(task.robots)
     robots = tuple(RobotStart(m, start, goals) for m, (start, goals) in zip(models, task.robots, strict=True))
-    common = Start(
+    return Start(
         entry=entry,
         seed=seed,
         map=task.map,
@@ -207,13 +207,8 @@ def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotMo
         timeout=stage.timeout if task.world.timeout is None else task.world.timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
-    )
-    if not task.replay:
-        return common
-    return replace(
-        common,
-        replay=task.world.replay,
-        replay_radius=task.world.replay_radius,
+        replay=task.replay,
+        replay_radius=task.replay_radius,
         replay_phase=task.phase,
     )
 
