@@ -262,6 +262,35 @@ def doctor() -> None:
     raise typer.Exit(0 if good else 1)
 
 
+@app.command()
+def validate(
+    model: Annotated[str, typer.Argument(help="A crowd model, NAME or NAME:key=value,key=value.")] = "helbing",
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the picture and the numbers.")] = Path(
+        "results/validation"
+    ),
+    seed: Annotated[int, typer.Option(help="Of places and preferred speeds.", min=0)] = 0,
+) -> None:
+    """Compare a crowd model with what is known of pedestrians: Weidmann, lanes, stripes, RiMEA, ETH/UCY. Takes minutes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from agora.config import build_component, parse_parameters
+    from agora.validation.report import validate as run
+    from agora.validation.report import write
+
+    name, _, rest = model.partition(":")
+    where = f"crowd model {model!r}"
+    chosen = build_component("crowd_models", {"name": name} | parse_parameters(rest, where), where)
+    console = Console(width=120)
+    with console.status("") as shown:
+        done = run(model, chosen.part, seed=seed, progress=lambda what: shown.update(what))
+    table = Table("experiment", "expected", "found", "")
+    for case in done.cases:
+        table.add_row(case.name, case.expected, case.found, "met" if case.met else "missed")
+    console.print(table)
+    typer.echo(f"picture  {write(done, output)}")
+
+
 @data.command("status")
 def data_status() -> None:
     """Say which data sets are there."""
