@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
 
@@ -168,7 +168,7 @@ class CrowdScene:
         robot_position, robot_velocity: (W, R, 2) m and m/s. robot_radius: (W, R) m.
         robot_active: (W, R) False where robots are not seen.
         sees_pedestrians: whether the suite lets pedestrians see each other.
-        dt: crowd period, s.
+        dt: s until the model is called again: the crowd period, or less for a model with a ``max_step``.
     """
 
     position: Floats
@@ -198,6 +198,7 @@ class CrowdModel(Protocol):
         """Return accelerations or velocities (W, P, 2), as ``output`` says; rows that are not active are ignored."""
 
 
+@runtime_checkable
 class CompiledCrowdModel(Protocol):
     """A built-in crowd model: a kernel over worlds ``first <= w < last``.
 
@@ -212,6 +213,15 @@ class CompiledCrowdModel(Protocol):
 
     def parameters(self) -> Floats:
         """Return the model's parameters in the kernel's order."""
+
+
+AnyCrowdModel = CrowdModel | CompiledCrowdModel
+"""A crowd model of either form.
+
+Two attributes more, fields or of the class, are read where a model has them: ``max_speed_factor``, the cap of the speed in
+preferred speeds (1 where it has none), and ``max_step``, the longest step in s that it may be called with: with a shorter one than
+the suite's crowd period it is called more often, and ``dt`` is that step (`agora.engine.crowd`).
+"""
 
 
 class AttachedBehaviour(Protocol):

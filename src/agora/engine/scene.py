@@ -30,17 +30,25 @@ class CrowdReader:
     """Calls a user-written crowd model on one generation of an engine."""
 
     def __init__(
-        self, model: CrowdModel, engine: Engine, generation: int, sees_pedestrians: bool, sees_robots: bool, dt: float
+        self,
+        model: CrowdModel,
+        engine: Engine,
+        generation: int,
+        robots_generation: int,
+        sees_pedestrians: bool,
+        sees_robots: bool,
+        dt: float,
+        out: Floats,
     ) -> None:
-        people, robots = engine._generations[generation], engine._robots[generation]
+        people, robots = engine._generations[generation], engine._robots[robots_generation]
         shape = (engine.layout.worlds, engine.slots)
         self._model, self._people, self._robots, self._engine = model, people, robots, engine
         self._distance, self._direction = np.zeros(shape, np.float32), np.zeros((*shape, 2), np.float32)
         self._fill_walls = bind(_walls, people, engine.maps, self._distance, self._direction)
         self._sees = (sees_pedestrians, sees_robots)
-        self._dt = dt
+        self._dt, self._out = dt, out
 
-    def compute(self, out: Floats) -> None:
+    def compute(self) -> None:
         """Write the model's answer to ``out`` (2, W, P).
 
         Raises:
@@ -73,4 +81,4 @@ class CrowdReader:
             raise InputError(f"crowd model {name} returned shape {answer.shape}, expected {scene.position.shape}")
         if not np.isfinite(answer[people.active]).all():
             raise InputError(f"crowd model {name} returned values that are not finite")
-        out[0], out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
+        self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)

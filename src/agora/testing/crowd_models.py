@@ -70,7 +70,7 @@ class _Check:
                 bits = np.int64(sees[0] + 2 * sees[1])
                 self.model.kernel()(self.model.parameters(), np.float32(DT), bits, *records, *out, 0, worlds)
             else:
-                CrowdReader(self.model, engine, 0, *sees, DT).compute(out)
+                CrowdReader(self.model, engine, 0, 0, *sees, DT, out).compute()
         answer = np.stack((out[0], out[1]), -1)
         if not np.isfinite(answer).all():
             w, i = (int(v) for v in np.argwhere(~np.isfinite(answer).all(-1))[0])
