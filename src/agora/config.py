@@ -201,6 +201,9 @@ class _Builder:
     def union(self, node: Node, kinds: tuple[Any, ...], path: str) -> Any:
         if node.value is None and type(None) in kinds:
             return None
+        for kind in kinds:
+            if typing.get_origin(kind) is typing.Annotated:  # a component that may be left out
+                return self.value(node, kind, path)
         fitting = [kind for kind in kinds if _fits(node, kind)]
         records = [kind for kind in fitting if dataclasses.is_dataclass(kind)]
         if len(records) > 1:

@@ -21,6 +21,7 @@ from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, 
 from agora.pedestrians.walls import clearances
 
 _TINY = np.float32(1e-12)
+_STABLE = np.float32(0.25)
 
 
 @inlined
@@ -29,10 +30,10 @@ def _contact(nx, ny, overlap, ux, uy, law):
 
     (ux, uy) is the velocity of the other relative to it. Friction takes the tangential part alone: u - (u.n) n = (u.t) t.
     """
-    strength, inverse_length, body, friction = law
+    strength, inverse_length, body, friction, stable = law
     pressed = max(overlap, ZERO)
     push = strength * exp(overlap * inverse_length) + body * pressed
-    rub = friction * pressed
+    rub = min(friction * pressed, stable)
     push -= rub * (ux * nx + uy * ny)
     return push * nx + rub * ux, push * ny + rub * uy
 
@@ -41,7 +42,7 @@ def _contact(nx, ny, overlap, ux, uy, law):
 def evacuate(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
     """Accelerations of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
     relaxation = parameters[0]
-    law = (parameters[1], parameters[2], parameters[3], parameters[4])
+    law = (parameters[1], parameters[2], parameters[3], parameters[4], _STABLE / np.float32(dt))
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     scratch = np.empty((5 + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
@@ -108,7 +109,7 @@ class Evacuation:
     length: float = 0.08
     body: float = 1.2e5
     friction: float = 2.4e5
-    max_step: float = 0.005
+    max_step: float = 0.0025
     max_speed_factor: float = 10.0
 
     def __post_init__(self) -> None:

@@ -1,4 +1,7 @@
-"""Arena's plug-in ``spinny`` (pedsim_ros fork of Arena-Rosnav, 2023): pedestrians who turn in circles, to see that a model is called."""
+"""Pedestrians who turn in circles, to see that a crowd model is called.
+
+Arena's plug-in ``spinny`` (pedsim_ros fork of Arena-Rosnav, 2023).
+"""
 
 from __future__ import annotations
 

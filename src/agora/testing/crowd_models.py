@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ _STEPS = 6
 class _Companion:
     """Walks to its waypoint, in substeps of a third of a step."""
 
-    output = "velocity"
+    output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
     max_step = DT / 3
 
     def compute(self, scene: CrowdScene) -> Floats:
