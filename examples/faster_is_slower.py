@@ -1,4 +1,4 @@
-"""Faster is slower (Helbing, Farkas and Vicsek 2000): how long 60 of 200 people in a hurry take to leave a room by a door of 1 m."""
+"""Faster is slower (Helbing, Farkas and Vicsek 2000): how long 60 of 200 people take to leave a room by a door of 1 m."""
 
 import numpy as np
 
