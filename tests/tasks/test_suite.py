@@ -18,7 +18,9 @@ from agora.config import dump
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.planners.local.go_to_goal import GoToGoal
+from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite, suite_names
+from agora.tasks.world import Person
 
 TEXT = """\
 name: small
@@ -289,13 +291,12 @@ SHARES = "models: [{model: helbing, share: 3}, {model: {name: orca, horizon: 2.5
 
 
 def test_shares_of_a_crowd_among_models_are_drawn_by_walking_group_and_change_nothing_else(written):
-    groups = "dynamic: [200, 200], group_size: [1, 3]"
+    groups = "dynamic: [14, 14], group_size: [1, 2]"
     path = written("dynamic: [2, 4]", groups)
     plain = load_suite(path)
     path.write_text(path.read_text().replace("model: helbing", SHARES))
     mixed = load_suite(path)
     assert [named.name for named in mixed.stages[0].crowd.parts] == ["helbing", "orca"]
-    numbers = []
     for k in range(2):
         one, other = plain.start("first", k).pedestrians, mixed.start("first", k).pedestrians
         for part in fields(one):
@@ -305,9 +306,10 @@ def test_shares_of_a_crowd_among_models_are_drawn_by_walking_group_and_change_no
         for group in range(other.group.max() + 1):
             assert len(set(other.model[other.group == group])) == 1
         assert np.array_equal(other.model, mixed.start("first", k).pedestrians.model)
-        numbers.append(other.model)
-    assert np.concatenate(numbers).mean() == pytest.approx(0.25, abs=0.08)
-    assert not np.array_equal(*numbers)
+    walker = Person(np.zeros(2), np.ones((1, 2)), 1.2, 0.3)
+    shared = mixed.stages[0].crowd.share_out([walker] * 2000 + [replace(walker, model=0)] * 50, Stream("e", 1, "crowd_models"))
+    assert np.mean([person.model for person in shared[:2000]]) == pytest.approx(0.25, abs=0.03)
+    assert {person.model for person in shared[2000:]} == {0}
 
 
 def test_a_suite_with_several_models_runs_and_survives_the_way_through_a_file(written, tmp_path):
