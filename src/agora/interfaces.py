@@ -164,7 +164,10 @@ class CrowdScene:
         radius, preferred_speed: (W, P) m and m/s.
         active: (W, P) whether the slot is in use; rows of others mean nothing.
         group: (W, P) number of the walking group, -1 for none. id: (W, P) identity.
+        heading: (W, P) direction of the last motion, rad.
+        type, state: (W, P) numbers in `agora.core.state.TYPES` and ``SOCIAL_STATES``.
         wall_distance: (W, P) distance to the nearest wall, m. wall_direction: (W, P, 2) unit vector away from it.
+        clearance: the same of any points (W, K, 2), m: a function that returns distances (W, K) and directions (W, K, 2).
         robot_position, robot_velocity: (W, R, 2) m and m/s. robot_radius: (W, R) m.
         robot_active: (W, R) False where robots are not seen.
         sees_pedestrians: whether the suite lets pedestrians see each other.
@@ -179,8 +182,12 @@ class CrowdScene:
     active: Bools
     group: Ints
     id: Ints
+    heading: Floats
+    type: Ints
+    state: Ints
     wall_distance: Floats
     wall_direction: Floats
+    clearance: Callable[[Floats], tuple[Floats, Floats]]
     robot_position: Floats
     robot_velocity: Floats
     robot_radius: Floats
