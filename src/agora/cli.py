@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agora import __version__
+from agora.cli_maps import import_, maps
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Real data: what is there, and bringing it in.", no_args_is_help=True)
 app.add_typer(data, name="data")
+app.add_typer(maps, name="map")
+app.add_typer(import_, name="import")
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
 PlannerNames = Annotated[
