@@ -17,7 +17,7 @@ from agora.core import state
 from agora.core.jit import bind
 from agora.core.state import Floats, Pedestrians, Robots
 from agora.engine import records
-from agora.engine.pedestrian_kernels import advance_pedestrians, start_replayed
+from agora.engine.pedestrian_kernels import advance_pedestrians, settle, start_replayed
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 from agora.engine.robot_kernels import advance_robots
 from agora.engine.scene import CrowdReader
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _Work = Callable[[int, int], None]
 _Scanner = tuple[Floats, list[_Work]]
 EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
+_WALKING = state.SOCIAL_STATES.index("walking")
 _PER_THREAD = 16  # worlds below which a thread costs more than it brings
 _PARTS = 4  # ranges of worlds for each thread: who is done, or has a core for itself, takes the next
 
@@ -129,12 +130,13 @@ class Engine:
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self._out = np.zeros((2, worlds, self.slots), np.float32)
         self._now = 0
+        self.sees_pedestrians, self.sees_robots = sees_pedestrians, sees_robots
         self._behaviours = [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
         self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        self._bind(crowd, sees_pedestrians, sees_robots)
+        self._bind(crowd)
         self._scanners: dict[Lidar, _Scanner] = {}
         self._scanner: tuple[Lidar, Floats, list[_Work]] | None = None
 
@@ -148,9 +150,9 @@ class Engine:
         """Generation t of the robots."""
         return self._robots[self._now]
 
-    def _bind(self, crowd: Any, sees_pedestrians: bool, sees_robots: bool) -> None:
+    def _bind(self, crowd: Any) -> None:
         """Fix the kernels' arguments, for both directions of the swap."""
-        sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))
+        sees = np.int64(int(self.sees_pedestrians) + 2 * int(self.sees_robots))
         out_x, out_y = self._out
         period = np.float32(self.dt * self.crowd_every)
         acceleration = crowd is None or crowd.output == "acceleration"
@@ -163,11 +165,13 @@ class Engine:
             people, after = self._generations[now], self._generations[1 - now]
             robots, robots_after = self._robots[now], self._robots[1 - now]
             think = tuple(behaviour.think(now) for behaviour in self._behaviours)
+            if think:
+                think = (bind(settle, self.traits, self.waypoints, self.minds, self.status), *think)
             if hasattr(crowd, "kernel"):
                 arguments = (crowd.parameters(), period, sees, people, self.traits, self.waypoints, robots, self.robot_traits)
                 think += (bind(crowd.kernel(), *arguments, self.maps, out_x, out_y),)
             elif crowd is not None:
-                self._readers.append(CrowdReader(crowd, self, now, sees_pedestrians, sees_robots, float(period)))
+                self._readers.append(CrowdReader(crowd, self, now, self.sees_pedestrians, self.sees_robots, float(period)))
             move = (
                 bind(advance_pedestrians, dt, acceleration, factor, people, after, self.traits, self.waypoints, self.replay,
                      self.status, out_x, out_y),
@@ -279,6 +283,7 @@ class Engine:
         moving = np.hypot(*crowd.velocity.T) > 0
         now.heading[w, :n][moving] = np.arctan2(crowd.velocity[moving, 1], crowd.velocity[moving, 0])
         minds = self.minds
+        minds.type[w], minds.reaction[w], minds.state[w], minds.speed[w] = 0, 0, _WALKING, 1.0
         minds.type[w, :n], minds.reaction[w, :n], minds.state[w, :n] = crowd.type, crowd.reaction, crowd.state
         minds.stress[w], minds.energy[w], minds.social[w], minds.partner[w] = 0.0, 0.5, 0.5, -1
         minds.speed[w, :n] = crowd.speed

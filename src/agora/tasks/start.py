@@ -11,6 +11,7 @@ from agora.core.state import SOCIAL_STATES, Doubles, Ints
 
 if TYPE_CHECKING:
     from agora.datasets.trajectories import Trajectories
+    from agora.maps.furniture import Furniture
     from agora.maps.grid import Map
     from agora.robots.model import RobotModel
 
@@ -30,6 +31,30 @@ class RobotStart:
     goals: Doubles
 
 
+@dataclass(frozen=True)
+class Habits:
+    """What a scenario says of one pedestrian's social states; None leaves it to the behaviour.
+
+    Attributes:
+        chat_probability, story_probability, group_probability, stroll_probability: of beginning a talk of two, a story, a talk of
+            the group and a talk while walking, every 0.5 s.
+        chat_time, story_time, group_time, stroll_time: their typical durations, s. talk_distance: m.
+        wait_time: how long it stands at first, s. trigger_radius: how near a robot must come before it moves, m; 0 for not at all.
+    """
+
+    chat_probability: float | None = None
+    story_probability: float | None = None
+    group_probability: float | None = None
+    stroll_probability: float | None = None
+    chat_time: float | None = None
+    story_time: float | None = None
+    group_time: float | None = None
+    stroll_time: float | None = None
+    talk_distance: float | None = None
+    wait_time: float = 0.0
+    trigger_radius: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class PedestrianStarts:
     """P simulated pedestrians at the start.
@@ -45,6 +70,7 @@ class PedestrianStarts:
         model: (P,) number of the crowd model among the stage's; the first where not given.
         type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
             walk where not given.
+        habits: one a pedestrian; empty where nobody has any of its own.
     """
 
     position: Doubles
@@ -62,6 +88,7 @@ class PedestrianStarts:
     type: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     reaction: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     state: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    habits: tuple[Habits, ...] = ()
 
     def __post_init__(self) -> None:
         ahead = self.waypoints[:, 0] - self.position
@@ -94,6 +121,7 @@ class Start:
         replay: recorded pedestrians; they take the slots after the simulated ones.
         replay_radius: of recorded pedestrians, m.
         replay_phase: (n,) s by which each recording is ahead; empty for none.
+        furniture: what stands in the map, for pedestrians who use it.
     """
 
     entry: str
@@ -107,6 +135,7 @@ class Start:
     replay: Trajectories | None = None
     replay_radius: float = 0.3
     replay_phase: Doubles = field(default_factory=lambda: np.zeros(0))
+    furniture: tuple[Furniture, ...] = ()
 
     @property
     def crowd_size(self) -> int:
