@@ -72,7 +72,7 @@ class Stream:
         self._next = 0
 
     def branch(self, use: str) -> Stream:
-        """The stream of a use within this one's; it does not depend on what has been drawn, and draws from it shift nothing here."""
+        """The stream of a use within this one's; it does not depend on what has been drawn, and shifts nothing here."""
         return Stream(f"{int(self.key):016x}", 0, use)
 
     def _draw(self, shape: int | tuple[int, ...], normal: bool) -> np.ndarray:

@@ -70,6 +70,7 @@ class Recording:
         max_speed: of the robot, m/s.
         pedestrian_position: (T, P, 2) m; pedestrian_velocity: (T, P, 2) m/s; pedestrian_heading: (T, P) rad.
         pedestrian_present: (T, P); values of absent ones mean nothing.
+        pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None where no behaviour decided them.
         pedestrian_radius: (P,) m; pedestrian_id, pedestrian_group: (P,).
         contacts: events at physics rate, in time order.
         outcome: how it ended.
@@ -103,3 +104,4 @@ class Recording:
     planning_time: Array = field(default_factory=lambda: np.zeros(0))
     clipped: int = 0
     failure: str = ""
+    pedestrian_state: Ints | None = None

@@ -146,6 +146,11 @@ class Engine:
         return self._generations[self._now]
 
     @property
+    def has_behaviours(self) -> bool:
+        """Whether anything decides what pedestrians want."""
+        return bool(self._behaviours)
+
+    @property
     def robots(self) -> Robots:
         """Generation t of the robots."""
         return self._robots[self._now]

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean
-from agora.core.scalar import HALF, TWO, ZERO, sincos
+from agora.core.jit import lean, lean_inlined
+from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos
 from agora.pedestrians.social_records import (
     FOREVER,
     IDLE,
@@ -36,7 +36,7 @@ _LENGTH = 3  # use of the random number for how long a meeting lasts
 _LAST = np.int64(2**62)
 
 
-@lean
+@lean_inlined
 def _join(minds, memory, traits, w, i, host, state, left, kind):
     """Take part in the conversation of ``host``."""
     minds.state[w, i], minds.partner[w, i] = state, -1
@@ -45,14 +45,14 @@ def _join(minds, memory, traits, w, i, host, state, left, kind):
     memory.spot[w, i], memory.arrived[w, i] = -1, 0
 
 
-@lean
+@lean_inlined
 def _free(people, minds, memory, w, j):
     """Whether somebody can be talked to."""
     rests = minds.state[w, j] == WALKING or minds.state[w, j] == IDLE
     return people.active[w, j] and rests and memory.trigger[w, j] <= ZERO
 
 
-@lean
+@lean_inlined
 def _partner(people, traits, minds, character, memory, w, i, reach, looks):
     """Slot of the nearest one who is free within ``reach``, and in the cone of vision where one looks for somebody; -1 for none."""
     best, least = -1, reach * reach
@@ -69,7 +69,7 @@ def _partner(people, traits, minds, character, memory, w, i, reach, looks):
     return best
 
 
-@lean
+@lean_inlined
 def _pair(people, traits, minds, character, memory, w, i, event, length):
     """Begin a conversation of two: the one who was sought is the host, so that the other comes to it."""
     seeks = event == SEEK
@@ -84,11 +84,11 @@ def _pair(people, traits, minds, character, memory, w, i, event, length):
     _join(minds, memory, traits, w, j, j, LISTENING, left, kind)
 
 
-@lean
+@lean_inlined
 def _gather(people, traits, minds, character, memory, w, i, event, length):
     """Begin a story to those who are near, or a talk of the group; the host is the one who begins."""
     tells = event == STORY_TIME
-    reach = character.talk_distance[w, i] * (HALF + HALF if tells else TWO)
+    reach = character.talk_distance[w, i] * (ONE if tells else TWO)
     left = (character.story_time[w, i] if tells else character.group_time[w, i]) * length
     kind, listeners = STORY if tells else TURNS, 0
     for j in range(memory.count[w]):
@@ -102,7 +102,7 @@ def _gather(people, traits, minds, character, memory, w, i, event, length):
         _join(minds, memory, traits, w, i, i, TELLING if tells else TALKING, left, kind)
 
 
-@lean
+@lean_inlined
 def _errand(rules, people, minds, character, memory, spots, w, i, length):
     """Go to the nearest free spot, to sit where one is tired; the end of a queue is free while it is not too long."""
     tired = minds.energy[w, i] <= character.energy_low[w, i]
@@ -141,90 +141,93 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, status
         length = HALF + np.float32(uniform_at(memory.key[w], traits.id[w, i], status.step[w], _LENGTH))
         if event == ERRAND:
             _errand(rules, people, minds, character, memory, spots, w, i, length)
-        elif event == STORY_TIME or event == GROUP:
+        elif event in (STORY_TIME, GROUP):
             _gather(people, traits, minds, character, memory, w, i, event, length)
         else:
             _pair(people, traits, minds, character, memory, w, i, event, length)
 
 
-@lean
-def _member(people, traits, memory, w, talk, rank):
+@lean_inlined
+def _member(traits, memory, w, size, talk, rank):
     """The id of the member of a conversation with so many lower ids among the members, -1 for none."""
     lowest = np.int64(-1)
     for _ in range(rank + 1):
         above = _LAST
-        for j in range(memory.count[w]):
+        for k in range(size):
+            j = memory.circle[w, k]
             identity = np.int64(traits.id[w, j])
-            if people.active[w, j] and memory.talk[w, j] == talk and lowest < identity < above:
+            if memory.talk[w, j] == talk and lowest < identity < above:
                 above = identity
         if above == _LAST:
-            return -1
+            return np.int64(-1)
         lowest = above
     return lowest
 
 
-@lean
-def _converse(rules, people, traits, minds, character, memory, w, i):
+@lean_inlined
+def _converse(rules, people, traits, minds, character, memory, w, size, i):
     """Whose turn it is in the conversation that i is in; it is over without its host, alone, out of time or out of earshot."""
     talk, members, host, rank = memory.talk[w, i], 0, -1, 0
-    for j in range(memory.count[w]):
-        if not people.active[w, j] or memory.talk[w, j] != talk:
-            continue
-        members += 1
-        rank += traits.id[w, j] < traits.id[w, i]
-        if traits.id[w, j] == talk:
-            host = j
+    for k in range(size):
+        j = memory.circle[w, k]
+        if memory.talk[w, j] == talk:
+            members += 1
+            rank += traits.id[w, j] < traits.id[w, i]
+            host = j if traits.id[w, j] == talk else host
     if host < 0 or members < 2 or memory.left[w, host] <= ZERO:
-        memory.event[w, i] = LEAVE
-        return
+        return LEAVE
     dx, dy = people.x[w, host] - people.x[w, i], people.y[w, host] - people.y[w, i]
     reach = TWO * character.talk_distance[w, i] if memory.kind[w, i] == STROLL else TWO * character.vision[w, i]
     if dx * dx + dy * dy > reach * reach:
-        memory.event[w, i] = LEAVE
-        return
+        return LEAVE
     turn = np.int64(memory.since[w, host] / rules.turn_time) % members
-    if memory.kind[w, host] == STORY:
-        speaks, speaker, after = i == host, talk, _member(people, traits, memory, w, talk, 0 if rank else 1)
+    story = memory.kind[w, host] == STORY
+    speaks = i == host if story else rank == turn
+    if speaks:
+        after = (0 if rank else 1) if story else (turn + 1) % members
+        minds.partner[w, i] = _member(traits, memory, w, size, talk, after)
     else:
-        speaks, speaker = rank == turn, _member(people, traits, memory, w, talk, turn)
-        after = _member(people, traits, memory, w, talk, (turn + 1) % members)
-    memory.event[w, i] = SPEAK if speaks else LISTEN
-    minds.partner[w, i] = after if speaks else speaker
+        minds.partner[w, i] = talk if story else _member(traits, memory, w, size, talk, turn)
+    return SPEAK if speaks else LISTEN
 
 
-@lean
-def _rank(people, traits, memory, w, i):
+@lean_inlined
+def _rank(traits, memory, w, size, i):
     """How many stand before i in its queue."""
     rank, place, identity = 0, memory.place[w, i], traits.id[w, i]
-    for j in range(memory.count[w]):
-        if people.active[w, j] and memory.spot[w, j] == memory.spot[w, i]:
+    for k in range(size):
+        j = memory.circle[w, k]
+        if memory.spot[w, j] == memory.spot[w, i]:
             first = memory.place[w, j] < place or (memory.place[w, j] == place and traits.id[w, j] < identity)
             rank += j != i and first
     return rank
 
 
-@lean
+@lean_inlined
 def keep_together(rules, people, traits, minds, character, memory, w):
     """Turns of the conversations and places in the queues of world w: all of them found out first, then taken."""
+    size = 0
     for i in range(memory.count[w]):
-        memory.event[w, i] = NOTHING
-        if not people.active[w, i]:
-            continue
+        queues = minds.state[w, i] == QUEUEING and memory.spot[w, i] >= 0
+        if people.active[w, i] and (queues or memory.talk[w, i] >= 0):
+            memory.circle[w, size] = i
+            size += 1
+    for k in range(size):
+        i = memory.circle[w, k]
         if memory.talk[w, i] >= 0:
-            _converse(rules, people, traits, minds, character, memory, w, i)
-        elif minds.state[w, i] == QUEUEING and memory.spot[w, i] >= 0:
-            memory.event[w, i] = _rank(people, traits, memory, w, i)
-    for i in range(memory.count[w]):
-        if not people.active[w, i]:
-            continue
+            memory.event[w, i] = _converse(rules, people, traits, minds, character, memory, w, size, i)
+        else:
+            memory.event[w, i] = _rank(traits, memory, w, size, i)
+    for k in range(size):
+        i = memory.circle[w, k]
         event = memory.event[w, i]
-        if memory.talk[w, i] >= 0:
-            if event == LEAVE:
-                minds.state[w, i], minds.partner[w, i], memory.talk[w, i] = WALKING, -1, -1
-                memory.since[w, i], memory.left[w, i] = ZERO, FOREVER
-            else:
-                speaking = TELLING if memory.kind[w, i] == STORY else TALKING
-                minds.state[w, i] = speaking if event == SPEAK else LISTENING
-        elif minds.state[w, i] == QUEUEING and memory.spot[w, i] >= 0:
+        if memory.talk[w, i] < 0:
             memory.place[w, i] = event
+        elif event == LEAVE:
+            minds.state[w, i], minds.partner[w, i], memory.talk[w, i] = WALKING, -1, -1
+            memory.since[w, i], memory.left[w, i] = ZERO, FOREVER
+            memory.hazard[w, i], memory.fuse[w, i] = ZERO, -ONE
+        else:
+            speaking = TELLING if memory.kind[w, i] == STORY else TALKING
+            minds.state[w, i] = speaking if event == SPEAK else LISTENING
         memory.event[w, i] = NOTHING

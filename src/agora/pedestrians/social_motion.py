@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean, lean_kernel
-from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
+from agora.core.jit import lean_inlined, lean_kernel
+from agora.core.scalar import ONE, TWO, ZERO, atan2, sincos, wrap
+from agora.pedestrians.neighbours import lanes
 from agora.pedestrians.social_kernels import decide
 from agora.pedestrians.social_meeting import keep_together, settle_wishes
 from agora.pedestrians.social_records import (
     AVOIDING,
     IDLE,
     INTERACTING,
-    INTERESTED,
     LISTENING,
     PANICKING,
     PHONE,
@@ -28,6 +28,7 @@ from agora.pedestrians.social_records import (
     TELLING,
     TEXTING,
     THREATENING,
+    WALKING,
     WORKING,
 )
 
@@ -45,7 +46,7 @@ _MARGIN = np.float32(0.2)  # m, within which the distance to the robot is right
 _TINY = np.float32(1e-6)
 
 
-@lean
+@lean_inlined
 def _unit(dx, dy):
     """A direction of length one, and the length."""
     length = math.sqrt(dx * dx + dy * dy)
@@ -53,7 +54,7 @@ def _unit(dx, dy):
     return dx * inverse, dy * inverse, length
 
 
-@lean
+@lean_inlined
 def _slot_of(traits, memory, w, identity):
     """The slot of an id, -1 for none."""
     for j in range(memory.count[w]):
@@ -62,7 +63,7 @@ def _slot_of(traits, memory, w, identity):
     return -1
 
 
-@lean
+@lean_inlined
 def _threat(people, robots, character, memory, sees, w, i):
     """Vector away from the nearest one who comes near: x, y; 0, 0 for none."""
     away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
@@ -82,7 +83,7 @@ def _threat(people, robots, character, memory, sees, w, i):
     return away_x, away_y
 
 
-@lean
+@lean_inlined
 def _evade(rules, people, traits, waypoints, minds, robots, w, i, r):
     """Direction of one who keeps away from a robot: aside, the more the nearer; straight away where scared."""
     ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
@@ -95,7 +96,7 @@ def _evade(rules, people, traits, waypoints, minds, robots, w, i, r):
     return dx, dy
 
 
-@lean
+@lean_inlined
 def _to_robot(rules, people, minds, robots, w, i, r):
     """Point that one goes to who plays with a robot or steps into its way: x, y, pace there, and within what it is enough, m."""
     rx, ry = robots.x[w, r], robots.y[w, r]
@@ -106,7 +107,7 @@ def _to_robot(rules, people, minds, robots, w, i, r):
     return rx + rules.play_distance * dx, ry + rules.play_distance * dy, rules.play_pace, _MARGIN
 
 
-@lean
+@lean_inlined
 def _spot(people, traits, memory, spots, w, i):
     """Point of a spot or of a place in its queue: x, y and heading."""
     s = memory.spot[w, i]
@@ -116,7 +117,7 @@ def _spot(people, traits, memory, spots, w, i):
     return spots.x[w, s] - behind * cosine, spots.y[w, s] - behind * sine, heading
 
 
-@lean
+@lean_inlined
 def _go(people, waypoints, w, i, x, y, enough):
     """Make a point the waypoint; whether one is not there yet, by ``enough`` m."""
     dx, dy = x - people.x[w, i], y - people.y[w, i]
@@ -124,7 +125,7 @@ def _go(people, waypoints, w, i, x, y, enough):
     return dx * dx + dy * dy > enough * enough
 
 
-@lean
+@lean_inlined
 def _look(dt, people, w, i, angle):
     """Turn one who stands towards an angle."""
     speed = people.vx[w, i] * people.vx[w, i] + people.vy[w, i] * people.vy[w, i]
@@ -133,7 +134,7 @@ def _look(dt, people, w, i, angle):
         people.heading[w, i] = wrap(people.heading[w, i] + turn)
 
 
-@lean
+@lean_inlined
 def _at_spot(dt, people, traits, memory, waypoints, spots, w, i):
     """Pace of one who uses furniture, who looks there once it has arrived."""
     if memory.spot[w, i] < 0:
@@ -151,7 +152,7 @@ def _at_spot(dt, people, traits, memory, waypoints, spots, w, i):
     return ZERO
 
 
-@lean
+@lean_inlined
 def _talk(dt, people, traits, waypoints, minds, memory, w, i):
     """Pace of one in a conversation: comes near to its host, then stands and looks at its partner; or walks on."""
     if memory.talk[w, i] >= 0 and memory.kind[w, i] == STROLL:
@@ -166,13 +167,13 @@ def _talk(dt, people, traits, waypoints, minds, memory, w, i):
     return ZERO
 
 
-@lean
+@lean_inlined
 def _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, r):
     """Pace of one who deals with a robot."""
     state = minds.state[w, i]
     if r < 0:
         return character.running[w, i] if state == PANICKING else ONE
-    if state == AVOIDING or state == PANICKING:
+    if state in (AVOIDING, PANICKING):
         dx, dy = _evade(rules, people, traits, waypoints, minds, robots, w, i, r)
         _go(people, waypoints, w, i, people.x[w, i] + _AHEAD * dx, people.y[w, i] + _AHEAD * dy, ZERO)
         return character.running[w, i] if state == PANICKING else rules.avoid_pace
@@ -185,42 +186,60 @@ def _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, 
     return ZERO
 
 
-@lean
+@lean_inlined
 def _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
-    """The pace that the state asks for; the waypoint is written on the way, where it is not that of the list."""
+    """The pace in a state in which one does not just walk on; the waypoint is written on the way, where the list's will not do."""
     state = minds.state[w, i]
-    if state == RUNNING:
-        return character.running[w, i]
-    if state == TEXTING or state == PHONE:
-        return rules.phone_pace
     if state == IDLE:
         dx, dy = _threat(people, robots, character, memory, sees, w, i)
         if dx == ZERO and dy == ZERO:
             return ZERO
         _go(people, waypoints, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
         return _ROOM
-    if state == TALKING or state == LISTENING or state == TELLING:
+    if state in (TALKING, LISTENING, TELLING):
         return _talk(dt, people, traits, waypoints, minds, memory, w, i)
-    if state == INTERACTING or state == QUEUEING or state == SITTING or state == WORKING:
+    if state in (INTERACTING, QUEUEING, SITTING, WORKING):
         return _at_spot(dt, people, traits, memory, waypoints, spots, w, i)
-    if state == AVOIDING or state == INTERESTED or state == SURPRISED or state == THREATENING or state == PANICKING:
-        return _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, memory.robot[w, i])
-    return ONE
+    return _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, memory.robot[w, i])
+
+
+@lean_inlined
+def _move(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
+    """Waypoints and speeds of world w; paces change gradually."""
+    state, pace, wanted, speed, running = minds.state[w], memory.pace[w], memory.wanted[w], traits.speed[w], character.running[w]
+    count = memory.count[w]
+    top = lanes(count)
+    for i in range(top):
+        s = state[i]
+        calm = rules.phone_pace if (s == TEXTING) | (s == PHONE) else ONE
+        wanted[i] = running[i] if s == RUNNING else calm
+    for i in range(count):
+        s = state[i]
+        if s != WALKING and s != RUNNING and s != TEXTING and s != PHONE and people.active[w, i]:
+            wanted[i] = _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i)
+    most = _LIVELY * dt
+    for i in range(top):
+        pace[i] += min(max(wanted[i] - pace[i], -most), most)
+        speed[i] *= pace[i] if i < count else ONE
 
 
 @lean_kernel
-def think(dt, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, first, last):
-    """One tick of the social states of worlds ``first <= w < last``."""
+def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots,
+          first, last):  # fmt: skip
+    """One tick of the social states of worlds ``first <= w < last``; they are thought over at every ``ticks``-th tick alone.
+
+    A tick is ``every`` steps, or ``dt`` s.
+    """
     for w in range(first, last):
         if status.done[w]:
             continue
-        others = decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, w)
-        if others:
-            settle_wishes(rules, people, traits, minds, character, memory, spots, status, w)
-            keep_together(rules, people, traits, minds, character, memory, w)
-        for i in range(memory.count[w]):
-            if people.active[w, i]:
-                wanted = _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i)
-                change = min(max(wanted - memory.pace[w, i], -_LIVELY * dt), _LIVELY * dt)
-                memory.pace[w, i] += change
-                traits.speed[w, i] *= memory.pace[w, i]
+        if status.step[w] // every % ticks == 0:
+            passed = dt * np.float32(ticks)
+            wishes, others = decide(
+                passed, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, w
+            )
+            if wishes:
+                settle_wishes(rules, people, traits, minds, character, memory, spots, status, w)
+            if wishes or others:
+                keep_together(rules, people, traits, minds, character, memory, w)
+        _move(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w)

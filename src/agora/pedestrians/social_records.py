@@ -93,12 +93,15 @@ class Memory(NamedTuple):
     Attributes:
         since: time in the state, s. left: until it ends, s.
         weary: until robots are interesting again, s. rested: until furniture is, s.
-        pace: present speed in undisturbed speeds.
+        pace: present speed in undisturbed speeds; wanted: the one that it changes to.
         trigger: distance of a robot that ends the wait at the start, m; 0 for none.
         robot: number of the robot that it is aware of, -1 for none.
         talk: id of who the conversation is about, -1 for none. kind: of conversation.
         spot: number of the spot it uses, -1 for none. place: in the queue. arrived: whether it is there.
         event: what it wants to begin, decided first and settled between all.
+        hazard: what its rates have added up to since the last event; fuse: at which the next one happens, -1 where to be drawn.
+        circle: slots of those who talk or queue, as many as there are. busy: whether there is something to decide.
+        near: distance of the robot that it is aware of, m.
         count: (W,) slots that states are kept of. key: (W,) of the random numbers.
     """
 
@@ -115,6 +118,12 @@ class Memory(NamedTuple):
     place: Ints
     arrived: Ints
     event: Ints
+    circle: Ints
+    busy: Ints
+    hazard: Floats
+    fuse: Floats
+    near: Floats
+    wanted: Floats
     count: Ints  # type: ignore[assignment]
     key: Array
 
@@ -134,7 +143,7 @@ class Spots(NamedTuple):
 
 
 def drifts() -> Floats:
-    """(states, 3) change of stress, energy and social a second (Arena's statechart; rows without a source follow the nearest)."""
+    """(3, states) change of stress, energy and social a second (Arena's statechart; rows without a source follow the nearest)."""
     rest, tiring, chatting = (-0.05, 0.15, 0.05), (-0.01, -0.05, 0.01), (-0.01, 0.01, -0.05)
     handling = (-0.01, -0.05, 0.05)
     table = np.tile(np.array([-0.01, 0.01, 0.01], np.float32), (len(SOCIAL_STATES), 1))
@@ -142,7 +151,7 @@ def drifts() -> Floats:
     rows[chatting] = (TALKING, LISTENING, TELLING, TEXTING, PHONE)
     for change, states in rows.items():
         table[list(states)] = change
-    return table
+    return np.ascontiguousarray(table.T)
 
 
 def character(worlds: int, slots: int) -> Character:
@@ -154,8 +163,9 @@ def memory(worlds: int, slots: int) -> Memory:
     """Memories of nobody."""
     shape = (worlds, slots)
     reals = [np.zeros(shape, np.float32) for _ in range(6)]
-    wholes = [np.zeros(shape, np.int32) for _ in range(7)]
-    return Memory._make([*reals, *wholes, np.zeros(worlds, np.int32), np.zeros(worlds, np.uint64)])
+    wholes = [np.zeros(shape, np.int32) for _ in range(9)]
+    more = [np.zeros(shape, np.float32) for _ in range(4)]
+    return Memory._make([*reals, *wholes, *more, np.zeros(worlds, np.int32), np.zeros(worlds, np.uint64)])
 
 
 def spots(worlds: int, most: int) -> Spots:

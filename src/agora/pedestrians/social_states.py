@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,7 @@ class SocialStates:
         surprise_time: of stopping to look, s. indifference: until a robot or furniture is of interest again, s.
         fear_of_speed: stress a second for each m/s above 0.7 of a robot that is too near.
         phone_pace: of walking with the phone.
+        thinking_time: between two looks at what goes on, s, rounded to crowd periods; waypoints and paces follow at every one.
     """
 
     running_rate: float = 1.0
@@ -111,6 +112,7 @@ class SocialStates:
     indifference: float = 30.0
     fear_of_speed: float = 1.0
     phone_pace: float = 0.5
+    thinking_time: float = 0.25
 
     def __post_init__(self) -> None:
         at_least_zero(self, *(field.name for field in fields(self)))
@@ -148,7 +150,9 @@ class AttachedSocialStates:
     def _bind(self) -> None:
         engine = self._engine
         rules = Rules._make(np.float32(getattr(self._rules, name)) for name in Rules._fields)
-        fixed = np.float32(engine.dt * engine.crowd_every), rules, records.drifts()
+        dt = engine.dt * engine.crowd_every
+        ticks = max(1, round(self._rules.thinking_time / dt))
+        fixed = np.float32(dt), np.int64(ticks), np.int64(engine.crowd_every), rules, records.drifts()
         sees = np.int64(int(engine.sees_pedestrians) + 2 * int(engine.sees_robots))
         self._bound = [
             bind(think, *fixed, sees, engine._generations[g], engine.traits, engine.waypoints, engine.minds, engine._robots[g],
@@ -163,7 +167,7 @@ class AttachedSocialStates:
         memory.count[w], memory.key[w] = n, key_of(start.entry, start.seed, "social_states")
         for field in memory[: -len(("count", "key"))]:
             field[w] = 0
-        memory.robot[w], memory.talk[w], memory.spot[w], memory.pace[w] = -1, -1, -1, 1.0
+        memory.robot[w], memory.talk[w], memory.spot[w], memory.fuse[w] = -1, -1, -1, -1.0
         self._draw_characters(w, crowd.type, crowd.id, n)
         self._place_spots(w, start)
         memory.left[w, :n] = [self._duration(SOCIAL_STATES[state]) for state in crowd.state]
@@ -183,12 +187,12 @@ class AttachedSocialStates:
         values["cosine"] = np.cos(np.radians(np.minimum(values.pop("half_angle"), 180.0)))
         values |= {name: value[kinds] for name, value in fixed.items()}
         for name in Character._fields:
-            given = values[name] if name in values else getattr(self._rules, name)
+            given: Any = values[name] if name in values else getattr(self._rules, name)
             getattr(self.character, name)[w, :n] = given
 
     def _place_spots(self, w: int, start: Start) -> None:
         radius = float(start.pedestrians.radius.max(initial=0.0))
-        poses, uses = usable_spots(start.furniture, start.map, radius) if len(start.pedestrians.id) else (np.zeros((0, 3)), [])
+        poses, uses = usable_spots(start.furniture, start.map, radius)
         if len(poses) > self.spots.x.shape[1]:
             wider = records.spots(self._engine.layout.worlds, len(poses))
             for old, new in zip(self.spots, wider, strict=True):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from agora.pedestrians.social_records import USES
 _FARTHEST, _STEP, _DIRECTIONS = 2.0, 0.05, 24
 
 
-def usable_spots(furniture: Sequence[Furniture], map: Map, radius: float) -> tuple[Doubles, Ints]:
+@functools.lru_cache(maxsize=64)
+def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> tuple[Doubles, Ints]:
     """Return the poses (S, 3) from which furniture is used, m and rad, and what for (S,), numbers in `social_records.USES`.
 
     A seat is inside its chair, where no disc can be for the crowd models, so who sits on it is at the chair's edge. Of the points

@@ -187,6 +187,7 @@ def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotMo
         timeout=stage.timeout if task.world.timeout is None else task.world.timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
+        furniture=(*task.world.furniture, *task.furniture),
     )
     if not task.replay:
         return common
@@ -220,6 +221,7 @@ def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
         type=np.array([TYPES.index(p.type) for p in people], np.int32),
         reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
         state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),
+        habits=tuple(p.habits for p in people),
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.pedestrians.types import pedestrian_types
+from agora.seeds import Stream
 from agora.tasks.placement import place
 from agora.tasks.world import Person, Task
 
@@ -17,6 +19,9 @@ _RING = 0.8  # distance between members of a group at the start, m
 @dataclass(frozen=True)
 class Random:
     """Uniformly drawn numbers of pedestrians and static obstacles.
+
+    Types and reactions of the pedestrians are drawn by the shares of the suite's ``people``, in a stream of their own: other shares
+    leave the places as they are while the sizes are the same. A group walks at the pace of its slowest type.
 
     Attributes:
         dynamic: least and most pedestrians.
@@ -54,10 +59,10 @@ class Random:
         self._static(task, np.array(taken).reshape(-1, 3))
         starts = np.array([np.array([*start[:2], self.keep_clear]) for start, _ in task.robots]).reshape(-1, 3)
         count = task.stream.integer(*self.dynamic)
-        group = 0
+        group, people = 0, task.stream.branch("people")
         while count > 0:
             size = min(task.stream.integer(*self.group_size), count)
-            self._group(task, size, group if size > 1 else -1, starts)
+            self._group(task, size, group if size > 1 else -1, starts, people)
             group += size > 1
             count -= size
 
@@ -72,18 +77,21 @@ class Random:
         discs = np.column_stack([centres, radii])
         task.map = replace(task.map, discs=np.vstack([task.map.discs, discs]))
 
-    def _group(self, task: Task, size: int, group: int, keep_out: Doubles) -> None:
-        crowd = task.crowd
-        clearance = max(self.clearance, crowd.radius) + (_RING if size > 1 else 0.0)
-        others = np.array([[*p.position, 2.2 * crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
+    def _group(self, task: Task, size: int, group: int, keep_out: Doubles, people: Stream) -> None:
+        crowd, types = task.crowd, pedestrian_types()
+        kinds = [crowd.draw_kind(people) for _ in range(size)]
+        radius = crowd.radius * max(types[kind].radius for kind, _ in kinds)
+        clearance = max(self.clearance, radius) + (_RING if size > 1 else 0.0)
+        others = np.array([[*p.position, 1.1 * (p.radius + radius)] for p in task.pedestrians]).reshape(-1, 3)
         blocked = np.vstack([keep_out, others]) + np.array([0.0, 0.0, _RING if size > 1 else 0.0])
         centre = place(task.stream, task.map, clearance, 1, keep_out=blocked)
         route = place(task.stream, task.map, clearance, self.waypoints, connected_to=centre[0])
-        speed = crowd.draw_speed(task.stream)
+        speed = crowd.draw_speed(task.stream) * min(types[kind].speed for kind, _ in kinds)
         turn = float(task.stream.uniform(-np.pi, np.pi))
-        for k in range(size):
+        for k, (kind, reaction) in enumerate(kinds):
             angle = turn + 2 * np.pi * k / size
             offset = _RING * np.array([np.cos(angle), np.sin(angle)]) if size > 1 else np.zeros(2)
             start = centre[0] + offset
             waypoints = np.vstack([route + offset, start])
-            task.pedestrians.append(Person(start, waypoints, speed, crowd.radius, group=group))
+            wide = crowd.radius * types[kind].radius
+            task.pedestrians.append(Person(start, waypoints, speed, wide, group=group, type=kind, reaction=reaction))

@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from agora.core.state import TYPES
 from agora.errors import InputError, nearest
+from agora.maps.furniture import MODELS, Furniture
+from agora.pedestrians.types import pedestrian_types
+from agora.tasks.scenario import Pedestrian
+from agora.tasks.start import Habits
 from agora.tasks.world import Person, Task
 
 STATIC_RADIUS = {
@@ -19,13 +24,13 @@ STATIC_RADIUS = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """The file's static and interactive obstacles as discs, its dynamic ones as pedestrians."""
+    """The file's static and interactive obstacles as discs, its dynamic ones as pedestrians, who use the interactive ones."""
 
     def place(self, task: Task) -> None:
         """Put them into the task.
 
         Raises:
-            InputError: the world has no scenario, or a static model is not known.
+            InputError: the world has no scenario, or a static model or a type of pedestrian is not known.
             PlacementError: somebody would start inside an obstacle, or off the map.
         """
         scenario = task.world.scenario
@@ -37,6 +42,8 @@ class Scenario:
                 if thing.model not in STATIC_RADIUS:
                     where = task.world.named("obstacles", kind, number, "model")
                     raise InputError(f"{where}: no model called {thing.model!r}; {nearest(thing.model, STATIC_RADIUS)}")
+                if kind == "interactive" and thing.model in MODELS:
+                    task.furniture.append(Furniture(thing.model, *thing.pos))
                 discs.append((*thing.pos[:2], STATIC_RADIUS[thing.model]))
         if discs:
             task.map = replace(task.map, discs=np.vstack([task.map.discs, np.array(discs, float)]))
@@ -46,6 +53,37 @@ class Scenario:
             start = np.asarray(pedestrian.pos[:2], float)
             task.check_free("it", start, "obstacles", "dynamic", number, "pos")
             route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
-            speed = pedestrian.vmax if pedestrian.vmax is not None else task.crowd.draw_speed(task.stream)
+            name = _type_of(task, number, pedestrian.type)
+            like = pedestrian_types()[name]
+            speed = task.crowd.draw_speed(task.stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
             waypoints = route if len(route) else start[None]
-            task.pedestrians.append(Person(start, waypoints, speed, task.crowd.radius, mode=pedestrian.waypoint_mode))
+            person = Person(start, waypoints, speed, task.crowd.radius * like.radius, mode=pedestrian.waypoint_mode, type=name)
+            task.pedestrians.append(replace(person, habits=_habits(pedestrian)))
+
+
+def _type_of(task: Task, number: int, written: str) -> str:
+    """The type of a pedestrian as a file writes it: "adult" or "human/adult"."""
+    name = written.rsplit("/", 1)[-1]
+    if name not in TYPES:
+        where = task.world.named("obstacles", "dynamic", number, "type")
+        raise InputError(f"{where}: no type of pedestrian called {written!r}; {nearest(name, TYPES)}")
+    return name
+
+
+def _habits(pedestrian: Pedestrian) -> Habits:
+    """What a file says of a pedestrian's social states; the keys that mean nothing here are listed in the how-to."""
+    waits = pedestrian.wait_time or 0.0 if pedestrian.start_up_mode == "wait_timer" else 0.0
+    zone = pedestrian.trigger_zone_radius or 0.0 if pedestrian.start_up_mode == "trigger_zone" else 0.0
+    return Habits(
+        chat_probability=pedestrian.chatting_probability,
+        story_probability=pedestrian.tell_story_probability,
+        group_probability=pedestrian.group_talking_probability,
+        stroll_probability=pedestrian.talking_and_walking_probability,
+        chat_time=pedestrian.talking_base_time,
+        story_time=pedestrian.tell_story_base_time,
+        group_time=pedestrian.group_talking_base_time,
+        stroll_time=pedestrian.talking_and_walking_base_time,
+        talk_distance=pedestrian.max_talking_distance,
+        wait_time=waits,
+        trigger_radius=zone,
+    )
