@@ -16,6 +16,7 @@ from agora.cli import app
 from agora.datasets.catalogue import CATALOGUE
 from agora.interfaces import CrowdScene, Limits, Observation, Tracks
 from agora.maps.io import MapFile, ShapesFile
+from agora.pedestrians.types import PedestrianType
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
@@ -29,11 +30,13 @@ from agora.tasks.world import People
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
     "crowd_models": ("crowd_models",),
+    "behaviours": ("behaviours",),
     "tasks": ("worlds", "robots_modes", "obstacles_modes"),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
+    "pedestrian_types": (PedestrianType,),
     "suite_file": (Suite, Stage, Crowd, People, Periods),
     "map_file": (MapFile, ShapesFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),

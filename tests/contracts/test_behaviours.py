@@ -98,7 +98,8 @@ def goes_on_for_ever(engine, first, last):
 
 
 def drifts_north(engine, first, last):
-    engine.waypoints.y[first:last] = engine.pedestrians.y[first:last] + np.float32(1)
+    here = ~engine.status.done[first:last, None]
+    engine.waypoints.y[first:last] = np.where(here, engine.pedestrians.y + 1, engine.waypoints.y)[first:last]
 
 
 def goes_mad(engine, first, last):

@@ -222,6 +222,8 @@ def keep_together(rules, people, traits, minds, character, memory, w):
         i = memory.circle[w, k]
         event = memory.event[w, i]
         if memory.talk[w, i] < 0:
+            if event != memory.place[w, i]:
+                memory.since[w, i], memory.arrived[w, i] = ZERO, 0
             memory.place[w, i] = event
         elif event == LEAVE:
             minds.state[w, i], minds.partner[w, i], memory.talk[w, i] = WALKING, -1, -1
