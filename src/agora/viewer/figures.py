@@ -224,8 +224,10 @@ def _legend(figure: Figure, recording: Recording) -> None:
     handles = [Line2D([], [], ls="", marker=marker, color=COLOURS[role], label=words, ms=5) for role, words, marker in shown]
     ended = outcome.replace("_", " ")
     handles.append(Line2D([], [], ls="", marker="D", color=OUTCOME_COLOURS[outcome], label=f"ended: {ended}", ms=4))
-    columns = len(handles)
-    for name in states_seen([recording]):
-        family, letter = STATES[name]
-        handles.append(Line2D([], [], ls="", marker="o", color=FAMILIES[family], label=f"{letter}  {name}", ms=5))
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=6.5, handletextpad=0.2, columnspacing=1.2)
+    placed: dict[str, Any] = {"fontsize": 6.5, "handletextpad": 0.2, "columnspacing": 1.2}
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), **placed)
+    states = states_seen([recording])
+    if states:
+        marks = [(FAMILIES[STATES[name][0]], f"{STATES[name][1]}  {name}") for name in states]
+        handles = [Line2D([], [], ls="", marker="o", color=colour, label=words, ms=5) for colour, words in marks]
+        figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 7), **placed)
