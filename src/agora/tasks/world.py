@@ -84,7 +84,8 @@ class Task:
         stream: for everything random.
         crowd: what pedestrians are like.
         robots: start pose and goals of each robot, once placed.
-        pedestrians: simulated ones, once placed; replay: whether the recorded ones of the world appear.
+        pedestrians: simulated ones, once placed.
+        replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
         furniture: what obstacles modes have added, for pedestrians who use it.
     """
 
@@ -96,7 +97,8 @@ class Task:
     crowd: People
     robots: list[tuple[Doubles, Doubles]] = field(default_factory=list)
     pedestrians: list[Person] = field(default_factory=list)
-    replay: bool = False
+    replay: Trajectories | None = None
+    replay_radius: float = 0.3
     phase: Doubles = field(default_factory=lambda: np.zeros(0))
     furniture: list[Furniture] = field(default_factory=list)
 
