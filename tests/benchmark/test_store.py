@@ -114,9 +114,10 @@ def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
     assert store.finished(tmp_path / "none") == set()
 
 
-def states_of(recording):
-    shape = recording.pedestrian_present.shape
-    return np.random.default_rng(3).integers(0, len(SOCIAL_STATES), shape).astype(np.int32)
+def lively():
+    recording = rounded(crowded(np.arange(9) * 0.1, 4))
+    states = np.random.default_rng(3).integers(0, len(SOCIAL_STATES), recording.pedestrian_present.shape)
+    return dataclasses.replace(recording, pedestrian_state=states.astype(np.int32))
 
 
 def variety():
@@ -125,7 +126,6 @@ def variety():
     return {
         "a": rounded(crowded(np.arange(80) * 0.1, 5)),
         "b": rounded(drive(time, [1.0, 1.1, 1.3], [5.0] * 3, contacts=contacts, outcome=Outcome.WALL_COLLISION)),
-        "s": dataclasses.replace(lively := rounded(crowded(np.arange(9) * 0.1, 4)), pedestrian_state=states_of(lively)),
         "c": dataclasses.replace(
             crowded([0.0], 1), shortest_path=float("inf"), failure="ValueError: ö", clipped=3, map=Wall((1, 2), 0.3)
         ),
@@ -134,7 +134,7 @@ def variety():
 
 
 def test_recordings_come_back_as_they_were(tmp_path):
-    items = {**variety(), "c": dataclasses.replace(rounded(variety()["c"]), planning_time=np.array([0.1]))}
+    items = {**variety(), "c": dataclasses.replace(rounded(variety()["c"]), planning_time=np.array([0.1])), "s": lively()}
     store.write_recordings(tmp_path / "x.parquet", items)
     back = store.read_recordings(tmp_path / "x.parquet")
     assert list(back) == list(items)
@@ -155,8 +155,7 @@ def test_recordings_come_back_as_they_were(tmp_path):
 
 def test_a_shard_of_a_run_without_social_states_has_no_column_of_them(tmp_path):
     items = variety()
-    store.write_recordings(tmp_path / "with.parquet", items)
-    del items["s"]
+    store.write_recordings(tmp_path / "with.parquet", items | {"s": lively()})
     store.write_recordings(tmp_path / "without.parquet", items)
     assert "pedestrian_state" in shard.read(tmp_path / "with.parquet").column_names
     assert "pedestrian_state" not in shard.read(tmp_path / "without.parquet").column_names

@@ -149,19 +149,17 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, status
 
 @lean_inlined
 def _member(traits, memory, w, size, talk, rank):
-    """The id of the member of a conversation with so many lower ids among the members, -1 for none."""
-    lowest = np.int64(-1)
+    """The slot of the member of a conversation with so many lower ids among the members, -1 for none."""
+    lowest, found = np.int64(-1), -1
     for _ in range(rank + 1):
-        above = _LAST
+        above, found = _LAST, -1
         for k in range(size):
             j = memory.circle[w, k]
             identity = np.int64(traits.id[w, j])
             if memory.talk[w, j] == talk and lowest < identity < above:
-                above = identity
-        if above == _LAST:
-            return np.int64(-1)
+                above, found = identity, j
         lowest = above
-    return lowest
+    return found
 
 
 @lean_inlined
@@ -184,10 +182,10 @@ def _converse(rules, people, traits, minds, character, memory, w, size, i):
     story = memory.kind[w, host] == STORY
     speaks = i == host if story else rank == turn
     if speaks:
-        after = (0 if rank else 1) if story else (turn + 1) % members
-        minds.partner[w, i] = _member(traits, memory, w, size, talk, after)
+        faces = _member(traits, memory, w, size, talk, (0 if rank else 1) if story else (turn + 1) % members)
     else:
-        minds.partner[w, i] = talk if story else _member(traits, memory, w, size, talk, turn)
+        faces = host if story else _member(traits, memory, w, size, talk, turn)
+    memory.host[w, i], memory.faces[w, i], minds.partner[w, i] = host, faces, traits.id[w, faces]
     return SPEAK if speaks else LISTEN
 
 

@@ -55,15 +55,6 @@ def _unit(dx, dy):
 
 
 @lean_inlined
-def _slot_of(traits, memory, w, identity):
-    """The slot of an id, -1 for none."""
-    for j in range(memory.count[w]):
-        if traits.id[w, j] == identity:
-            return j
-    return -1
-
-
-@lean_inlined
 def _threat(people, robots, character, memory, sees, w, i):
     """Vector away from the nearest one who comes near: x, y; 0, 0 for none."""
     away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
@@ -153,17 +144,16 @@ def _at_spot(dt, people, traits, memory, waypoints, spots, w, i):
 
 
 @lean_inlined
-def _talk(dt, people, traits, waypoints, minds, memory, w, i):
+def _talk(dt, people, waypoints, memory, w, i):
     """Pace of one in a conversation: comes near to its host, then stands and looks at its partner; or walks on."""
-    if memory.talk[w, i] >= 0 and memory.kind[w, i] == STROLL:
+    if memory.talk[w, i] < 0:
+        return ZERO
+    if memory.kind[w, i] == STROLL:
         return ONE
-    host = _slot_of(traits, memory, w, memory.talk[w, i]) if memory.talk[w, i] >= 0 else -1
-    if host >= 0 and host != i and _go(people, waypoints, w, i, people.x[w, host], people.y[w, host], _GATHER):
+    host, faces = memory.host[w, i], memory.faces[w, i]
+    if host != i and _go(people, waypoints, w, i, people.x[w, host], people.y[w, host], _GATHER):
         return ONE
-    partner = _slot_of(traits, memory, w, minds.partner[w, i]) if minds.partner[w, i] >= 0 else -1
-    if partner >= 0:
-        angle = atan2(people.y[w, partner] - people.y[w, i], people.x[w, partner] - people.x[w, i])
-        _look(dt, people, w, i, angle)
+    _look(dt, people, w, i, atan2(people.y[w, faces] - people.y[w, i], people.x[w, faces] - people.x[w, i]))
     return ZERO
 
 
@@ -197,7 +187,7 @@ def _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, 
         _go(people, waypoints, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
         return _ROOM
     if state in (TALKING, LISTENING, TELLING):
-        return _talk(dt, people, traits, waypoints, minds, memory, w, i)
+        return _talk(dt, people, waypoints, memory, w, i)
     if state in (INTERACTING, QUEUEING, SITTING, WORKING):
         return _at_spot(dt, people, traits, memory, waypoints, spots, w, i)
     return _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, memory.robot[w, i])

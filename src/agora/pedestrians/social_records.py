@@ -97,6 +97,7 @@ class Memory(NamedTuple):
         trigger: distance of a robot that ends the wait at the start, m; 0 for none.
         robot: number of the robot that it is aware of, -1 for none.
         talk: id of who the conversation is about, -1 for none. kind: of conversation.
+        host, faces: slots of who it is about and of whom one looks at in it, -1 for none.
         spot: number of the spot it uses, -1 for none. place: in the queue. arrived: whether it is there.
         event: what it wants to begin, decided first and settled between all.
         hazard: what its rates have added up to since the last event; fuse: at which the next one happens, -1 where to be drawn.
@@ -114,6 +115,8 @@ class Memory(NamedTuple):
     robot: Ints
     talk: Ints
     kind: Ints
+    host: Ints
+    faces: Ints
     spot: Ints
     place: Ints
     arrived: Ints
@@ -163,7 +166,7 @@ def memory(worlds: int, slots: int) -> Memory:
     """Memories of nobody."""
     shape = (worlds, slots)
     reals = [np.zeros(shape, np.float32) for _ in range(6)]
-    wholes = [np.zeros(shape, np.int32) for _ in range(9)]
+    wholes = [np.zeros(shape, np.int32) for _ in range(11)]
     more = [np.zeros(shape, np.float32) for _ in range(4)]
     return Memory._make([*reals, *wholes, *more, np.zeros(worlds, np.int32), np.zeros(worlds, np.uint64)])
 
