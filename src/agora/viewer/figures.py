@@ -230,4 +230,4 @@ def _legend(figure: Figure, recording: Recording) -> None:
     if states:
         marks = [(FAMILIES[STATES[name][0]], f"{STATES[name][1]}  {name}") for name in states]
         handles = [Line2D([], [], ls="", marker="o", color=colour, label=words, ms=5) for colour, words in marks]
-        figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 7), **placed)
+        figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 5), **placed)
