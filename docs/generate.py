@@ -16,6 +16,7 @@ from agora.cli import app
 from agora.datasets.catalogue import CATALOGUE
 from agora.interfaces import CrowdScene, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
 from agora.maps.io import MapFile, ShapesFile
+from agora.maps.zones import ZoneFile
 from agora.pedestrians.types import PedestrianType
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
@@ -33,13 +34,14 @@ COMPONENTS = {
     "crowd_models": ("crowd_models",),
     "behaviours": ("behaviours",),
     "tasks": ("worlds", "robots_modes", "obstacles_modes"),
+    "map_generators": ("map_generators",),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
     "pedestrian_types": (PedestrianType,),
     "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
-    "map_file": (MapFile, ShapesFile),
+    "map_file": (MapFile, ShapesFile, ZoneFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
 }

@@ -8,6 +8,7 @@ from agora.testing.behaviours import check_behaviour
 from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
+from agora.testing.generators import check_map_generator
 from agora.testing.global_planners import check_global_planner
 from agora.testing.metrics import check_metric
 from agora.testing.planners import check_planner
@@ -21,6 +22,7 @@ __all__ = [
     "check_costmap_layer",
     "check_crowd_model",
     "check_global_planner",
+    "check_map_generator",
     "check_metric",
     "check_obstacles_mode",
     "check_planner",

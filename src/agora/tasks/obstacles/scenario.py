@@ -7,24 +7,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agora.core.state import TYPES
-from agora.errors import InputError, nearest
-from agora.maps.furniture import MODELS, Furniture
+from agora.errors import InputError, UnknownNameError, nearest
+from agora.maps.furniture import Furniture, model_of
 from agora.pedestrians.types import pedestrian_types
 from agora.tasks.scenario import Pedestrian
 from agora.tasks.start import Habits
 from agora.tasks.world import Person, Task
 
-STATIC_RADIUS = {
-    "chair": 0.3, "office_chair": 0.35, "cleaner": 0.4, "cuboid": 0.5, "cylinder": 0.25, "shelf": 0.6, "long_shelf": 1.0,
-    "office_desk": 0.7, "table": 0.6, "pallet": 0.6, "pallet2": 0.6, "pallet_jack_1": 0.6, "pallet_jack_2": 0.6,
-    "pallet_jack_3": 0.6, "random": 0.4, "tree": 0.4,
-}  # fmt: skip
-"""Radius of the disc that stands for an Arena model, m: a choice of ours, the models' licence lets nobody ship them."""
-
 
 @dataclass(frozen=True)
 class Scenario:
-    """The file's static and interactive obstacles as discs, its dynamic ones as pedestrians, who use the interactive ones."""
+    """The file's static and interactive obstacles as furniture of Agora's catalogue, its dynamic ones as pedestrians.
+
+    Pedestrians with social states use the interactive ones.
+    """
 
     def place(self, task: Task) -> None:
         """Put them into the task.
@@ -36,17 +32,20 @@ class Scenario:
         scenario = task.world.scenario
         if scenario is None:
             raise InputError(f"obstacles mode 'scenario': world {task.map.name!r} has no scenario")
-        discs = []
+        polygons, discs = [*task.map.polygons], [task.map.discs]
         for kind, things in (("static", scenario.obstacles.static), ("interactive", scenario.obstacles.interactive)):
             for number, thing in enumerate(things):
-                if thing.model not in STATIC_RADIUS:
-                    where = task.world.named("obstacles", kind, number, "model")
-                    raise InputError(f"{where}: no model called {thing.model!r}; {nearest(thing.model, STATIC_RADIUS)}")
-                if kind == "interactive" and thing.model in MODELS:
-                    task.furniture.append(Furniture(thing.model, *thing.pos))
-                discs.append((*thing.pos[:2], STATIC_RADIUS[thing.model]))
-        if discs:
-            task.map = replace(task.map, discs=np.vstack([task.map.discs, np.array(discs, float)]))
+                try:
+                    model_of(thing.model)
+                except UnknownNameError as error:
+                    raise InputError(f"{task.world.named('obstacles', kind, number, 'model')}: {error}") from error
+                piece = Furniture(thing.model, *thing.pos)
+                polygons += piece.polygons()
+                discs.append(piece.discs())
+                if kind == "interactive":
+                    task.furniture.append(piece)
+        if len(discs) > 1:
+            task.map = replace(task.map, polygons=tuple(polygons), discs=np.vstack(discs))
             for number, (start, _) in enumerate(task.robots):
                 task.check_free(f"robot {number}", start, "obstacles")
         for number, pedestrian in enumerate(scenario.obstacles.dynamic):
