@@ -19,6 +19,7 @@ from agora.interfaces import CrowdScene, Limits, Observation, SemanticMaps, Sema
 from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
+from agora.pedestrians.types import PedestrianType
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
@@ -55,13 +56,15 @@ from agora.tasks.world import People
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
     "costmap_layers": ("costmap_layers",),
-    "crowd_models": ("crowd_models", "behaviours"),
+    "crowd_models": ("crowd_models",),
+    "behaviours": ("behaviours",),
     "tasks": ("worlds", "robots_modes", "obstacles_modes", "modules"),
     "map_generators": ("map_generators",),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
+    "pedestrian_types": (PedestrianType,),
     "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
     "map_file": (MapFile, ShapesFile, ZoneFile),
     "furniture_file": (Furniture, ModelFile),

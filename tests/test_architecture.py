@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "src" / "agora"
 FILES = sorted(LIBRARY.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-COMPILED = {"device", "inlined", "kernel", "lean", "lean_kernel", "overload"}
+COMPILED = {"device", "inlined", "kernel", "lean", "lean_inlined", "lean_kernel", "overload"}
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys

@@ -335,4 +335,5 @@ class Episodes:
             planning_time=np.asarray(self._planning[w]),
             clipped=int(status.clipped[w, r]),
             failure=self._failure[w].get(r, ""),
+            pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if engine.has_behaviours else None,
         )

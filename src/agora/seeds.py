@@ -71,6 +71,10 @@ class Stream:
         self._address = (np.uint64(identity), np.uint64(step))
         self._next = 0
 
+    def branch(self, use: str) -> Stream:
+        """The stream of a use within this one's; it does not depend on what has been drawn, and shifts nothing here."""
+        return Stream(f"{int(self.key):016x}", 0, use)
+
     def _draw(self, shape: int | tuple[int, ...], normal: bool) -> np.ndarray:
         out = np.empty(shape, np.float64)
         _fill(self.key, *self._address, self._next, normal, out.reshape(-1))

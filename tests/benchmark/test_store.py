@@ -8,8 +8,9 @@ import logging
 import numpy as np
 import pytest
 
-from agora.benchmark import store
+from agora.benchmark import shard, store
 from agora.core.recording import Contact, ContactKind, Outcome
+from agora.core.state import SOCIAL_STATES
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.metrics import attention, conflict, efficiency, motion, outcome, proxemics
 from agora.metrics.metric import Metric
@@ -113,6 +114,12 @@ def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
     assert store.finished(tmp_path / "none") == set()
 
 
+def lively():
+    recording = rounded(crowded(np.arange(9) * 0.1, 4))
+    states = np.random.default_rng(3).integers(0, len(SOCIAL_STATES), recording.pedestrian_present.shape)
+    return dataclasses.replace(recording, pedestrian_state=states.astype(np.int32))
+
+
 def variety():
     contacts = (Contact(1.23456789012345, ContactKind.WALL, -1, 3.1, -2.7), Contact(2.0, ContactKind.PEDESTRIAN, 12, 0.1, 0.2))
     time = np.array([0.0, 0.1, 0.25])
@@ -127,7 +134,7 @@ def variety():
 
 
 def test_recordings_come_back_as_they_were(tmp_path):
-    items = {**variety(), "c": dataclasses.replace(rounded(variety()["c"]), planning_time=np.array([0.1]))}
+    items = {**variety(), "c": dataclasses.replace(rounded(variety()["c"]), planning_time=np.array([0.1])), "s": lively()}
     store.write_recordings(tmp_path / "x.parquet", items)
     back = store.read_recordings(tmp_path / "x.parquet")
     assert list(back) == list(items)
@@ -135,7 +142,7 @@ def test_recordings_come_back_as_they_were(tmp_path):
         here = items[key]
         for field in dataclasses.fields(here):
             a, b = getattr(here, field.name), getattr(there, field.name)
-            if field.name.startswith("pedestrian_") and a.ndim >= 2:
+            if field.name.startswith("pedestrian_") and a is not None and a.ndim >= 2:
                 a, b = a[here.pedestrian_present], b[here.pedestrian_present]
             if field.name in ("map", "planning_time"):
                 assert b is None or len(b) == 0
@@ -144,6 +151,15 @@ def test_recordings_come_back_as_they_were(tmp_path):
             else:
                 assert type(a) is type(b) and a == b, field.name
         assert all(isinstance(c.kind, ContactKind) for c in there.contacts)
+
+
+def test_a_shard_of_a_run_without_social_states_has_no_column_of_them(tmp_path):
+    items = variety()
+    store.write_recordings(tmp_path / "with.parquet", items | {"s": lively()})
+    store.write_recordings(tmp_path / "without.parquet", items)
+    assert "pedestrian_state" in shard.read(tmp_path / "with.parquet").column_names
+    assert "pedestrian_state" not in shard.read(tmp_path / "without.parquet").column_names
+    assert store.read_recordings(tmp_path / "without.parquet")["a"].pedestrian_state is None
 
 
 def test_metrics_of_a_stored_recording_are_those_of_the_original(tmp_path):

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError
 from agora.maps.grid import Map
+from agora.pedestrians.types import pedestrian_types
 from agora.seeds import Stream
 from agora.tasks.obstacles.none import Nothing
 from agora.tasks.obstacles.random import Random
 from agora.tasks.obstacles.replay import Replay
+from agora.tasks.obstacles.scenario import Scenario as ScenarioMode
+from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian
+from agora.tasks.scenario import Scenario as ScenarioFile
 from agora.tasks.world import People, Task, World
 
 ROOM = Map.from_shapes(segments=[(2.0, -1.0, 2.0, 4.0)], bounds=(-7.0, -3.5, 9.0, 8.5), resolution=0.1, name="crooked")
@@ -111,3 +117,58 @@ def test_a_replay_needs_a_recording_and_a_phase_one_that_repeats():
 def test_parameters_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be"):
         Random(**wrong)
+
+
+def test_types_and_reactions_come_in_their_shares_and_change_size_and_speed():
+    shares = {"types": {"adult": 0.5, "child": 0.2, "wheelchair": 0.3}, "reactions": {"regular": 0.6, "curious": 0.4}}
+    people = []
+    for episode in range(60):
+        made = task(episode)
+        made.crowd = People(speed=1.1, speed_deviation=0.0, **shares)
+        Random(dynamic=(6, 6)).place(made)
+        people += made.pedestrians
+    for key, given in shares.items():
+        found = [getattr(p, key[:-1]) for p in people]
+        for name, share in given.items():
+            assert found.count(name) / len(people) == pytest.approx(share, abs=0.08)
+    types = pedestrian_types()
+    for person in people:
+        assert person.speed == pytest.approx(1.1 * types[person.type].speed)
+        assert person.radius == pytest.approx(0.3 * types[person.type].radius)
+
+
+def test_other_reactions_leave_everybody_where_they_are():
+    plain, shared = task(3), task(3)
+    shared.crowd = People(speed=1.1, reactions={"scared": 1.0})
+    for made in (plain, shared):
+        Random(dynamic=(5, 5), group_size=(1, 3)).place(made)
+    assert all(np.array_equal(a.position, b.position) for a, b in zip(plain.pedestrians, shared.pedestrians, strict=True))
+    assert {p.reaction for p in plain.pedestrians} == {"regular"}
+    assert {p.reaction for p in shared.pedestrians} == {"scared"}
+
+
+def test_shares_must_have_known_names_and_add_up():
+    with pytest.raises(ValueError, match="types has no 'elders'; did you mean 'elder'"):
+        People(types={"elders": 1.0})
+    with pytest.raises(ValueError, match="reactions must have shares that add up to 1, got 0.7"):
+        People(reactions={"regular": 0.7})
+    with pytest.raises(ValueError, match="share of child must be at least 0"):
+        People(types={"adult": 1.5, "child": -0.5})
+
+
+def test_a_scenarios_types_habits_and_interactive_obstacles_are_taken_over():
+    elder = Pedestrian(
+        "e", (1.0, 2.0), waypoints=((4.0, 3.0),), type="human/elder", chatting_probability=0.3, talking_base_time=4.0
+    )
+    waiting = Pedestrian("w", (3.0, 6.0), vmax=0.8, start_up_mode="trigger_zone", trigger_zone_radius=1.5, wait_time=9.0)
+    chair = Obstacle("c", "chair", (-2.0, 3.0, 0.4))
+    made = task(scenario=ScenarioFile((), Obstacles(interactive=(chair,), dynamic=(elder, waiting))))
+    ScenarioMode().place(made)
+    first, second = made.pedestrians
+    assert (first.type, second.type, second.speed) == ("elder", "adult", 0.8)
+    assert first.speed < 0.8 * (1.1 + 2 * 0.26)
+    assert (first.habits.chat_probability, first.habits.chat_time, first.habits.story_probability) == (0.3, 4.0, None)
+    assert (second.habits.trigger_radius, second.habits.wait_time) == (1.5, 0.0)
+    assert [(f.model, f.x, f.y, f.heading) for f in (thing.furniture for thing in made.things)] == [("chair", -2.0, 3.0, 0.4)]
+    with pytest.raises(InputError, match="no type of pedestrian called 'human/elders'; did you mean 'elder'"):
+        ScenarioMode().place(task(scenario=ScenarioFile((), Obstacles(dynamic=(replace(elder, type="human/elders"),)))))

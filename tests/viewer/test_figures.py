@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from matplotlib.collections import PatchCollection
 
+from agora.core.state import SOCIAL_STATES
 from agora.errors import InputError
 from agora.viewer.figures import draw_frame, save, style, trajectory_figure
-from agora.viewer.scene import COLOURS, Scene
+from agora.viewer.scene import COLOURS, STATES, Scene
 from viewer.synthetic import crash, episode, hall
 
 
@@ -99,3 +100,22 @@ def test_other_kinds_of_file_and_no_moments_are_refused(tmp_path):
         save(trajectory_figure(episode(pedestrians=0)), tmp_path / "a.bmp")
     with pytest.raises(InputError, match="moments"):
         trajectory_figure(episode(pedestrians=0), moments=0)
+
+
+def test_social_states_are_coloured_lettered_and_in_the_legend():
+    plain = episode(pedestrians=5)
+    states = np.full(plain.pedestrian_present.shape, SOCIAL_STATES.index("walking"))
+    states[:, 2] = SOCIAL_STATES.index("talking")
+    shown = replace(plain, pedestrian_state=states, pedestrian_present=np.ones_like(plain.pedestrian_present))
+    figure = trajectory_figure(shown, moments=1)
+    words = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert "T  talking" in words
+    assert not any("walking" in word for word in words)
+    assert [text.get_text() for text in figure.axes[0].texts if text.get_text() == "T"] == ["T"]
+    assert len(figure.legends) == 2
+    assert len(trajectory_figure(plain, moments=1).legends) == 1
+
+
+def test_every_social_state_has_a_letter_of_its_own():
+    letters = [STATES[name][1] for name in SOCIAL_STATES]
+    assert len(set(letters)) == len(SOCIAL_STATES)

@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from agora.core.recording import Outcome
+from agora.core.state import SOCIAL_STATES
 from agora.errors import InputError
 from agora.viewer.replay import encode, encode_map, replay_html, write_replay
 from agora.viewer.scene import Scene
@@ -161,3 +162,18 @@ def test_nothing_to_replay_is_an_error_and_writes_nothing(tmp_path):
     with pytest.raises(InputError, match="rate"):
         write_replay(tmp_path / "r.html", {"a": episode()}, rate=0.0)
     assert not list(tmp_path.iterdir())
+
+
+def test_social_states_are_in_the_page_after_the_bits_of_presence():
+    recording = episode(pedestrians=7)
+    states = np.random.default_rng(4).integers(0, len(SOCIAL_STATES), recording.pedestrian_present.shape)
+    data = encode(replace(recording, pedestrian_state=states))
+    assert data["states"]
+    blob = zlib.decompress(base64.b64decode(data["data"]))
+    samples = data["samples"] * 7
+    kept = np.frombuffer(blob[-samples:], np.uint8).reshape(7, -1).T
+    present = recording.pedestrian_present
+    assert np.array_equal(kept[present], states[present])
+    np.testing.assert_array_equal(decode(data)["present"], present)
+    page = replay_html({"a": replace(recording, pedestrian_state=states)})
+    assert "queueing" in page and "queueing" not in replay_html({"a": recording})

@@ -132,7 +132,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording]) -> None:
     """
     import pyarrow as pa
 
-    schema = _recording_schema()
+    schema = _recording_schema(any(recording.pedestrian_state is not None for recording in items.values()))
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=schema)
     shard.write(path, table, [f"{name}.list.element" for name in _TRACKS])
 
@@ -155,7 +155,8 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
     return {columns["key"][row].as_py(): _unpack(columns, row, maps) for row in range(table.num_rows)}
 
 
-def _recording_schema() -> pyarrow.Schema:
+def _recording_schema(states: bool) -> pyarrow.Schema:
+    """The columns of recordings; that of the social states is there only where somebody has them."""
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -176,13 +177,14 @@ def _recording_schema() -> pyarrow.Schema:
             ("pedestrian_radius", single),
             ("pedestrian_id", pa.list_(whole)),
             ("pedestrian_group", pa.list_(whole)),
+            *([("pedestrian_state", pa.list_(pa.int8()))] if states else []),
         ]
     )
 
 
 def _pack(key: str, recording: Recording) -> dict[str, Any]:
     """A recording as a row; tracks lie with time innermost, where neighbours are alike."""
-    present = recording.pedestrian_present
+    present, states = recording.pedestrian_present, recording.pedestrian_state
 
     def seen(values: Any) -> Any:
         return np.where(present.reshape(present.shape + (1,) * (values.ndim - 2)), values, 0.0)
@@ -206,6 +208,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "pedestrian_radius": recording.pedestrian_radius.astype(np.float32),
         "pedestrian_id": recording.pedestrian_id,
         "pedestrian_group": recording.pedestrian_group.T.ravel(),
+        "pedestrian_state": None if states is None else np.where(present, states, 0).T.astype(np.int8).ravel(),
     }
 
 
@@ -220,6 +223,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
     if maps is not None and name and name not in maps:
         raise UnknownNameError("map", name, maps)
     samples, slots = len(columns["time"][row]), len(columns["pedestrian_id"][row])
+    states = "pedestrian_state" in columns and columns["pedestrian_state"][row].is_valid
     return Recording(
         time=array("time", np.float64, samples),
         pose=array("pose", np.float64, 3, samples),
@@ -232,6 +236,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         pedestrian_radius=array("pedestrian_radius", np.float64, slots),
         pedestrian_id=array("pedestrian_id", np.int32, slots),
         pedestrian_group=array("pedestrian_group", np.int32, slots, samples),
+        pedestrian_state=array("pedestrian_state", np.int32, slots, samples) if states else None,
         contacts=tuple(Contact(**{**c, "kind": ContactKind(c["kind"])}) for c in columns["contacts"][row].as_py()),
         outcome=Outcome(columns["outcome"][row].as_py()),
         map=maps[name] if maps is not None and name else None,

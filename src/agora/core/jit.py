@@ -55,6 +55,9 @@ lean: Callable[..., Any] = numba.njit(**LEAN)
 inlined: Callable[..., Any] = numba.njit(**OPTIONS, forceinline=True)
 """`device` for the long body of an inner loop: LLVM would leave it as a call, and a loop with a call in it is not vectorised."""
 
+lean_inlined: Callable[..., Any] = numba.njit(**LEAN, forceinline=True)
+"""`lean` for what is given whole records, every array of which a call would copy."""
+
 
 def _shell(box: Any, first: int, last: int) -> Any:
     """The code of every kernel's shell; ``inner`` is the kernel."""

@@ -72,6 +72,7 @@ class Recording:
         pedestrian_present: (T, P); values of absent ones mean nothing.
         pedestrian_radius: (P,) m; pedestrian_id: (P,).
         pedestrian_group: (T, P) number of the group that each is in, -1 for none.
+        pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None where no behaviour decided them.
         contacts: events at physics rate, in time order.
         outcome: how it ended.
         timeout: time limit, s.
@@ -104,3 +105,4 @@ class Recording:
     planning_time: Array = field(default_factory=lambda: np.zeros(0))
     clipped: int = 0
     failure: str = ""
+    pedestrian_state: Ints | None = None

@@ -80,6 +80,8 @@ SOCIAL_STATES = (
     "sitting",
     "working",
     "panicking",
+    "surprised",  # stands and looks at the robot
+    "threatening",  # steps into the robot's way
 )
 """What a pedestrian is doing; `Minds.state` is the number in this list."""
 

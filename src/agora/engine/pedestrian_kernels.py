@@ -88,10 +88,10 @@ def _next_waypoint(after, traits, waypoints, status, w, substep):
         n = waypoints.count[w, i]
         if n < 2 or not after.active[w, i]:
             continue
-        dx, dy = waypoints.x[w, i] - after.x[w, i], waypoints.y[w, i] - after.y[w, i]
+        k = waypoints.index[w, i]
+        dx, dy = waypoints.list_x[w, i, k] - after.x[w, i], waypoints.list_y[w, i, k] - after.y[w, i]
         if dx * dx + dy * dy > waypoints.tolerance[w, i] * waypoints.tolerance[w, i]:
             continue
-        k = waypoints.index[w, i]
         if waypoints.mode[w, i] == RANDOM:
             k = (k + 1 + np.int32(uniform_at(status.key[w], traits.id[w, i], status.step[w], substep - 1) * (n - 1))) % n
         elif waypoints.mode[w, i] == LOOP:
@@ -101,6 +101,19 @@ def _next_waypoint(after, traits, waypoints, status, w, substep):
         waypoints.index[w, i] = k
         waypoints.x[w, i] = waypoints.list_x[w, i, k]
         waypoints.y[w, i] = waypoints.list_y[w, i, k]
+
+
+@lean_kernel
+def settle(traits, waypoints, minds, status, first, last):
+    """What behaviours start from: everybody wants to go to the list's current waypoint, at the undisturbed speed."""
+    for w in range(first, last):
+        if status.done[w]:
+            continue
+        for i in range(traits.count[w]):
+            traits.speed[w, i] = minds.speed[w, i]
+            if waypoints.count[w, i] > 0:
+                k = waypoints.index[w, i]
+                waypoints.x[w, i], waypoints.y[w, i] = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
 
 
 @lean

@@ -20,7 +20,7 @@ from agora.core.jit import bind
 from agora.core.state import Floats, Pedestrians, Robots
 from agora.engine import records
 from agora.engine.crowd import EngineCrowd, Part, Work
-from agora.engine.pedestrian_kernels import start_replayed
+from agora.engine.pedestrian_kernels import settle, start_replayed
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 from agora.engine.robot_kernels import advance_robots
 from agora.engine.scene import CrowdReader
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _Scanner = tuple[Floats, list[Work]]
 EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
+_WALKING = state.SOCIAL_STATES.index("walking")
 _PER_THREAD = 16  # worlds below which a thread costs more than it brings
 _PARTS = 4  # ranges of worlds for each thread: who is done, or has a core for itself, takes the next
 
@@ -131,6 +132,7 @@ class Engine:
         self._generations = [state.pedestrians(worlds, self.slots) for _ in range(2)]
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self._now = 0
+        self.sees_pedestrians, self.sees_robots = sees_pedestrians, sees_robots
         self._behaviours = [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
@@ -148,6 +150,11 @@ class Engine:
         return self._generations[self._now]
 
     @property
+    def has_behaviours(self) -> bool:
+        """Whether anything decides what pedestrians want."""
+        return bool(self._behaviours)
+
+    @property
     def robots(self) -> Robots:
         """Generation t of the robots."""
         return self._robots[self._now]
@@ -158,6 +165,8 @@ class Engine:
         self._plans: list[tuple[list[Callable[[], None]], list[Callable[[], None]]]] = []
         for now in (0, 1):
             think: list[Part] = [behaviour.think(now) for behaviour in self._behaviours]
+            if think:
+                think.insert(0, bind(settle, self.traits, self.waypoints, self.minds, self.status))
             people, robots = self._generations[now], self._robots[now]
             robots_move = bind(
                 advance_robots, np.float32(self.dt), robots, self._robots[1 - now], self.robot_traits, self.maps, people,
@@ -278,6 +287,7 @@ class Engine:
         moving = np.hypot(*crowd.velocity.T) > 0
         now.heading[w, :n][moving] = np.arctan2(crowd.velocity[moving, 1], crowd.velocity[moving, 0])
         minds = self.minds
+        minds.type[w], minds.reaction[w], minds.state[w], minds.speed[w] = 0, 0, _WALKING, 1.0
         minds.type[w, :n], minds.reaction[w, :n], minds.state[w, :n] = crowd.type, crowd.reaction, crowd.state
         minds.stress[w], minds.energy[w], minds.social[w], minds.partner[w] = 0.0, 0.5, 0.5, -1
         minds.speed[w, :n] = crowd.speed

@@ -37,6 +37,7 @@ class Company(NamedTuple):
         talks: whether it stands in a conversation, whose o-space is about centre_x, centre_y; place_x, place_y: where.
         lean_x, lean_y: how far beyond its place a member aims, against who pushes it away, m; ahead and to the left of a walker.
         bearing: of members from the centre, rad; for spacing them.
+        goal_x, goal_y, speed: what was decided last: waypoint, m, and preferred speed, m/s.
     """
 
     stale: Bools
@@ -69,6 +70,9 @@ class Company(NamedTuple):
     lean_x: Floats
     lean_y: Floats
     bearing: Floats
+    goal_x: Floats
+    goal_y: Floats
+    speed: Floats
 
 
 class Settings(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.jit import bind, lean_kernel
+from agora.core.jit import bind, lean, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -34,6 +34,16 @@ _KINDS |= dict.fromkeys(("member", "left", "leader", "number", "count", "mode", 
 _DRAWS = 1.0  # s between two draws of who comes and goes
 
 
+@lean
+def _repeat(c, traits, goals, w, count):
+    """Members want what was decided last."""
+    for i in range(count):
+        if c.leader[w, i] >= 0:
+            traits.speed[w, i] = c.speed[w, i]
+            if c.hosted[w, i]:
+                goals.x[w, i], goals.y[w, i] = c.goal_x[w, i], c.goal_y[w, i]
+
+
 @lean_kernel
 def _groups(c, settings, dt, people, traits, minds, goals, maps, status, first, last):
     for w in range(first, last):
@@ -41,6 +51,7 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, status, first, 
             continue
         count, step, key = traits.count[w], status.step[w], status.key[w]
         if step % settings.pause[0] != 0 and not c.stale[w]:
+            _repeat(c, traits, goals, w, count)
             continue
         if step % settings.every[0] == 0 and step > 0 and (settings.join[0] > ZERO or settings.leave[0] > ZERO):
             come_and_go(c, people, traits, minds, goals, maps, settings, key, step, w, count)
@@ -62,6 +73,8 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, status, first, 
         for i in range(count):
             if c.leader[w, i] == i and not c.talks[w, i]:
                 wait(c, traits, settings, w, i, dt)
+        for i in range(count):
+            c.goal_x[w, i], c.goal_y[w, i], c.speed[w, i] = goals.x[w, i], goals.y[w, i], traits.speed[w, i]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from agora.errors import InputError, PlacementError, nearest
 from agora.maps.distance import edges_of, gap_to_shapes
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
+from agora.pedestrians.types import pedestrian_types
 from agora.tasks.placement import component_of
 from agora.tasks.start import Thing
 from agora.tasks.world import Person, Task
@@ -99,9 +100,9 @@ def add_pedestrians(
     keep_clear: float,
     group: int = -1,
     region: Sequence[Doubles] | None = None,
-    type: str = "adult",
+    type: str | None = None,
 ) -> None:
-    """Add one pedestrian, or a group that shares its waypoints, at random.
+    """Add one pedestrian, or a group that shares its waypoints and walks at the pace of its slowest type, at random.
 
     Args:
         task: to add to.
@@ -111,29 +112,29 @@ def add_pedestrians(
         keep_clear: distance between robots' starts and pedestrians' starts, m.
         group: number of the group, -1 for a pedestrian alone.
         region: polygons in which starts and waypoints are.
-        type: of `agora.core.state.TYPES`.
+        type: of `agora.core.state.TYPES`; drawn by the crowd's shares where None.
 
     Raises:
         PlacementError: there is no room.
     """
-    crowd, size = task.crowd, len(looks)
+    crowd, size, types = task.crowd, len(looks), pedestrian_types()
+    drawn = [crowd.draw_kind(task.kinds) for _ in looks]
+    members = [(kind if type is None else type, reaction) for kind, reaction in drawn]
+    radius = crowd.radius * max(types[kind].radius for kind, _ in members)
     ring = _RING if size > 1 else 0.0
-    clearance = max(clearance, crowd.radius) + ring
-    others = np.array([[*p.position, 2.2 * crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
+    clearance = max(clearance, radius) + ring
+    others = np.array([[*p.position, 1.1 * (p.radius + radius)] for p in task.pedestrians]).reshape(-1, 3)
     blocked = np.vstack([robot_places(task, keep_clear, goals=False), others]) + np.array([0.0, 0.0, ring])
     centre = task.place(clearance, 1, keep_out=blocked, region=region)
     route = task.place(clearance, waypoints, connected_to=centre[0], region=region)
-    speed = crowd.draw_speed(task.stream)
+    speed = crowd.draw_speed(task.stream) * min(types[kind].speed for kind, _ in members)
     turn = float(task.stream.uniform(-np.pi, np.pi))
-    for k, look in enumerate(looks):
+    for k, (look, (kind, reaction)) in enumerate(zip(looks, members, strict=True)):
         angle = turn + 2 * np.pi * k / size
         offset = _RING * np.array([np.cos(angle), np.sin(angle)]) if size > 1 else np.zeros(2)
         start = centre[0] + offset
-        name = task.name("D", look)
-        person = Person(
-            start, np.vstack([route + offset, start]), speed, crowd.radius, group=group, type=type, name=name, look=look
-        )
-        task.pedestrians.append(person)
+        like: dict[str, Any] = {"group": group, "type": kind, "reaction": reaction, "name": task.name("D", look), "look": look}
+        task.pedestrians.append(Person(start, np.vstack([route + offset, start]), speed, crowd.radius * types[kind].radius, **like))
 
 
 def pedestrian_type(text: str) -> str:

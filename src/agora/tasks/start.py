@@ -46,6 +46,30 @@ class Thing:
     furniture: Furniture
 
 
+@dataclass(frozen=True)
+class Habits:
+    """What a scenario says of one pedestrian's social states; None leaves it to the behaviour.
+
+    Attributes:
+        chat_probability, story_probability, group_probability, stroll_probability: of beginning a talk of two, a story, a talk of
+            the group and a talk while walking, every 0.5 s.
+        chat_time, story_time, group_time, stroll_time: their typical durations, s. talk_distance: m.
+        wait_time: how long it stands at first, s. trigger_radius: how near a robot must come before it moves, m; 0 for not at all.
+    """
+
+    chat_probability: float | None = None
+    story_probability: float | None = None
+    group_probability: float | None = None
+    stroll_probability: float | None = None
+    chat_time: float | None = None
+    story_time: float | None = None
+    group_time: float | None = None
+    stroll_time: float | None = None
+    talk_distance: float | None = None
+    wait_time: float = 0.0
+    trigger_radius: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class PedestrianStarts:
     """P simulated pedestrians at the start.
@@ -61,6 +85,7 @@ class PedestrianStarts:
         model: (P,) number of the crowd model among the stage's; the first where not given.
         type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
             walk where not given.
+        habits: one a pedestrian; empty where nobody has any of its own.
     """
 
     position: Doubles
@@ -78,6 +103,7 @@ class PedestrianStarts:
     type: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     reaction: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     state: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    habits: tuple[Habits, ...] = ()
 
     def __post_init__(self) -> None:
         ahead = self.waypoints[:, 0] - self.position
@@ -112,6 +138,7 @@ class Start:
         replay_phase: (n,) s by which each recording is ahead; empty for none.
         things: furniture that stands in the map for this episode.
         names, looks: of the simulated pedestrians, e.g. "D_actor1_1" and "actor1"; for simulators that show them.
+        furniture: what stands in the map, for pedestrians who use it.
     """
 
     entry: str
@@ -128,6 +155,7 @@ class Start:
     things: tuple[Thing, ...] = ()
     names: tuple[str, ...] = ()
     looks: tuple[str, ...] = ()
+    furniture: tuple[Furniture, ...] = ()
 
     @property
     def crowd_size(self) -> int:

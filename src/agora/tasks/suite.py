@@ -315,6 +315,7 @@ def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
         things=tuple(task.things),
         names=tuple(person.name or f"D_{person.look}_{k}" for k, person in enumerate(task.pedestrians, 1)),
         looks=tuple(person.look for person in task.pedestrians),
+        furniture=(*task.world.furniture, *(thing.furniture for thing in task.things if thing.kind == "interactive")),
         replay=task.replay,
         replay_radius=task.replay_radius,
         replay_phase=task.phase,
@@ -343,6 +344,7 @@ def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
         type=np.array([TYPES.index(p.type) for p in people], np.int32),
         reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
         state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),
+        habits=tuple(p.habits for p in people),
     )
 
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from agora.core.state import Doubles
+from agora.core.state import REACTIONS, TYPES, Doubles
 from agora.documents import located
-from agora.errors import PlacementError
+from agora.errors import PlacementError, nearest
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.seeds import Stream
 from agora.tasks.placement import place
-from agora.tasks.start import Thing
+from agora.tasks.start import Habits, Thing
 
 if TYPE_CHECKING:
     from agora.datasets.trajectories import Trajectories
@@ -104,6 +104,7 @@ class Task:
         timeout: s. goal_tolerance: m. speed: of the fastest robot, m/s. control: s between two calls of the planner.
         later: called one after the other when robots and obstacles are placed.
         numbers: how many names there are of each beginning.
+        kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.
     """
 
     world: World
@@ -125,6 +126,10 @@ class Task:
     control: float = 0.1
     later: list[Callable[[], None]] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
+    kinds: Stream = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kinds = self.stream.branch("people")
 
     def place(self, clearance: float, count: int, **conditions: Any) -> Doubles:
         """Points (count, 2) in free space and in no forbidden zone; ``conditions`` are those of `agora.tasks.placement.place`.
@@ -175,12 +180,15 @@ class People:
         speed: mean preferred speed, m/s (1.34: Weidmann 1993); speed_deviation: of the normal distribution, cut at two deviations.
         radius: m.
         tolerance: distance at which a waypoint counts as reached, m.
+        types, reactions: shares of `agora.core.state.TYPES` and ``REACTIONS`` among pedestrians at random places.
     """
 
     speed: float = 1.34
     speed_deviation: float = 0.26
     radius: float = 0.3
     tolerance: float = 0.5
+    types: dict[str, float] = field(default_factory=lambda: {"adult": 1.0})
+    reactions: dict[str, float] = field(default_factory=lambda: {"regular": 1.0})
 
     def __post_init__(self) -> None:
         for name in ("speed", "radius", "tolerance"):
@@ -188,6 +196,19 @@ class People:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
         if not 0 <= self.speed_deviation < self.speed / 2:
             raise ValueError(f"speed_deviation must be in [0, speed / 2), got {self.speed_deviation}")
+        for name, known in {"types": TYPES, "reactions": REACTIONS}.items():
+            shares = getattr(self, name)
+            for key, share in shares.items():
+                if key not in known:
+                    raise ValueError(f"{name} has no {key!r}; {nearest(key, known)}")
+                if share < 0:
+                    raise ValueError(f"{name}: the share of {key} must be at least 0, got {share}")
+            if abs(sum(shares.values()) - 1.0) > 1e-6:
+                raise ValueError(f"{name} must have shares that add up to 1, got {sum(shares.values()):g}")
+
+    def draw_kind(self, stream: Stream) -> tuple[str, str]:
+        """One type and one reaction, by their shares."""
+        return _one_of(self.types, TYPES, stream), _one_of(self.reactions, REACTIONS, stream)
 
     def draw_speed(self, stream: Stream) -> float:
         """One preferred speed, m/s."""
@@ -195,6 +216,17 @@ class People:
             offset = float(stream.normal())
             if abs(offset) <= 2.0:
                 return self.speed + offset * self.speed_deviation
+
+
+def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) -> str:
+    """A name drawn by its share; the result depends on the shares, not on their order in a file."""
+    mark = float(stream.uniform())
+    given = [name for name in order if shares.get(name, 0.0) > 0]
+    for name in given:
+        mark -= shares[name]
+        if mark < 0:
+            return name
+    return given[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +241,7 @@ class Person:
         model: number of the crowd model among the stage's; drawn by their shares where None.
         type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
         name: of its own. look: what simulators show it as.
+        habits: what a scenario says of its social states.
     """
 
     position: Doubles
@@ -225,6 +258,7 @@ class Person:
     state: str = "walking"
     name: str = ""
     look: str = "actor1"
+    habits: Habits = field(default_factory=Habits)
 
     def facing(self) -> float:
         """Heading at the start, rad."""

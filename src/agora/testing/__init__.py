@@ -4,6 +4,7 @@ def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())
 """
 
+from agora.testing.behaviours import check_behaviour
 from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
@@ -18,6 +19,7 @@ from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_w
 __all__ = [
     "ContractError",
     "Move",
+    "check_behaviour",
     "check_costmap_layer",
     "check_crowd_model",
     "check_global_planner",

@@ -11,7 +11,18 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.errors import InputError
-from agora.viewer.scene import COLOURS, OUTCOME_COLOURS, Extent, Frame, Scene, raster
+from agora.viewer.scene import (
+    COLOURS,
+    FAMILIES,
+    OUTCOME_COLOURS,
+    STATES,
+    Extent,
+    Frame,
+    Scene,
+    mark_of,
+    raster,
+    states_seen,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -81,7 +92,7 @@ def trajectory_figure(
                 _mark_time(axes, frame)
         for contact in recording.contacts:
             axes.plot(contact.x, contact.y, "x", color=COLOURS["contact"], ms=7, mew=1.8, zorder=7)
-        _legend(figure, bool(recording.contacts), recording.map is not None, recording.outcome.label)
+        _legend(figure, recording)
     return figure
 
 
@@ -92,12 +103,17 @@ def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, t
 
     places = np.concatenate([frame.position, frame.robot[None, :2]])
     radii, heading = np.append(frame.radius, radius), np.append(frame.heading, frame.robot[2])
-    colours = [COLOURS["pedestrian"]] * len(frame.position) + [COLOURS["robot"]]
+    marks_of = [(COLOURS["pedestrian"], "")] * len(frame.position) if frame.state is None else [mark_of(s) for s in frame.state]
+    colours = [colour for colour, _ in marks_of] + [COLOURS["robot"]]
     discs = [Circle((x, y), r) for (x, y), r in zip(places, radii, strict=True)]
     bodies = PatchCollection(discs, facecolor=colours, edgecolor=COLOURS["ground"], lw=0.5, alpha=alpha, zorder=4)
     tip = places + np.stack([np.cos(heading), np.sin(heading)], axis=1) * radii[:, None]
     marks = LineCollection(list(np.stack([places, tip], axis=1)), colors=COLOURS["ground"], lw=1.0, alpha=alpha, zorder=5)
     added: list[Artist] = [axes.add_collection(bodies), axes.add_collection(marks)]
+    if trails:
+        for (x, y), (_, letter) in zip(frame.position, marks_of, strict=True):
+            if letter:
+                added.append(axes.text(x, y, letter, fontsize=5.5, ha="center", va="center", color=COLOURS["ink"], zorder=6))
     if trails and len(frame.trail):
         x, y, faded = frame.trail.T
         added.append(axes.scatter(x, y, s=2.5, color=COLOURS["pedestrian"], alpha=0.8 * alpha * (1 - faded), lw=0, zorder=2))
@@ -181,7 +197,10 @@ def _draw_goal(axes: Axes, recording: Recording) -> None:
 def _near(frame: Frame, distance: float) -> Frame:
     """The same moment with those pedestrians alone whose centre is this close to the robot's, m."""
     near = np.hypot(*(frame.position - frame.robot[:2]).T) < distance
-    return frame._replace(position=frame.position[near], heading=frame.heading[near], radius=frame.radius[near], id=frame.id[near])
+    state = None if frame.state is None else frame.state[near]
+    return frame._replace(
+        position=frame.position[near], heading=frame.heading[near], radius=frame.radius[near], id=frame.id[near], state=state
+    )
 
 
 def _mark_time(axes: Axes, frame: Frame) -> None:
@@ -194,16 +213,21 @@ def _mark_time(axes: Axes, frame: Frame) -> None:
     words.set_path_effects(halo)
 
 
-def _legend(figure: Figure, contacts: bool, walls: bool, outcome: str) -> None:
-    """Below the axes: what the colours mean, and how the episode ended."""
+def _legend(figure: Figure, recording: Recording) -> None:
+    """Below the axes: what the colours and letters mean, and how the episode ended."""
     from matplotlib.lines import Line2D
 
+    contacts, walls, outcome = bool(recording.contacts), recording.map is not None, recording.outcome.label
     shown = [("robot", "robot", "o"), ("pedestrian", "pedestrian", "o"), ("goal", "goal", "o")]
     shown += [("wall", "wall", "s")] if walls else []
     shown += [("contact", "contact", "x")] if contacts else []
     handles = [Line2D([], [], ls="", marker=marker, color=COLOURS[role], label=words, ms=5) for role, words, marker in shown]
     ended = outcome.replace("_", " ")
     handles.append(Line2D([], [], ls="", marker="D", color=OUTCOME_COLOURS[outcome], label=f"ended: {ended}", ms=4))
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=len(handles), fontsize=6.5, handletextpad=0.2, columnspacing=1.2
-    )
+    placed: dict[str, Any] = {"fontsize": 6.5, "handletextpad": 0.2, "columnspacing": 1.2}
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), **placed)
+    states = states_seen([recording])
+    if states:
+        marks = [(FAMILIES[STATES[name][0]], f"{STATES[name][1]}  {name}") for name in states]
+        handles = [Line2D([], [], ls="", marker="o", color=colour, label=words, ms=5) for colour, words in marks]
+        figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 5), **placed)

@@ -13,9 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.recording import Recording
-from agora.core.state import Array, Bools, Doubles
+from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles
 from agora.errors import InputError
-from agora.viewer.scene import COLOURS, DARK, FLASH, LEGEND, OUTCOME_COLOURS, TRAIL_LENGTH, TRAIL_STEP, Scene, raster
+from agora.viewer.scene import (
+    COLOURS,
+    DARK,
+    FAMILIES,
+    FLASH,
+    LEGEND,
+    OUTCOME_COLOURS,
+    STATES,
+    TRAIL_LENGTH,
+    TRAIL_STEP,
+    Scene,
+    mark_of,
+    raster,
+    states_seen,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -56,13 +70,19 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0) -> M
         "outcomes": OUTCOME_COLOURS,
         "trail": [TRAIL_LENGTH, TRAIL_STEP],
         "flash": FLASH,
+        "states": [mark_of(number) for number in range(len(SOCIAL_STATES))],
         "maps": [json.loads(text) for text in maps],
         "episodes": episodes,
     }
     page = templates()
     return Markup(  # noqa: S704 - the template escapes what it is given
         page.get_template("replay.html").render(
-            episodes=episodes, legend=LEGEND, data=embed(data), css=source("replay.css"), script=source("replay.js")
+            episodes=episodes,
+            legend=LEGEND,
+            states=[(FAMILIES[STATES[name][0]], STATES[name][1], name) for name in states_seen(recordings.values())],
+            data=embed(data),
+            css=source("replay.css"),
+            script=source("replay.js"),
         )
     )
 
@@ -108,6 +128,7 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     """Return an episode as the page reads it.
 
     ``data`` is base64 of a zlib stream of the low bytes, then the high bytes, then the bits of presence (pedestrian by pedestrian).
+    Where there are social states, a byte for each sample follows (pedestrian by pedestrian).
     The bytes are those of 16-bit numbers, channel after channel (time; the robot's x, y, heading; every pedestrian's x; y;
     heading), second differences in time, modulo 2^16. ``time_unit``, ``unit`` and ``origin``, ``turn`` turn them into s, m, rad.
     """
@@ -137,6 +158,9 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     blob = (
         (words & 255).astype(np.uint8).tobytes() + (words >> 8 & 255).astype(np.uint8).tobytes() + np.packbits(present.T).tobytes()
     )
+    states = recording.pedestrian_state
+    if states is not None:
+        blob += np.where(present, states[keep], 0).T.astype(np.uint8).tobytes()
     return {
         "outcome": recording.outcome.label,
         "failure": recording.failure,
@@ -149,6 +173,7 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
             for c in recording.contacts
         ],
         "samples": len(keep),
+        "states": states is not None,
         "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
         "ids": [int(i) for i in recording.pedestrian_id],
         "origin": [float(v) for v in origin],

@@ -5,6 +5,7 @@ The still figure, the video and the live window draw these records; the replay i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from agora.core.recording import Contact, Recording
-from agora.core.state import Array, Bools, Doubles, Ints
+from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
 from agora.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,6 +47,36 @@ OUTCOME_COLOURS = {
     "out_of_map": "#0072B2",
 }
 """Colour of each outcome label."""
+
+FAMILIES = {
+    "on its way": COLOURS["pedestrian"],
+    "with people": "#CC79A7",
+    "with things": "#F0E442",
+    "with the robot": "#8C6BD8",
+    "in a hurry": "#D55E00",
+}
+"""Colour of each family of social states."""
+
+STATES = {
+    "idle": ("on its way", "I"),
+    "walking": ("on its way", ""),
+    "running": ("in a hurry", "R"),
+    "avoiding": ("with the robot", "A"),
+    "talking": ("with people", "T"),
+    "listening": ("with people", "L"),
+    "telling": ("with people", "S"),
+    "texting": ("with people", "X"),
+    "phone": ("with people", "P"),
+    "interested": ("with the robot", "N"),
+    "interacting": ("with things", "O"),
+    "queueing": ("with things", "Q"),
+    "sitting": ("with things", "C"),
+    "working": ("with things", "W"),
+    "panicking": ("in a hurry", "!"),
+    "surprised": ("with the robot", "?"),
+    "threatening": ("with the robot", "B"),
+}
+"""Family and letter of each social state; who walks has none."""
 
 LEGEND = (
     ("robot", "robot and its path"),
@@ -81,6 +112,7 @@ class Frame(NamedTuple):
         position: (N, 2) m; heading: (N,) rad; radius: (N,) m; id: (N,).
         trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
         contacts: those that have happened.
+        state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None where the recording has none.
     """
 
     time: float
@@ -91,6 +123,7 @@ class Frame(NamedTuple):
     id: Ints
     trail: Doubles
     contacts: tuple[Contact, ...]
+    state: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +188,7 @@ class Scene:
             recording.pedestrian_id[now],
             trail,
             tuple(contact for contact in recording.contacts if contact.time <= time + 1e-9),
+            None if recording.pedestrian_state is None else recording.pedestrian_state[k[0]][now],
         )
 
     def path(self, time: float) -> Doubles:
@@ -178,6 +212,18 @@ class Scene:
         place = position[k] + fraction[:, None, None] * (position[j] - position[k])
         on_sample = (fraction < 1e-6)[:, None]
         return np.where(on_sample[..., None], position[k], place), present[k] & (present[j] | on_sample)
+
+
+def mark_of(state: int) -> tuple[str, str]:
+    """Colour and letter of a social state by its number in `agora.core.state.SOCIAL_STATES`."""
+    family, letter = STATES[SOCIAL_STATES[state]]
+    return FAMILIES[family], letter
+
+
+def states_seen(recordings: Iterable[Recording]) -> list[str]:
+    """The social states with a letter that occur in some recordings, in the order of `agora.core.state.SOCIAL_STATES`."""
+    seen = {s for r in recordings if r.pedestrian_state is not None for s in np.unique(r.pedestrian_state[r.pedestrian_present])}
+    return [name for number, name in enumerate(SOCIAL_STATES) if number in seen and STATES[name][1]]
 
 
 def raster(map_: Map, extent: Extent | None = None) -> tuple[Bools, Extent] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,7 @@ from agora.core.recording import Recording
 from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.viewer.brush import Brush, Pixels
-from agora.viewer.scene import COLOURS, FLASH, LEGEND, OUTCOME_COLOURS, Extent, Frame, Scene, raster
+from agora.viewer.scene import COLOURS, FLASH, LEGEND, OUTCOME_COLOURS, Extent, Frame, Scene, mark_of, raster
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
@@ -95,8 +95,10 @@ class Painter:
         brush, colours, radius = Brush(pixels, *self._stage), self.colours, self.scene.recording.radius
         trail = self.pixel(moment.trail)
         brush.discs(trail, max(1.6, 0.07 * self.scale), colours["pedestrian"], 0.8 * (1 - moment.trail[:, 2]))
-        self._bodies(brush, moment.position, moment.heading, moment.radius, "pedestrian")
-        self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), "robot")
+        states = moment.state
+        marks = None if states is None else [mark_of(state)[0] for state in states]
+        self._bodies(brush, moment.position, moment.heading, moment.radius, colours["pedestrian"], marks)
+        self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), colours["robot"])
         for contact in moment.contacts:
             at, arm = self.pixel(np.array([contact.x, contact.y])), 0.5 * radius * self.scale
             for colour, wide in ((colours["ground"], 3.0), (colours["contact"], 1.6)):
@@ -108,11 +110,15 @@ class Painter:
         self._words(pixels, moment)
         return pixels
 
-    def _bodies(self, brush: Brush, place: Array, heading: Array, radius: Array, role: str) -> None:
-        """Discs with a mark towards the heading."""
+    def _bodies(
+        self, brush: Brush, place: Array, heading: Array, radius: Array, colour: str, each: Sequence[str] | None = None
+    ) -> None:
+        """Discs of a colour, or of one each, with a mark towards the heading."""
         at, size, edge = self.pixel(place), np.maximum(radius * self.scale, 1.5), self.colours["ground"]
         ahead = np.stack([np.cos(heading), -np.sin(heading)], axis=1) * size[:, None]
-        brush.discs(at, size, self.colours[role])
+        for one in dict.fromkeys(each or [colour]):
+            ours = np.array([c == one for c in each], bool) if each is not None else np.ones(len(at), bool)
+            brush.discs(at[ours], size[ours], one)
         brush.rings(at, size + 0.5, 1.0, edge)
         brush.lines(at, at + ahead, np.maximum(0.11 * size, 0.8), edge)
 

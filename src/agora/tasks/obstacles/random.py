@@ -52,6 +52,9 @@ class Amount:
 class Random:
     """Uniformly drawn numbers of pedestrians and static obstacles.
 
+    Types and reactions of the pedestrians are drawn by the shares of the suite's ``people``, in a stream of their own: other shares
+    leave the places as they are while the sizes are the same. A group walks at the pace of its slowest type.
+
     Attributes:
         dynamic: least and most pedestrians; or a mapping of min, max, models (their looks) and weights, as in Arena 3.0.
         static: least and most static discs; or a mapping of min, max, models (of furniture) and weights.

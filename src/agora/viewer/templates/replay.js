@@ -36,12 +36,14 @@
     e.y = scaled(rows[2], e.unit, e.origin[1]);
     e.heading = scaled(rows[3], TURN / e.turn, 0);
     e.people = [];
+    const marks = 2 * size + Math.ceil(P * T / 8);
     for (let p = 0; p < P; p++) {
       const bit = (t) => { const i = p * T + t; return (bytes[2 * size + (i >> 3)] >> (7 - (i & 7))) & 1; };
       e.people.push({
         id: e.ids[p], radius: e.radii[p], present: Uint8Array.from({ length: T }, (_, t) => bit(t)),
         x: scaled(rows[4 + p], e.unit, e.origin[0]), y: scaled(rows[4 + P + p], e.unit, e.origin[1]),
         heading: scaled(rows[4 + 2 * P + p], TURN / e.turn, 0),
+        state: e.states ? bytes.subarray(marks + p * T, marks + (p + 1) * T) : null,
       });
     }
     e.clearance = Float64Array.from(e.time, (s) => clearance(e, at(e, s)));
@@ -57,7 +59,7 @@
   const mix = (row, [k, j, f]) => row[k] + f * (row[j] - row[k]);
   const angle = (row, [k, j, f]) => row[k] + f * (((row[j] - row[k] + 1.5 * TURN) % TURN + TURN) % TURN - TURN / 2);
   const seen = (p, [k, j, f]) => p.present[k] && (p.present[j] || f < 1e-6);
-  const place = (p, b) => ({ x: mix(p.x, b), y: mix(p.y, b), heading: angle(p.heading, b), radius: p.radius, id: p.id });
+  const place = (p, b) => ({ x: mix(p.x, b), y: mix(p.y, b), heading: angle(p.heading, b), radius: p.radius, id: p.id, mark: p.state ? shared.states[p.state[b[0]]] : null });
 
   function at(e, s) {
     const b = between(e, s);
@@ -204,7 +206,17 @@
       }
       pen.globalAlpha = 1;
     }
-    for (const p of moment.people) body(p, p.radius, colours.pedestrian);
+    for (const p of moment.people) body(p, p.radius, p.mark ? p.mark[0] : colours.pedestrian);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    for (const p of moment.people) {
+      if (!p.mark || !p.mark[1]) continue;
+      pen.fillStyle = "#1B1F24";
+      pen.font = `bold ${Math.max(9, 1.1 * p.radius * view.scale)}px system-ui, sans-serif`;
+      pen.fillText(p.mark[1], sx(p.x), sy(p.y));
+    }
+    pen.textAlign = "start";
+    pen.textBaseline = "alphabetic";
     body(moment.robot, e.radius, colours.robot);
     drawContacts();
     if (part.names.checked) {

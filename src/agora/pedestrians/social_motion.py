@@ -1,0 +1,235 @@
+"""Where pedestrians in each social state go, how fast, and where those who stand look."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import lean_inlined, lean_kernel
+from agora.core.scalar import ONE, TWO, ZERO, atan2, sincos, wrap
+from agora.pedestrians.neighbours import lanes
+from agora.pedestrians.social_kernels import decide
+from agora.pedestrians.social_meeting import keep_together, settle_wishes
+from agora.pedestrians.social_records import (
+    AVOIDING,
+    IDLE,
+    INTERACTING,
+    LISTENING,
+    PANICKING,
+    PHONE,
+    QUEUEING,
+    RUNNING,
+    SCARED,
+    SITTING,
+    STROLL,
+    SURPRISED,
+    TALKING,
+    TELLING,
+    TEXTING,
+    THREATENING,
+    WALKING,
+    WORKING,
+)
+
+SPACING = np.float32(0.7)
+"""Distance between those who queue, m."""
+
+_LIVELY = np.float32(2.0)  # change of the pace, 1/s
+_TURN = np.float32(3.0)  # how fast those who stand turn, rad/s
+_GATHER = np.float32(1.2)  # members of a conversation come this near to its host, m
+_THERE, _NEARLY = np.float32(0.3), np.float32(1.0)  # m, at a spot; and near one to which one does not get closer
+_STUCK = np.float32(0.1)  # m/s
+_AHEAD = np.float32(2.0)  # m, how far away a direction is put as a waypoint
+_ROOM = np.float32(0.6)  # pace of one who makes room
+_MARGIN = np.float32(0.2)  # m, within which the distance to the robot is right
+_TINY = np.float32(1e-6)
+
+
+@lean_inlined
+def _unit(dx, dy):
+    """A direction of length one, and the length."""
+    length = math.sqrt(dx * dx + dy * dy)
+    inverse = ONE / max(length, _TINY)
+    return dx * inverse, dy * inverse, length
+
+
+@lean_inlined
+def _threat(people, robots, character, memory, sees, w, i):
+    """Vector away from the nearest one who comes near: x, y; 0, 0 for none."""
+    away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
+    x, y = people.x[w, i], people.y[w, i]
+    if sees & 2:
+        for r in range(robots.x.shape[1]):
+            dx, dy, distance = _unit(x - robots.x[w, r], y - robots.y[w, r])
+            comes = dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > _STUCK
+            if robots.active[w, r] and comes and distance < least:
+                away_x, away_y, least = dx, dy, distance
+    if sees & 1:
+        for j in range(memory.count[w]):
+            dx, dy, distance = _unit(x - people.x[w, j], y - people.y[w, j])
+            comes = dx * people.vx[w, j] + dy * people.vy[w, j] > _STUCK
+            if j != i and people.active[w, j] and comes and distance < least:
+                away_x, away_y, least = dx, dy, distance
+    return away_x, away_y
+
+
+@lean_inlined
+def _evade(rules, people, traits, waypoints, minds, robots, w, i, r):
+    """Direction of one who keeps away from a robot: aside, the more the nearer; straight away where scared."""
+    ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
+    gx, gy, _ = _unit(waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i])
+    if minds.reaction[w, i] == SCARED or minds.state[w, i] == PANICKING:
+        return ax, ay
+    weight = TWO * max(ONE - distance / rules.avoid_distance, ZERO)
+    side = ONE if gx * ay - gy * ax >= ZERO else -ONE
+    dx, dy, _ = _unit(gx + weight * (ax - side * gy), gy + weight * (ay + side * gx))
+    return dx, dy
+
+
+@lean_inlined
+def _to_robot(rules, people, minds, robots, w, i, r):
+    """Point that one goes to who plays with a robot or steps into its way: x, y, pace there, and within what it is enough, m."""
+    rx, ry = robots.x[w, r], robots.y[w, r]
+    if minds.state[w, i] == THREATENING:
+        sine, cosine = sincos(robots.heading[w, r])
+        return rx + rules.block_distance * cosine, ry + rules.block_distance * sine, rules.block_pace, _MARGIN
+    dx, dy, _ = _unit(people.x[w, i] - rx, people.y[w, i] - ry)
+    return rx + rules.play_distance * dx, ry + rules.play_distance * dy, rules.play_pace, _MARGIN
+
+
+@lean_inlined
+def _spot(people, traits, memory, spots, w, i):
+    """Point of a spot or of a place in its queue: x, y and heading."""
+    s = memory.spot[w, i]
+    heading = spots.heading[w, s]
+    sine, cosine = sincos(heading)
+    behind = SPACING * np.float32(memory.place[w, i])
+    return spots.x[w, s] - behind * cosine, spots.y[w, s] - behind * sine, heading
+
+
+@lean_inlined
+def _go(people, waypoints, w, i, x, y, enough):
+    """Make a point the waypoint; whether one is not there yet, by ``enough`` m."""
+    dx, dy = x - people.x[w, i], y - people.y[w, i]
+    waypoints.x[w, i], waypoints.y[w, i] = x, y
+    return dx * dx + dy * dy > enough * enough
+
+
+@lean_inlined
+def _look(dt, people, w, i, angle):
+    """Turn one who stands towards an angle."""
+    speed = people.vx[w, i] * people.vx[w, i] + people.vy[w, i] * people.vy[w, i]
+    if speed < _STUCK * _STUCK:
+        turn = min(max(wrap(angle - people.heading[w, i]), -_TURN * dt), _TURN * dt)
+        people.heading[w, i] = wrap(people.heading[w, i] + turn)
+
+
+@lean_inlined
+def _at_spot(dt, people, traits, memory, waypoints, spots, w, i):
+    """Pace of one who uses furniture, who looks there once it has arrived."""
+    if memory.spot[w, i] < 0:
+        return ZERO
+    x, y, heading = _spot(people, traits, memory, spots, w, i)
+    away = _go(people, waypoints, w, i, x, y, _THERE)
+    if away:
+        vx, vy = people.vx[w, i], people.vy[w, i]
+        stuck = memory.since[w, i] > TWO and vx * vx + vy * vy < _STUCK * _STUCK
+        away = not (stuck or memory.arrived[w, i]) or _go(people, waypoints, w, i, x, y, _NEARLY)
+    memory.arrived[w, i] = not away
+    if away:
+        return ONE
+    _look(dt, people, w, i, heading)
+    return ZERO
+
+
+@lean_inlined
+def _talk(dt, people, waypoints, memory, w, i):
+    """Pace of one in a conversation: comes near to its host, then stands and looks at its partner; or walks on."""
+    if memory.talk[w, i] < 0:
+        return ZERO
+    if memory.kind[w, i] == STROLL:
+        return ONE
+    host, faces = memory.host[w, i], memory.faces[w, i]
+    if host != i and _go(people, waypoints, w, i, people.x[w, host], people.y[w, host], _GATHER):
+        return ONE
+    _look(dt, people, w, i, atan2(people.y[w, faces] - people.y[w, i], people.x[w, faces] - people.x[w, i]))
+    return ZERO
+
+
+@lean_inlined
+def _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, r):
+    """Pace of one who deals with a robot."""
+    state = minds.state[w, i]
+    if r < 0:
+        return character.running[w, i] if state == PANICKING else ONE
+    if state in (AVOIDING, PANICKING):
+        dx, dy = _evade(rules, people, traits, waypoints, minds, robots, w, i, r)
+        _go(people, waypoints, w, i, people.x[w, i] + _AHEAD * dx, people.y[w, i] + _AHEAD * dy, ZERO)
+        return character.running[w, i] if state == PANICKING else rules.avoid_pace
+    if state != SURPRISED:
+        x, y, pace, enough = _to_robot(rules, people, minds, robots, w, i, r)
+        dx, dy = x - people.x[w, i], y - people.y[w, i]
+        if _go(people, waypoints, w, i, x, y, enough):
+            return pace * min(ONE, TWO * math.sqrt(dx * dx + dy * dy))
+    _look(dt, people, w, i, atan2(robots.y[w, r] - people.y[w, i], robots.x[w, r] - people.x[w, i]))
+    return ZERO
+
+
+@lean_inlined
+def _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
+    """The pace in a state in which one does not just walk on; the waypoint is written on the way, where the list's will not do."""
+    state = minds.state[w, i]
+    if state == IDLE:
+        dx, dy = _threat(people, robots, character, memory, sees, w, i)
+        if dx == ZERO and dy == ZERO:
+            return ZERO
+        _go(people, waypoints, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
+        return _ROOM
+    if state in (TALKING, LISTENING, TELLING):
+        return _talk(dt, people, waypoints, memory, w, i)
+    if state in (INTERACTING, QUEUEING, SITTING, WORKING):
+        return _at_spot(dt, people, traits, memory, waypoints, spots, w, i)
+    return _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, memory.robot[w, i])
+
+
+@lean_inlined
+def _move(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
+    """Waypoints and speeds of world w; paces change gradually."""
+    state, pace, wanted, speed, running = minds.state[w], memory.pace[w], memory.wanted[w], traits.speed[w], character.running[w]
+    count = memory.count[w]
+    top = lanes(count)
+    for i in range(top):
+        s = state[i]
+        calm = rules.phone_pace if (s == TEXTING) | (s == PHONE) else ONE
+        wanted[i] = running[i] if s == RUNNING else calm
+    for i in range(count):
+        s = state[i]
+        if s != WALKING and s != RUNNING and s != TEXTING and s != PHONE and people.active[w, i]:
+            wanted[i] = _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i)
+    most = _LIVELY * dt
+    for i in range(top):
+        pace[i] += min(max(wanted[i] - pace[i], -most), most)
+        speed[i] *= pace[i] if i < count else ONE
+
+
+@lean_kernel
+def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots,
+          first, last):  # fmt: skip
+    """One tick of the social states of worlds ``first <= w < last``; they are thought over at every ``ticks``-th tick alone.
+
+    A tick is ``every`` steps, or ``dt`` s.
+    """
+    for w in range(first, last):
+        if status.done[w]:
+            continue
+        if status.step[w] // every % ticks == 0:
+            passed = dt * np.float32(ticks)
+            wishes, others = decide(
+                passed, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, w
+            )
+            if wishes:
+                settle_wishes(rules, people, traits, minds, character, memory, spots, status, w)
+            if wishes or others:
+                keep_together(rules, people, traits, minds, character, memory, w)
+        _move(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w)

@@ -1,0 +1,233 @@
+"""Social states: Kaestner et al., "Arena 3.0", RSS 2024, Table II, and its statechart; reactions to robots: HuNavSim.
+
+Reactions: Perez-Higueras, Otero, Caballero and Merino, "HuNavSim: A ROS 2 human navigation simulator for benchmarking human-aware
+robot navigation", RA-L 8, 2023. What differs from Arena's code: time is simulated, changes are per second and not per tick, events
+come at rates, so that nothing depends on the time step; the cone of vision is along the heading; types differ as their data say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import bind, kernel
+from agora.core.state import SOCIAL_STATES, Array, Doubles
+from agora.pedestrians import social_records as records
+from agora.pedestrians.checks import at_least_zero
+from agora.pedestrians.social_motion import think
+from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, Rules
+from agora.pedestrians.spots import usable_spots
+from agora.pedestrians.types import pedestrian_types
+from agora.seeds import key_of, normal_at
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+    from agora.tasks.start import Habits, Start
+
+_LEAST = {"minimum_time": 1.0, "personal_radius": 0.5, "vision": 0.5, "half_angle": 5.0}
+_HIGHEST_RATE = 20.0  # 1/s, where a scenario says that it happens for sure
+_ROLL = 0.5  # s, between two times that Arena's engine rolls its probabilities
+
+
+@kernel
+def _normals(key, identities, out, first, last):
+    for i in range(first, last):
+        for k in range(out.shape[1]):
+            out[i, k] = normal_at(key, identities[i], 0, k)
+
+
+class _Kinds(NamedTuple):
+    """Means and deviations (types, normals) of every type, and what does not differ within one."""
+
+    names: tuple[str, ...]
+    mean: Doubles
+    deviation: Doubles
+    fixed: dict[str, Doubles]
+
+
+@dataclass(frozen=True)
+class SocialStates:
+    """What pedestrians do besides walking: they idle, run, talk, tell, text, phone, use furniture, queue, panic, deal with robots.
+
+    Stress, energy and social lie in [0, 1], drift with the state and decide with thresholds of each pedestrian's own
+    (`agora.pedestrians.types`). Paces are factors of the preferred speed that the behaviours before this one leave: Arena's 2 for
+    running and 0.5 for the phone. A waypoint is replaced only while a state needs another.
+
+    Attributes:
+        running_rate, phone_rate: events a second for each unit that energy or social is above its high threshold (Arena: 1).
+        texting_share: of those at the phone who text and do not talk.
+        seek_rate: of going to talk to somebody who is seen, with social above the high threshold, 1/s.
+        chat_rate, story_rate, group_rate, stroll_rate: of beginning a talk of two, a story, a talk of the walking group and a talk
+            while walking, 1/s (Arena: probability 0.01 every 0.5 s).
+        chat_time, story_time, group_time, stroll_time: their typical durations, s; one lasts half to one and a half of it.
+        turn_time: after which somebody else speaks, s. talk_distance: at which one is heard, m.
+        pause_rate, pause_time: of standing idle, 1/s and s.
+        errand_rate, rest_rate: of going to furniture, at any time and when energy is low, 1/s.
+        errand_reach: within which, m. errand_time, service_time: at it and at the head of a queue, s.
+        notice: distance within which reactions to a robot begin, m.
+        avoid_distance, avoid_pace: of keeping away from a robot that is in the way, m.
+        play_distance, play_pace, interest_time: of those who come to a robot and stay with it, m and s.
+        block_distance, block_pace, threat_time: of those who step in front of it, m from its centre, and s.
+        surprise_time: of stopping to look, s. indifference: until a robot or furniture is of interest again, s.
+        fear_of_speed: stress a second for each m/s above 0.7 of a robot that is too near.
+        phone_pace: of walking with the phone.
+        thinking_time: between two looks at what goes on, s, rounded to crowd periods; waypoints and paces follow at every one.
+    """
+
+    running_rate: float = 1.0
+    phone_rate: float = 1.0
+    texting_share: float = 0.5
+    seek_rate: float = 0.5
+    chat_rate: float = 0.02
+    story_rate: float = 0.02
+    group_rate: float = 0.02
+    stroll_rate: float = 0.02
+    chat_time: float = 6.2
+    story_time: float = 10.0
+    group_time: float = 10.0
+    stroll_time: float = 6.0
+    turn_time: float = 3.0
+    talk_distance: float = 1.5
+    pause_rate: float = 0.01
+    pause_time: float = 4.0
+    errand_rate: float = 0.02
+    rest_rate: float = 0.5
+    errand_reach: float = 8.0
+    errand_time: float = 15.0
+    service_time: float = 6.0
+    notice: float = 4.0
+    avoid_distance: float = 2.0
+    avoid_pace: float = 0.6
+    play_distance: float = 1.2
+    play_pace: float = 0.7
+    interest_time: float = 15.0
+    block_distance: float = 1.0
+    block_pace: float = 1.2
+    threat_time: float = 10.0
+    surprise_time: float = 4.0
+    indifference: float = 30.0
+    fear_of_speed: float = 1.0
+    phone_pace: float = 0.5
+    thinking_time: float = 0.25
+
+    def __post_init__(self) -> None:
+        at_least_zero(self, *(field.name for field in fields(self)))
+        if self.texting_share > 1:
+            raise ValueError(f"texting_share must be at most 1, got {self.texting_share}")
+        if self.turn_time == 0:
+            raise ValueError("turn_time must be above 0, got 0")
+
+    def attach(self, engine: Engine) -> AttachedSocialStates:
+        """Return the behaviour at work in an engine."""
+        return AttachedSocialStates(self, engine)
+
+
+class AttachedSocialStates:
+    """Social states in one engine.
+
+    Attributes:
+        memory: what changes from tick to tick. character: what pedestrians are like. spots: where furniture is used.
+    """
+
+    def __init__(self, rules: SocialStates, engine: Engine) -> None:
+        self._rules, self._engine = rules, engine
+        shape = engine.layout.worlds, engine.slots
+        self.memory, self.character = records.memory(*shape), records.character(*shape)
+        self.spots = records.spots(engine.layout.worlds, 1)
+        self._kinds = _kinds()
+        self._bound: list[Callable[[int, int], None]] = []
+
+    def think(self, generation: int) -> Callable[[int, int], None]:
+        """Return the function of (first, last) that decides for worlds ``first <= w < last``, reading this generation."""
+        if not self._bound:
+            self._bind()
+        return lambda first, last: self._bound[generation](first, last)
+
+    def _bind(self) -> None:
+        engine = self._engine
+        rules = Rules._make(np.float32(getattr(self._rules, name)) for name in Rules._fields)
+        dt = engine.dt * engine.crowd_every
+        ticks = max(1, round(self._rules.thinking_time / dt))
+        fixed = np.float32(dt), np.int64(ticks), np.int64(engine.crowd_every), rules, records.drifts()
+        sees = np.int64(int(engine.sees_pedestrians) + 2 * int(engine.sees_robots))
+        self._bound = [
+            bind(think, *fixed, sees, engine._generations[g], engine.traits, engine.waypoints, engine.minds, engine._robots[g],
+                 engine.status, self.character, self.memory, self.spots)
+            for g in (0, 1)
+        ]  # fmt: skip
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world."""
+        crowd, memory, w = start.pedestrians, self.memory, world
+        n = len(crowd.id)
+        memory.count[w], memory.key[w] = n, key_of(start.entry, start.seed, "social_states")
+        for field in memory[: -len(("count", "key"))]:
+            field[w] = 0
+        memory.robot[w], memory.talk[w], memory.spot[w], memory.fuse[w] = -1, -1, -1, -1.0
+        self._draw_characters(w, crowd.type, crowd.id, n)
+        self._place_spots(w, start)
+        memory.left[w, :n] = [self._duration(SOCIAL_STATES[state]) for state in crowd.state]
+        for i, habits in enumerate(crowd.habits):
+            self._take_habits(w, i, habits)
+        walks = self._engine.minds.state[w, :n] == WALKING
+        memory.pace[w, :n] = np.where(walks, 1.0, 0.0)
+
+    def _draw_characters(self, w: int, kinds: Array, identities: Array, n: int) -> None:
+        """Thresholds of the n pedestrians of world w, by their ids and types."""
+        names, mean, deviation, fixed = self._kinds
+        drawn = np.zeros((n, len(names)))
+        _normals(self.memory.key[w], identities, drawn, 0, n)
+        values = dict(zip(names, (mean[kinds] + deviation[kinds] * drawn).T, strict=True))
+        for name, least in _LEAST.items():
+            values[name] = np.maximum(values[name], least)
+        values["cosine"] = np.cos(np.radians(np.minimum(values.pop("half_angle"), 180.0)))
+        values |= {name: value[kinds] for name, value in fixed.items()}
+        for name in Character._fields:
+            given: Any = values[name] if name in values else getattr(self._rules, name)
+            getattr(self.character, name)[w, :n] = given
+
+    def _place_spots(self, w: int, start: Start) -> None:
+        radius = float(start.pedestrians.radius.max(initial=0.0))
+        poses, uses = usable_spots(start.furniture, start.map, radius)
+        if len(poses) > self.spots.x.shape[1]:
+            wider = records.spots(self._engine.layout.worlds, len(poses))
+            for old, new in zip(self.spots, wider, strict=True):
+                new[..., : old.shape[-1]] = old
+            self.spots = wider
+            self._bind()
+        self.spots.count[w] = len(poses)
+        self.spots.x[w, : len(poses)], self.spots.y[w, : len(poses)], self.spots.heading[w, : len(poses)] = poses.T
+        self.spots.use[w, : len(poses)] = uses
+
+    def _duration(self, state: str) -> float:
+        """How long a state lasts in which an episode begins, s; for ever where its end is not a matter of time."""
+        rules = self._rules
+        times = {"interested": rules.interest_time, "surprised": rules.surprise_time, "threatening": rules.threat_time}
+        times |= dict.fromkeys(("interacting", "sitting", "working", "queueing"), rules.errand_time)
+        times |= {"idle": rules.pause_time, "talking": rules.chat_time, "listening": rules.chat_time, "telling": rules.story_time}
+        return times.get(state, float(FOREVER))
+
+    def _take_habits(self, w: int, i: int, habits: Habits) -> None:
+        """What a scenario says of one pedestrian."""
+        for name in Character._fields:
+            probability = getattr(habits, name.replace("_rate", "_probability"), None)
+            if name.endswith("_rate") and probability is not None:
+                rate = _HIGHEST_RATE if probability >= 1 else -math.log1p(-probability) / _ROLL
+                getattr(self.character, name)[w, i] = min(rate, _HIGHEST_RATE)
+            elif (name.endswith("_time") or name == "talk_distance") and getattr(habits, name, None) is not None:
+                getattr(self.character, name)[w, i] = getattr(habits, name)
+        if habits.wait_time > 0 or habits.trigger_radius > 0:
+            self._engine.minds.state[w, i] = IDLE
+            self.memory.left[w, i], self.memory.trigger[w, i] = max(habits.wait_time, 1e-6), habits.trigger_radius
+
+
+def _kinds() -> _Kinds:
+    types = list(pedestrian_types().values())
+    names = tuple(types[0].normals)
+    table = np.array([[kind.normals[name] for name in names] for kind in types])
+    fixed = {name: np.array([getattr(kind, name) for kind in types]) for name in ("running", "fear", "curiosity")}
+    return _Kinds(names, table[..., 0], table[..., 1], fixed)

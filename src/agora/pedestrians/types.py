@@ -1,0 +1,77 @@
+"""Types of pedestrians: how fast, wide, far-sighted and easily frightened; data in ``configs/pedestrians/types.yaml``."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+from agora.config import load
+from agora.core.state import TYPES
+from agora.errors import InputError
+from agora.share import folder
+
+Normal = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PedestrianType:
+    """What pedestrians of one type are like; pairs are mean and deviation over the pedestrians.
+
+    Attributes:
+        speed, radius: factors of the crowd's.
+        running: pace when running, in speeds when walking.
+        stress_high: stress from which on it panics.
+        energy_low, energy_high: below the one it rests, above the other it may run.
+        social_low, social_high: below the one it has talked enough, above the other it looks for company.
+        minimum_time: least time in a state, s (cut at 1).
+        vision: how far it sees, m. half_angle: of the cone that it sees, degrees.
+        personal_radius: distance of a robot's centre that stresses it, m (cut at 0.5).
+        fear: stress a second from a robot inside that distance.
+        curiosity: how often it walks up to a robot that it sees, 1/s.
+    """
+
+    speed: float = 1.0
+    radius: float = 1.0
+    running: float = 2.0
+    stress_high: Normal = (0.8, 0.05)
+    energy_low: Normal = (0.2, 0.05)
+    energy_high: Normal = (0.8, 0.05)
+    social_low: Normal = (0.2, 0.05)
+    social_high: Normal = (0.8, 0.05)
+    minimum_time: Normal = (2.0, 0.5)
+    vision: Normal = (5.0, 0.5)
+    half_angle: Normal = (45.0, 5.0)
+    personal_radius: Normal = (1.0, 0.1)
+    fear: float = 0.2
+    curiosity: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name in ("speed", "radius", "running"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        for name in ("fear", "curiosity"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+        for name, (mean, deviation) in self.normals.items():
+            if not (0 < mean < math.inf and 0 <= deviation < math.inf):
+                raise ValueError(f"{name} must be [mean above 0, deviation of at least 0], got {[mean, deviation]}")
+
+    @property
+    def normals(self) -> dict[str, Normal]:
+        """The parameters that differ between pedestrians of the type, by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
+
+
+@functools.cache
+def pedestrian_types() -> dict[str, PedestrianType]:
+    """Return every type by name, in the order of `agora.core.state.TYPES`.
+
+    Raises:
+        InputError: the file is wrong, or has other types.
+    """
+    path = folder("configs") / "pedestrians" / "types.yaml"
+    types = load(path, dict[str, PedestrianType])
+    if set(types) != set(TYPES):
+        raise InputError(f"{path}: expected the types {', '.join(TYPES)}, got {', '.join(types)}")
+    return {name: types[name] for name in TYPES}

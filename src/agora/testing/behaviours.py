@@ -1,0 +1,220 @@
+"""The contract of behaviours."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES, Array
+from agora.engine.world import Engine, Layout
+from agora.interfaces import Behaviour
+from agora.tasks.start import Start
+from agora.testing.crowds import DT, SIZES, crowd
+from agora.testing.errors import ContractError
+from agora.testing.guard import identical, pure
+from agora.testing.scenes import Move
+
+_STEPS = 40
+_NUMBERS = {"type": len(TYPES), "reaction": len(REACTIONS), "state": len(SOCIAL_STATES)}
+
+
+def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement: float = 0.95) -> None:
+    """Check a behaviour against the contract of `agora.interfaces`.
+
+    What it decides is finite and in range, also for nobody and for one pedestrian; the same episode gives the same bits whatever
+    was run before; it writes waypoints, preferred speeds, groups, minds and headings alone and draws from no global generator; an episode
+    alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; worlds that are done stay
+    as they are; a scene that is shifted or turned gives shifted or turned waypoints; a parameter that is not a number is refused.
+
+    Args:
+        behaviour: to check.
+        tolerance: of waypoints in the moved scene, m, and of speeds, m/s.
+        agreement: share of the pedestrians who must agree in the moved scene: less than 1 for decisions at a threshold.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Check(behaviour, type(behaviour).__name__)
+    check.refuses_nan()
+    check.answers()
+    check.repeats()
+    check.worlds_are_alone()
+    check.empty_slots()
+    check.done_worlds()
+    check.moved(tolerance, agreement)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    behaviour: Any
+    name: str
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def engine(self, starts: Sequence[Start], slots: int = 0, robot: float = 0.4) -> Engine:
+        """An engine at the starts, in which the first robots drive in circles."""
+        engine = Engine(
+            Layout.of(starts, len(starts), DT), [s.map for s in starts], dt=DT, behaviours=(self.behaviour,), ends=0, slots=slots
+        )
+        for world, start in enumerate(starts):
+            engine.reset(world, start)
+        engine.commands[..., 0], engine.commands[..., 2] = robot, 0.3
+        return engine
+
+    def run(self, starts: Sequence[Start], slots: int = 0, steps: int = _STEPS) -> Engine:
+        """The engine after some steps, in which nothing but the behaviour steers pedestrians."""
+        engine = self.engine(starts, slots)
+        for step in range(steps):
+            self.step(engine, f"step {step} of worlds of {[s.crowd_size for s in starts]} pedestrians")
+        return engine
+
+    def step(self, engine: Engine, where: str) -> None:
+        """One step, and what can be checked of it."""
+        think = engine._behaviours[0].think(engine._now)
+        people, given = engine.pedestrians, engine.traits
+        kept = {
+            "places": (people.x, people.y, people.vx, people.vy, people.active),
+            "traits": (given.radius, given.id, given.count),
+            "lists": (engine.waypoints.list_x, engine.waypoints.list_y),
+            "robots": (engine.robots, engine.robot_traits),
+            "maps": engine.maps,
+            "status": engine.status,
+        }
+        with pure(f"{self.name}: {where}", **kept):
+            think(0, engine.layout.worlds)
+        self.in_range(engine, where)
+        engine.step()
+
+    def in_range(self, engine: Engine, where: str) -> None:
+        """Waypoints and speeds are numbers, minds hold what they may."""
+        active, minds = engine.pedestrians.active, engine.minds
+        for name, value in {
+            "waypoints.x": engine.waypoints.x,
+            "waypoints.y": engine.waypoints.y,
+            "speed": engine.traits.speed,
+        }.items():
+            if not np.isfinite(value[active]).all() or (name == "speed" and (value[active] < 0).any()):
+                raise self.fail(f"{where}: {name} is {value[active]}")
+        for name, most in _NUMBERS.items():
+            value = getattr(minds, name)[active]
+            if ((value < 0) | (value >= most)).any():
+                raise self.fail(f"{where}: minds.{name} is {value}, expected 0 to {most - 1}")
+        for name in ("stress", "energy", "social"):
+            value = getattr(minds, name)[active]
+            if not ((value >= 0) & (value <= 1)).all():
+                raise self.fail(f"{where}: minds.{name} is {value}, expected [0, 1]")
+        for w in range(engine.layout.worlds):
+            known = {-1, *engine.traits.id[w, active[w]].tolist()}
+            if not set(minds.partner[w, active[w]].tolist()) <= known:
+                raise self.fail(f"{where}: minds.partner of world {w} names somebody who is not there")
+
+    def decided(self, engine: Engine, world: int, start: Start) -> tuple[Array, ...]:
+        """Everything that the behaviour decides or moves, of the pedestrians of one world."""
+        n, people = start.crowd_size, engine.pedestrians
+        records = (people, engine.traits[:4], engine.waypoints, engine.minds)
+        return tuple(array[world, :n].copy() for record in records for array in record)
+
+    def refuses_nan(self) -> None:
+        """Parameters must be numbers."""
+        for field in dataclasses.fields(self.behaviour) if dataclasses.is_dataclass(self.behaviour) else ():
+            if type(getattr(self.behaviour, field.name)) is float and field.init:
+                try:
+                    dataclasses.replace(self.behaviour, **{field.name: math.nan})
+                except Exception:  # noqa: BLE001, S112 - any refusal will do
+                    continue
+                raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
+
+    def answers(self) -> None:
+        """Decisions for all sizes of crowd."""
+        for sizes in (SIZES, (0,), (1,)):
+            self.run(crowd(sizes, seed=2))
+
+    def repeats(self) -> None:
+        """The same episodes give the same bits, also in an engine that was used before."""
+        starts = crowd()
+        first = self.run(starts)
+        again = self.run(starts)
+        for world, start in enumerate(starts):
+            one = self.decided(first, world, start)
+            if not identical(one, self.decided(again, world, start)):
+                raise self.fail(f"not deterministic: world {world} again")
+        fresh = self.engine(starts)
+        for _ in range(5):
+            fresh.step()
+        for world, start in enumerate(starts):
+            fresh.reset(world, start)
+        for step in range(_STEPS):
+            self.step(fresh, f"step {step} after a reset")
+        for world, start in enumerate(starts):
+            if not identical(self.decided(first, world, start), self.decided(fresh, world, start)):
+                raise self.fail(f"a reset leaves something of the last episode behind in world {world}")
+
+    def worlds_are_alone(self) -> None:
+        """A world has the same bits alone, in a batch, and with more empty slots."""
+        starts = crowd()
+        together = self.run(starts)
+        wide = self.run(starts, slots=3 * together.slots)
+        for world, start in enumerate(starts):
+            one = self.decided(together, world, start)
+            if not identical(one, self.decided(wide, world, start)):
+                raise self.fail(f"the number of slots counts in world {world}")
+            if not identical(one, self.decided(self.run([start], slots=together.slots), 0, start)):
+                raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
+
+    def empty_slots(self) -> None:
+        """What an empty slot holds means nothing."""
+        starts = crowd()
+        results = []
+        for seed in (3, 4):
+            engine, rng = self.engine(starts), np.random.default_rng(seed)
+            for world, start in enumerate(starts):
+                gone = np.arange(1, start.crowd_size - 1, 3)
+                engine.pedestrians.active[world, gone] = False
+                for name in ("x", "y", "vx", "vy", "heading"):
+                    getattr(engine.pedestrians, name)[world, gone] = rng.uniform(-3.0, 3.0, len(gone))
+            for _ in range(_STEPS):
+                engine.step()
+            results.append(engine)
+        for world, start in enumerate(starts):
+            active = results[0].pedestrians.active[world, : start.crowd_size]
+            one, other = (tuple(a[active] for a in self.decided(engine, world, start)) for engine in results)
+            if not identical(one, other):
+                raise self.fail(f"empty slots count in world {world}")
+
+    def done_worlds(self) -> None:
+        """A world that is done stays as it is."""
+        starts = crowd()
+        engine = self.run(starts, steps=5)
+        engine.status.done[0] = True
+        before = self.decided(engine, 0, starts[0])
+        for _ in range(9):
+            engine.step()
+        if not identical(before, self.decided(engine, 0, starts[0])):
+            raise self.fail("decides in a world that is done")
+
+    def moved(self, tolerance: float, agreement: float) -> None:
+        """Waypoints move with the scene, and nothing else changes."""
+        homes = {seed: self.run(crowd(seed=seed, walls=False)) for seed in (1, 2)}
+        for clause, move in {"shifted": Move(-32.0, 16.0), "turned": Move(4.0, -8.0, 0.7)}.items():
+            wrong = []
+            for seed, here in homes.items():
+                there = self.run(crowd(seed=seed, walls=False, move=move))
+                active = here.pedestrians.active
+                goal = np.stack([here.waypoints.x, here.waypoints.y], -1)[active].astype(float)
+                found = np.stack([there.waypoints.x, there.waypoints.y], -1)[active]
+                far = np.hypot(*(found - move.points(goal)).T) > tolerance
+                speed = np.abs(here.traits.speed - there.traits.speed)[active] > tolerance
+                other = (here.minds.state != there.minds.state)[active] | (here.minds.partner != there.minds.partner)[active]
+                wrong.append(far | speed | other)
+            bad = np.concatenate(wrong)
+            if bad.mean() > 1.0 - agreement:
+                raise self.fail(f"the scene {clause} as a whole: {int(bad.sum())} of {len(bad)} pedestrians decide otherwise")

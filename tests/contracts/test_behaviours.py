@@ -1,0 +1,145 @@
+"""Every behaviour that can be had by name keeps the contract, and bad ones do not."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agora.registry import available, make
+from agora.testing import ContractError, check_behaviour
+
+
+@pytest.mark.parametrize("name", sorted(available("behaviours")))
+def test_a_registered_behaviour_keeps_the_contract(name):
+    check_behaviour(make("behaviours", name))
+
+
+@dataclass(frozen=True)
+class Hurried:
+    """Goes to its own place of departure, faster by and by: plain NumPy, as a newcomer writes it."""
+
+    gain: float = 0.1
+    spoil: Callable[[Any, int, int], None] = lambda engine, first, last: None
+
+    def __post_init__(self) -> None:
+        if not self.gain >= 0:
+            raise ValueError("gain")
+
+    def attach(self, engine: Any) -> Any:
+        return Attached(self, engine)
+
+
+class Attached:
+    def __init__(self, hurried: Hurried, engine: Any) -> None:
+        self.hurried, self.engine = hurried, engine
+        self.home = np.zeros((2, *engine.pedestrians.x.shape), np.float32)
+
+    def reset(self, world: int, start: Any) -> None:
+        self.home[:, world, : len(start.pedestrians.id)] = start.pedestrians.position.T
+
+    def think(self, generation: int) -> Callable[[int, int], None]:
+        def decide(first: int, last: int) -> None:
+            engine = self.engine
+            for w in range(first, last):
+                if engine.status.done[w]:
+                    continue
+                n = engine.traits.count[w]
+                engine.waypoints.x[w, :n], engine.waypoints.y[w, :n] = self.home[:, w, :n]
+                engine.traits.speed[w, :n] = engine.minds.speed[w, :n] * np.float32(1 + self.hurried.gain)
+            self.hurried.spoil(engine, first, last)
+
+        return decide
+
+
+def test_a_decent_behaviour_in_numpy_passes():
+    check_behaviour(Hurried())
+
+
+def divides_by_zero(engine, first, last):
+    engine.traits.speed[first:last] = np.inf
+
+
+def pushes_people(engine, first, last):
+    engine.pedestrians.x[first:last] += np.float32(0.01)
+
+
+def changes_lists(engine, first, last):
+    engine.waypoints.list_x[first:last] += np.float32(0.01)
+
+
+def draws_from_nowhere(engine, first, last):
+    engine.traits.speed[first:last] += np.float32(np.random.default_rng().uniform(0, 0.1))
+
+
+def draws_from_the_global_generator(engine, first, last):
+    engine.traits.speed[first:last] += np.float32(np.random.uniform(0, 0.1))  # noqa: NPY002
+
+
+def mixes_worlds(engine, first, last):
+    engine.traits.speed[first:last] *= np.float32(1 + 0.01 * (last - first))
+
+
+def counts_slots(engine, first, last):
+    engine.traits.speed[first:last] *= np.float32(1 + 0.01 * engine.slots)
+
+
+def looks_into_empty_slots(engine, first, last):
+    engine.traits.speed[first:last] *= np.float32(1) + np.abs(engine.pedestrians.x[first:last, 1:2]) % np.float32(1)
+
+
+def goes_on_for_ever(engine, first, last):
+    engine.minds.energy[first:last] *= np.float32(0.99)
+
+
+def drifts_north(engine, first, last):
+    here = ~engine.status.done[first:last, None]
+    engine.waypoints.y[first:last] = np.where(here, engine.pedestrians.y + 1, engine.waypoints.y)[first:last]
+
+
+def goes_mad(engine, first, last):
+    engine.minds.state[first:last] = 99
+
+
+def talks_to_strangers(engine, first, last):
+    engine.minds.partner[first:last] = 4321
+
+
+BAD = {
+    divides_by_zero: "speed is",
+    pushes_people: "writes to places",
+    changes_lists: "writes to lists",
+    draws_from_nowhere: "not deterministic",
+    draws_from_the_global_generator: "global random generator",
+    mixes_worlds: "worlds are mixed",
+    counts_slots: "the number of slots counts",
+    looks_into_empty_slots: "empty slots count",
+    goes_on_for_ever: "in a world that is done",
+    drifts_north: "turned",
+    goes_mad: "minds.state",
+    talks_to_strangers: "names somebody who is not there",
+}
+
+
+@pytest.mark.parametrize(("spoil", "reason"), BAD.items(), ids=lambda value: getattr(value, "__name__", ""))
+def test_a_bad_behaviour_fails_for_its_own_reason(spoil, reason):
+    with pytest.raises(ContractError, match=reason):
+        check_behaviour(dataclasses.replace(Hurried(), spoil=spoil))
+
+
+def test_a_parameter_that_may_be_nan_is_named():
+    @dataclass(frozen=True)
+    class Careless(Hurried):
+        gain: float = 0.1
+
+        def __post_init__(self) -> None:
+            pass
+
+    assert math.isnan(Careless(math.nan).gain)
+    with pytest.raises(ContractError, match="parameter gain may be NaN"):
+        check_behaviour(Careless())
