@@ -148,6 +148,10 @@ class Engine:
         """Generation t of the robots."""
         return self._robots[self._now]
 
+    def generation(self, number: int) -> tuple[Pedestrians, Robots]:
+        """One of the two generations, 0 or 1, of pedestrians and robots: what a behaviour reads."""
+        return self._generations[number], self._robots[number]
+
     def _bind(self, crowd: Any, sees_pedestrians: bool, sees_robots: bool) -> None:
         """Fix the kernels' arguments, for both directions of the swap."""
         sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))

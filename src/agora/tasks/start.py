@@ -45,6 +45,8 @@ class PedestrianStarts:
         model: (P,) number of the crowd model among the stage's; the first where not given.
         type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
             walk where not given.
+        waits: (P, K) s before setting out for each waypoint; company: (P, 3) distance to the nearest robot, m, first and last moment,
+            s; nothing of both where not given (`agora.pedestrians.cues`).
     """
 
     position: Doubles
@@ -62,6 +64,8 @@ class PedestrianStarts:
     type: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     reaction: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     state: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    waits: Doubles = field(default_factory=lambda: np.zeros((0, 0)))
+    company: Doubles = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         ahead = self.waypoints[:, 0] - self.position
@@ -71,6 +75,9 @@ class PedestrianStarts:
             if len(getattr(self, name)) == 0:
                 kind = np.float64 if name == "heading" else np.int32
                 object.__setattr__(self, name, np.full(len(self.id), value, kind))
+        for name, shape in {"waits": self.waypoints.shape[:2], "company": (len(self.id), 3)}.items():
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.zeros(shape))
 
     @staticmethod
     def none() -> PedestrianStarts:

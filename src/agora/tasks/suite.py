@@ -150,11 +150,18 @@ class Suite:
             task = Task(world, world.map, max((m.radius for m in models), default=0.3), stage.safety, stream, stage.crowd.people)
             task.robots = stage.robots.part.place(task)
             stage.obstacles.part.place(task)
+            _check_cues(stage, task.pedestrians)
         except PlacementError as error:
             raise PlacementError(f"{entry}: {error}") from error
         except InputError as error:
             raise InputError(f"{entry}: {error}") from error
         return _start(entry, self.seed, stage, task, models)
+
+
+def _check_cues(stage: Stage, people: list[Person]) -> None:
+    """Make sure that somebody sees to it that pedestrians wait and keep company where they are to."""
+    if any(any(p.waits) or p.company[0] > 0 for p in people) and not any(b.name == "cues" for b in stage.crowd.behaviours):
+        raise InputError("its pedestrians wait or keep company: crowd.behaviours must name cues")
 
 
 def _models(stage: Stage) -> list[RobotModel]:
@@ -220,6 +227,8 @@ def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
         type=np.array([TYPES.index(p.type) for p in people], np.int32),
         reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
         state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),
+        waits=np.array([(p.waits + (0.0,) * most)[:most] for p in people]),
+        company=np.array([p.company for p in people]),
     )
 
 

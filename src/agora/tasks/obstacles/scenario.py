@@ -19,7 +19,7 @@ STATIC_RADIUS = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """The file's static and interactive obstacles as discs, its dynamic ones as pedestrians."""
+    """The file's static and interactive obstacles as discs, its dynamic ones as pedestrians, and the world's people."""
 
     def place(self, task: Task) -> None:
         """Put them into the task.
@@ -49,3 +49,6 @@ class Scenario:
             speed = pedestrian.vmax if pedestrian.vmax is not None else task.crowd.draw_speed(task.stream)
             waypoints = route if len(route) else start[None]
             task.pedestrians.append(Person(start, waypoints, speed, task.crowd.radius, mode=pedestrian.waypoint_mode))
+        for number, person in enumerate(task.world.people):
+            task.check_free("it", person.position, "people", number)
+        task.pedestrians.extend(task.world.people)
