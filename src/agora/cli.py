@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agora import __version__
+from agora.cli_scenarios import scenarios
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Real data: what is there, and bringing it in.", no_args_is_help=True)
 app.add_typer(data, name="data")
+app.add_typer(scenarios, name="scenario")
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
 PlannerNames = Annotated[

@@ -70,9 +70,9 @@ def _decide(dt, pause, cues, pedestrians, traits, waypoints, minds, robots, step
 class Cues:
     """Pedestrians stand before they set out for a waypoint, or walk up to the nearest robot, stop at a distance and go with it.
 
-    Who does which, when and how near are data of the pedestrians (`agora.tasks.world.Person`: ``waits``, ``company``); everybody else
-    is left alone. While one waits the preferred speed is 0, so no model moves it. One in company walks straight towards the robot,
-    with a speed of at most what is left of the way over ``pause``; when the company ends, it goes on to its waypoint.
+    Who does which, when and how near are data of the pedestrians (`agora.tasks.world.Person`: ``waits``, ``company``); everybody
+    else is left alone. While one waits the preferred speed is 0, so no model moves it. One in company walks straight towards the
+    robot, with a speed of at most what is left of the way over ``pause``; when the company ends, it goes on to its waypoint.
 
     Attributes:
         pause: s in which one in company covers what is left of the way.
@@ -95,9 +95,10 @@ class AttachedCues:
     def __init__(self, cues: Cues, engine: Engine) -> None:
         shape = engine.traits.speed.shape
         self._pause, self._engine = np.float32(cues.pause), engine
-        flags, floats = [np.zeros(shape, np.bool_) for _ in range(2)], [np.zeros(shape, np.float32) for _ in range(4)]
-        waits = np.zeros(engine.waypoints.list_x.shape, np.float32)
-        self.cues = _Cues(flags[0], waits, *floats[:3], flags[1], np.zeros(shape, np.int32), floats[3])
+        cued, along = (np.zeros(shape, np.bool_) for _ in range(2))
+        distance, begins, ends, since = (np.zeros(shape, np.float32) for _ in range(4))
+        waits, heading_for = np.zeros(engine.waypoints.list_x.shape, np.float32), np.zeros(shape, np.int32)
+        self.cues = _Cues(cued, waits, distance, begins, ends, along, heading_for, since)
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""

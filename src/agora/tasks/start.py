@@ -45,8 +45,8 @@ class PedestrianStarts:
         model: (P,) number of the crowd model among the stage's; the first where not given.
         type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
             walk where not given.
-        waits: (P, K) s before setting out for each waypoint; company: (P, 3) distance to the nearest robot, m, first and last moment,
-            s; nothing of both where not given (`agora.pedestrians.cues`).
+        waits: (P, K) s before setting out for each waypoint; company: (P, 3) distance to the nearest robot, m, first and last
+            moment, s; nothing of both where not given (`agora.pedestrians.cues`).
     """
 
     position: Doubles

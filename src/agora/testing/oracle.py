@@ -1,8 +1,8 @@
 """Whether a situation can be solved: a robot that knows beforehand where everybody will be, and drives there in time.
 
 The people of the episode do not see the robot, so where they are does not depend on what it does. A search over cells and moments
-(dynamic programming over the layers of time: every cell is entered from itself or one of its eight neighbours) finds a way that keeps
-clear of all of them; a controller follows it, and an ordinary episode shows whether the robot arrives without a contact.
+(dynamic programming over the layers of time: every cell is entered from itself or one of its eight neighbours) finds a way that
+keeps clear of all of them; a controller follows it, and an ordinary episode shows whether the robot arrives without a contact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.recording import Outcome, Recording
-from agora.core.state import Doubles, Floats
+from agora.core.state import Array, Doubles, Floats
 from agora.engine.world import EVERY_CONTACT
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Memory, Observation
@@ -31,7 +31,7 @@ CELL, TICK = 0.1, 0.15
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
 """Speed of the robot that gives way to nobody, m/s, and the gap to somebody, m, below which that is a conflict."""
 
-_ATTEMPTS = ((0.12, 0.0), (0.2, 0.0), (0.05, 0.0), (0.12, 6.0), (0.12, 18.0))
+_ATTEMPTS = ((0.12, 0.0), (0.2, 0.0), (0.05, 0.0), (0.35, 0.0), (0.12, 6.0), (0.12, 18.0))
 _WIDE, _PENALTY, _LENGTH_COST = np.float32(0.45), np.float32(0.6), np.float32(0.2)
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
 _AHEAD = 0.35
@@ -109,7 +109,12 @@ def straight_gap(start: Start, people: Recording) -> float:
     """Least gap, m, between the people of a recording and a robot that drives the shortest path and gives way to nobody."""
     robot, place = start.robots[0], start.map
     found = AStar().path(
-        place.clearance, place.resolution, np.asarray(place.origin, np.float32), robot.pose[:2], robot.goals[0, :2], robot.model.radius
+        place.clearance,
+        place.resolution,
+        np.asarray(place.origin, np.float32),
+        robot.pose[:2],
+        robot.goals[0, :2],
+        robot.model.radius,
     )
     if found is None or len(people.pedestrian_id) == 0:
         return math.inf
@@ -154,13 +159,13 @@ def search(start: Start, people: Recording, dt: float, margin: float, delay: flo
     return _smooth(places, times[: last + 1], dt)
 
 
-def _free(place: Map, shifted: Doubles, shape: tuple[int, int], clearance: float) -> Doubles:
+def _free(place: Map, shifted: Doubles, shape: tuple[int, int], clearance: float) -> Floats:
     """(rows, columns) how far beyond the clearance each cell of the search is from walls, m; negative where it is too near."""
     row, column = np.mgrid[: shape[0], : shape[1]]
     points = np.stack([column, row], axis=-1).reshape(-1, 2) * CELL + shifted
     gap = np.where(place.contains(points), place.gap(points, limit=2.0), -1.0) - clearance
     inside = np.minimum(points - place.origin, np.add(place.origin, place.size) - points).min(axis=1) - clearance
-    return np.minimum(gap, inside).reshape(shape).astype(np.float32)
+    return np.asarray(np.minimum(gap, inside).reshape(shape), np.float32)
 
 
 def _resampled(people: Recording, times: Doubles) -> Doubles:
@@ -170,8 +175,10 @@ def _resampled(people: Recording, times: Doubles) -> Doubles:
 
 
 @kernel
-def _explore(free, people, reach, start, goal, delay, came):
-    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 where it cannot be entered; return when to be at the goal."""
+def _explore(
+    free: Floats, people: Floats, reach: Floats, start: tuple[int, int], goal: tuple[int, int], delay: int, came: Array
+) -> int:
+    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 where nobody can; return when the goal is reached."""
     ticks, rows, columns = came.shape
     cell, tick = np.float32(CELL), np.float32(TICK)
     cost, after = np.full((rows, columns), _NEVER), np.full((rows, columns), _NEVER)

@@ -1,7 +1,7 @@
 """What a scenario card is: a situation among people with its meaning, its ranges and the proof that it came about.
 
-The fields follow the scenario cards of Francis et al., "Principles and guidelines for evaluating social robot navigation algorithms",
-ACM Trans. Hum.-Robot Interact. 14(2), 2025; texts, geometry, ranges and predicates are our own.
+The fields follow the scenario cards of Francis et al., "Principles and guidelines for evaluating social robot navigation
+algorithms", ACM Trans. Hum.-Robot Interact. 14(2), 2025; texts, geometry, ranges and predicates are our own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from agora.config import build_component
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.errors import InputError, nearest
@@ -19,13 +20,14 @@ from agora.maps.grid import Map
 from agora.registry import Named, available, load
 from agora.seeds import Stream
 from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.suite import Crowd, Stage
+from agora.tasks.suite import Crowd, Stage, Suite
 from agora.tasks.world import Person, World
 
 Oracle = Literal["search", "behind", "beside", "ahead"]
 
 ROBOT = "tiago"
 """The robot that cards are made and checked for: at most 1.5 m/s, radius 0.27 m."""
+
 
 @dataclass(frozen=True)
 class Range:
@@ -92,10 +94,10 @@ class Card:
         measures: names of the metrics that matter.
         parameters: by name, in the order in which they are drawn.
         build: the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
-        model: crowd model of its people. sees_robots: whether they react to the robot.
+        model: crowd model of its people, name and parameters. sees_robots: whether they react to the robot.
         conflict: whether the robot and somebody would come close if neither gave way.
-        oracle: how its solution is shown (`agora.testing.oracle`): a search in space and time that knows where everybody will be, or
-            driving behind, beside or ahead of the pedestrian with id 1.
+        oracle: how its solution is shown (`agora.testing.oracle`): a search in space and time that knows where everybody will be,
+            or driving behind, beside or ahead of the pedestrian with id 1.
         family: the file it is in.
     """
 
@@ -109,7 +111,7 @@ class Card:
     measures: tuple[str, ...]
     parameters: Mapping[str, Range]
     build: Callable[..., Situation]
-    model: str = "helbing"
+    model: Mapping[str, Any] = field(default_factory=lambda: {"name": "helbing"})
     sees_robots: bool = True
     conflict: bool = True
     oracle: Oracle = "search"
@@ -152,9 +154,9 @@ class Card:
     def stage(self, *, episodes: int = 1, robot: str = ROBOT, values: Mapping[str, float] | None = None) -> Stage:
         """Return the stage of a suite that plays the card, with the people that it asks for."""
         source = Named.of("worlds", "card", card=self.name, values=dict(values or {}))
-        crowd = Crowd(Named.of("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours)
-        modes = {kind: Named.of(f"{kind}_modes", "scenario") for kind in ("robots", "obstacles")}
-        return Stage(name=self.name, world=source, crowd=crowd, episodes=episodes, robot=robot, **modes)
+        crowd = Crowd(build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours)
+        robots, obstacles = (Named.of(kind, "scenario") for kind in ("robots_modes", "obstacles_modes"))
+        return Stage(self.name, source, robots, obstacles, crowd, episodes, robot)
 
     @property
     def behaviours(self) -> tuple[Named, ...]:
@@ -177,9 +179,9 @@ def card(
     """Make a `Card` of the decorated function, whose name becomes the card's."""
 
     def make(build: Callable[..., Situation]) -> Card:
-        about = {"tests": tests, "leaves_out": leaves_out, "intended": intended, "measures": measures, "figure": figure}
-        family = build.__module__.rpartition(".")[2]
-        return Card(build.__name__, title, origin=origin, parameters=parameters or {}, build=build, family=family, **about, **more)
+        name, family = build.__name__, build.__module__.rpartition(".")[2]
+        about = (name, title, figure, origin, tests, leaves_out, intended, measures)
+        return Card(*about, parameters=parameters or {}, build=build, family=family, **more)
 
     return make
 
@@ -199,12 +201,26 @@ def card_names() -> list[str]:
     return sorted(available("cards"))
 
 
+def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
+    """Return what a stage that plays a card played in an episode: its predicate judges the episode's recording.
+
+    Raises:
+        InputError: the stage plays no card.
+    """
+    source = suite.stage(stage).world
+    if source.name != "card":
+        raise InputError(f"stage {stage!r} of suite {suite.name!r} plays worlds of {source.name!r}, no card")
+    return load_card(source.part.card).draw(Stream(suite.entry(stage, episode), suite.seed, "task"), source.part.values)
+
+
 def pose(x: float, y: float, heading: float = 0.0) -> Doubles:
     """A pose (3,)."""
     return np.array([x, y, heading], np.float64)
 
 
-def walker(start: tuple[float, float], *waypoints: tuple[float, float], speed: float = 1.0, radius: float = 0.25, **more: Any) -> Person:
+def walker(
+    start: tuple[float, float], *waypoints: tuple[float, float], speed: float = 1.0, radius: float = 0.25, **more: Any
+) -> Person:
     """A pedestrian who walks along waypoints and stays at the last; one without any stands where it is."""
     route = np.array(waypoints or (start,), np.float64)
     return Person(np.array(start, np.float64), route, speed, radius, **({"mode": 2, "tolerance": 0.3} | more))

@@ -30,7 +30,13 @@ def circle(centre: tuple[float, float], people: int, radius: float, free: float,
     angles = free + np.arange(1, people + 1) * math.tau / (people + 1)
     spots = np.array(centre) + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     there = [
-        walker((float(x), float(y)), waits=(3600.0,), heading=float(math.remainder(a + math.pi, math.tau)), group=group, state="talking")
+        walker(
+            (float(x), float(y)),
+            waits=(3600.0,),
+            heading=float(math.remainder(a + math.pi, math.tau)),
+            group=group,
+            state="talking",
+        )
         for (x, y), a in zip(spots, angles, strict=True)
     ]
     mine = (centre[0] + radius * math.cos(free), centre[1] + radius * math.sin(free))
@@ -106,7 +112,7 @@ def _winding(name: str) -> Map:
     "Following somebody",
     figure="7r",
     tests="Whether the robot stays behind somebody around a corner and through a stop, neither pressing nor losing it.",
-    leaves_out="Telling whom to follow; a planner is given the goal alone, and one that drives ahead of the pedestrian does not follow.",
+    leaves_out="Telling whom to follow: a planner is given the goal alone, and one that drives ahead does not follow.",
     intended="The robot stays one to two metres behind and stops when the pedestrian stops.",
     measures=("closest_pedestrian_distance_average", "time_in_private_zone", "jerk_average"),
     parameters={

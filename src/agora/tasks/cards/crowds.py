@@ -164,18 +164,18 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
     intended="The robot stops or goes on slowly where there is room; when they have seen enough it goes on.",
     measures=("stalled_time", "collisions_pedestrian", "closest_pedestrian_distance_min"),
     parameters={
-        "people": Range(3, 6, "", "how many come", whole=True),
-        "near": Range(0.9, 1.2, "m", "how near they come"),
+        "people": Range(4, 6, "", "how many come", whole=True),
+        "near": Range(0.8, 1.1, "m", "how near they come"),
         "interest": Range(8.0, 15.0, "s", "how long they stay"),
         "speed": SPEED,
     },
 )
 def robot_crowding(stream: Stream, people: int, near: float, interest: float, speed: float) -> Situation:
-    """People on a ring about the robot come up to it, stay with it for a time, and go back."""
+    """People on a ring about the robot, one of them in its way, come up to it, stay with it for a time, and go back."""
     curious = []
     for n in range(people):
-        angle = (n + 0.5 * float(stream.uniform())) * math.tau / people
-        spot = (2.6 * math.cos(angle) - 2.5, 2.6 * math.sin(angle))
+        angle = n * math.tau / people + float(stream.uniform(-0.15, 0.15))
+        spot = (2.3 * math.cos(angle) - 2.5, 2.3 * math.sin(angle))
         away = (3.6 * math.cos(angle) - 2.5, 3.6 * math.sin(angle))
         facing = math.remainder(angle + math.pi, math.tau)
         company = (near, 0.0, interest + 0.5 * n)
@@ -185,7 +185,7 @@ def robot_crowding(stream: Stream, people: int, near: float, interest: float, sp
         start=pose(-2.5, 0.0),
         goal=pose(5.5, 0.0),
         people=tuple(curious),
-        happened=lambda recording: crowding(recording, near + 0.6) >= 3,
+        happened=lambda recording: crowding(recording, 2.2) >= 3,
     )
 
 
@@ -194,7 +194,7 @@ def robot_crowding(stream: Stream, people: int, near: float, interest: float, sp
     origin="own; asked for by users of benchmarks",
     tests="Whether the robot takes its place at the end of a line, or crosses the line without cutting in.",
     leaves_out="Being served: the robot's task ends at its place.",
-    intended="To join, the robot goes to the end of the line, not to its side; to cross, it goes around or through a gap, and not close.",
+    intended="To join, the robot goes to the end of the line; to cross, it goes around or through a gap, and not close.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters={
         "people": Range(2, 6, "", "how many stand in line", whole=True),

@@ -1,4 +1,4 @@
-"""Streams of people through narrow and joining ways; the archetypes are those of robot_sf's scenario sets, 2025, the numbers our own."""
+"""Streams of people through narrow and joining ways; archetypes of robot_sf's scenario sets, numbers of our own."""
 
 from __future__ import annotations
 
@@ -85,18 +85,18 @@ def merging(stream: Stream, people: int, width: float, speed: float) -> Situatio
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
 def t_intersection(stream: Stream, people: int, width: float, speed: float) -> Situation:
-    """The robot comes from the west and turns south; people come from the east, some go on to the west, some turn south."""
+    """The robot comes from the west and turns north; people come from the east, some go on to the west, some turn north."""
     walkers = []
     for n in range(people):
-        lane, start = float(stream.uniform(0.1, 0.5)), 3.2 + 1.0 * n
+        lane, start = float(stream.uniform(0.0, 0.4)), 3.2 + 0.9 * n
         turns = n % 2 == 1
-        route = ((0.5, lane), (0.6, -8.2)) if turns else ((-8.2, lane + 0.2),)
+        route = ((0.5, lane), (0.6, 8.2)) if turns else ((-8.2, lane + 0.2),)
         walkers.append(walker((start, lane), *route, speed=draw_speed(stream, speed), tolerance=0.5))
     area = box(-width / 2, -width / 2, width / 2, width / 2)
     return Situation(
-        map=junction("t_intersection", 11.0, width, width, arms="ews"),
-        start=pose(-4.0, -0.3),
-        goal=pose(-0.3, -5.5, -math.pi / 2),
+        map=junction("t_intersection", 11.0, width, width, arms="ewn"),
+        start=pose(-4.0, 0.0),
+        goal=pose(0.0, 5.5, math.pi / 2),
         people=tuple(walkers),
         happened=lambda recording: between(recording, 1, area) <= 4.0 and meetings(recording, 2.5) >= 2,
         area=(area,),

@@ -28,7 +28,7 @@ def _lane(width: float, offset: float) -> float:
     figure="7a",
     tests="How early and how clearly the robot chooses a side, and how much of the avoidance it leaves to the pedestrian.",
     leaves_out="More than one pedestrian; gestures and gaze.",
-    intended="Both keep to one side early and pass without stopping. Where the hallway is too narrow for two, one of them waits in a room.",
+    intended="Both keep to one side early and pass without stopping; where there is no room for two, one waits in a room.",
     measures=("closest_pedestrian_distance_min", "time_to_collision_min", "path_length_ratio"),
     parameters={
         "width": Range(1.5, 4.0, "m", "width of the hallway"),
@@ -81,7 +81,7 @@ def pedestrian_obstruction(stream: Stream, width: float, offset: float, speed: f
     "Pedestrian overtaking",
     figure="7c",
     tests="Whether the robot stays predictable while somebody comes past from behind.",
-    leaves_out="Robots that see backwards badly: that is a matter of the sensor. A robot faster than the pedestrian is not overtaken.",
+    leaves_out="Sensors that see badly backwards; a robot faster than the pedestrian is not overtaken.",
     intended="The robot keeps its lane and its speed; the pedestrian passes.",
     measures=("acceleration_average", "closest_pedestrian_distance_min", "jerk_average"),
     parameters={

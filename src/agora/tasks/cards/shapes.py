@@ -39,13 +39,10 @@ def corridor(name: str, length: float, width: float) -> Map:
 def junction(name: str, arm: float, width: float, across: float, *, arms: str = "ewns") -> Map:
     """Corridors that meet at (0, 0): east and west ones of ``width``, north and south ones of ``across``, all ``arm`` long, m."""
     a, b = across / 2, width / 2
-    walls = [(-arm, b, -a, arm), (a, b, arm, arm), (-arm, -arm, -a, -b), (a, -arm, arm, -b)]
-    walls += [
-        closed
-        for way, closed in {"n": (-a, b, a, arm), "s": (-a, -arm, a, -b), "e": (a, -b, arm, b), "w": (-arm, -b, -a, b)}.items()
-        if way not in arms
-    ]
-    return place(name, (-arm, -arm, arm, arm), *walls)
+    east, west, north, south = (arm if way in arms else side for way, side in zip("ewns", (a, a, b, b), strict=True))
+    corners = [(-west, b, -a, north), (a, b, east, north), (-west, -south, -a, -b), (a, -south, east, -b)]
+    walls = [c for c in corners if c[0] < c[2] and c[1] < c[3]]
+    return place(name, (-west, -south, east, north), *walls)
 
 
 def door(x: float, low: float, high: float, centre: float, width: float, thickness: float = 0.2) -> tuple[Bounds, Bounds]:
