@@ -145,7 +145,12 @@ def _describe(card: Card, suite: Suite, seed: int) -> None:
 
     origin = f"{card.origin}, figure {card.figure}" if card.figure else card.origin
     typer.echo(f"{card.name}: {card.title} ({origin})")
-    for head, text in (("tests", card.tests), ("leaves out", card.leaves_out), ("intended", card.intended)):
+    for head, text in (
+        ("tests", card.tests),
+        ("leaves out", card.leaves_out),
+        ("intended", card.intended),
+        ("happened when", card.happens),
+    ):
         typer.echo(f"  {head}: {text}")
     stage = suite.stages[0]
     drawn = card.settings(Stream(suite.entry(stage.name, 0), seed, "task"), stage.world.part.values)

@@ -91,6 +91,7 @@ class Card:
         origin: where the situation comes from, if not from there.
         tests: what it tests. leaves_out: what it does not.
         intended: what a good robot, and the people, do.
+        happens: in words, when the interaction counts as having come about.
         measures: names of the metrics that matter.
         parameters: by name, in the order in which they are drawn.
         build: the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
@@ -108,6 +109,7 @@ class Card:
     tests: str
     leaves_out: str
     intended: str
+    happens: str
     measures: tuple[str, ...]
     parameters: Mapping[str, Range]
     build: Callable[..., Situation]
@@ -170,6 +172,7 @@ def card(
     tests: str,
     leaves_out: str,
     intended: str,
+    happens: str,
     measures: tuple[str, ...],
     figure: str = "",
     origin: str = "Francis et al. 2025",
@@ -180,7 +183,7 @@ def card(
 
     def make(build: Callable[..., Situation]) -> Card:
         name, family = build.__name__, build.__module__.rpartition(".")[2]
-        about = (name, title, figure, origin, tests, leaves_out, intended, measures)
+        about = (name, title, figure, origin, tests, leaves_out, intended, happens, measures)
         return Card(*about, parameters=parameters or {}, build=build, family=family, **more)
 
     return make

@@ -49,6 +49,7 @@ def circle(centre: tuple[float, float], people: int, radius: float, free: float,
     tests="Whether the robot comes to its place in a circle of people from outside, not through the middle.",
     leaves_out="People who move up to make room: the place is free.",
     intended="The robot goes around the group to the gap and stops there; nobody has to move.",
+    happens="The robot ends less than 0.6 m from its place, with two people at the circle.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters=CIRCLE,
 )
@@ -76,6 +77,7 @@ def join_group(stream: Stream, people: int, radius: float, turn: float) -> Situa
     tests="Whether the robot leaves a circle of people backwards and around it, not through the middle.",
     leaves_out="Taking leave.",
     intended="The robot turns away from the circle and goes around it; nobody has to move.",
+    happens="The robot begins among two people or more and ends more than 2.5 m from everybody.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters=CIRCLE,
 )
@@ -114,6 +116,7 @@ def _winding(name: str) -> Map:
     tests="Whether the robot stays behind somebody around a corner and through a stop, neither pressing nor losing it.",
     leaves_out="Telling whom to follow: a planner is given the goal alone, and one that drives ahead does not follow.",
     intended="The robot stays one to two metres behind and stops when the pedestrian stops.",
+    happens="For 70 % of the time the robot is 0.6 to 2.6 m from the pedestrian, and for 4 s at least both walk the same way.",
     measures=("closest_pedestrian_distance_average", "time_in_private_zone", "jerk_average"),
     parameters={
         "headway": Range(1.2, 1.8, "m", "between them at the start"),
@@ -141,6 +144,7 @@ def following(stream: Stream, headway: float, speed: float, stop: float) -> Situ
     tests="Whether the robot goes ahead at a pace that the pedestrian keeps up with, and waits where it does not.",
     leaves_out="Planners that do not look back: they lose the pedestrian.",
     intended="The robot leads the way to the goal, the pedestrian one to two metres behind it.",
+    happens="For 80 % of the time they are 0.5 to 3 m apart, at the end too, and the robot got 5 m ahead.",
     measures=("velocity_average", "time_to_goal", "closest_pedestrian_distance_average"),
     parameters={
         "gap": Range(0.9, 1.4, "m", "at which the pedestrian follows"),
@@ -173,6 +177,7 @@ def leading(stream: Stream, gap: float, speed: float, width: float) -> Situation
     tests="Whether the robot stays beside somebody through a change of pace and a stop.",
     leaves_out="Telling whom to accompany, as in following.",
     intended="The robot stays at the pedestrian's side, about a metre away.",
+    happens="For 70 % of the time they are side by side: less than 1 m along and 0.4 to 2.2 m across; for 4 s at least both walk.",
     measures=("closest_pedestrian_distance_average", "velocity_average", "jerk_average"),
     parameters={
         "offset": Range(0.9, 1.2, "m", "between the two lines"),

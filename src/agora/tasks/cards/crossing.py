@@ -31,6 +31,7 @@ def _along(angle: float, distance: float) -> tuple[float, float]:
     tests="Who goes first when two ways cross in the open, and whether it can be seen early enough.",
     leaves_out="Walls that hide the pedestrian (blind corner), gestures.",
     intended="One slows down a little or bends its way; nobody stops.",
+    happens="Both are in the marked area within 3 s of each other.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={
         "angle": Range(60.0, 120.0, "deg", "between the two ways"),
@@ -68,6 +69,7 @@ _JUNCTION = {
     tests="Whether the robot takes the way that it is given, without delay.",
     leaves_out="The gesture itself: a robot can see that the pedestrian stands, not that it beckons.",
     intended="The pedestrian stops at the edge of the crossing for some seconds; the robot goes first; then the pedestrian goes.",
+    happens="The robot is in the crossing while the pedestrian stands at its edge.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={**_JUNCTION, "wait": Range(2.0, 4.0, "s", "how long it still waits when the robot should be at the crossing")},
     conflict=False,
@@ -100,6 +102,7 @@ def intersection_wait(stream: Stream, width: float, speed: float, robot_speed: f
     tests="Whether the robot yields to somebody who does not.",
     leaves_out="The gesture itself.",
     intended="The pedestrian goes first, looking at nobody; the robot slows down or stops and goes on after it.",
+    happens="Both are in the crossing within 3 s of each other, and the pedestrian no more than 1.5 s after the robot.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "collisions_pedestrian"),
     parameters={**_JUNCTION, "arrival": Range(-0.8, 0.2, "s", "how much later than the robot the pedestrian is at the crossing")},
     sees_robots=False,
@@ -128,6 +131,7 @@ def intersection_proceed(stream: Stream, width: float, speed: float, robot_speed
     tests="Speed and side at a corner behind which somebody may be.",
     leaves_out="Mirrors, sound; rounded corners.",
     intended="The robot takes the corner slowly and wide; both pass each other behind it.",
+    happens="Both are at the corner within 4 s of each other, and come within 2.5 m.",
     measures=("time_to_collision_min", "velocity_max", "closest_pedestrian_distance_min"),
     parameters={
         "width": Range(2.2, 3.2, "m", "width of both corridors: the narrower, the later they see each other"),

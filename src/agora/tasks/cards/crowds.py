@@ -30,6 +30,7 @@ def draw_speed(stream: Stream, mean: float) -> float:
     tests="Everything at once: getting through people who walk every way.",
     leaves_out="Groups, people who stand.",
     intended="The robot gets through without pushing its way and without freezing.",
+    happens="Two pedestrians at least come within 2.5 m.",
     measures=("success", "personal_space_compliance.igibson", "time_to_goal", "stalled_time"),
     parameters={"density": Range(0.05, 0.2, "1/m2", "pedestrians per area"), "speed": SPEED},
 )
@@ -61,6 +62,7 @@ def _pair(start: np.ndarray, other: np.ndarray) -> tuple[tuple[float, float], ..
     tests="Moving in a stream of people along a corridor, with or against it, without disturbing it.",
     leaves_out="Streams in lanes that cross.",
     intended="The robot joins the stream that goes its way, or keeps to one side against it.",
+    happens="Two pedestrians at least come within 2 m.",
     measures=("velocity_average", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={
         "people": Range(3, 8, "", "how many", whole=True),
@@ -96,6 +98,7 @@ def parallel_traffic(stream: Stream, people: int, against: float, speed: float) 
     tests="Crossing a stream of people.",
     leaves_out="Traffic lights, people who stop for the robot by rule.",
     intended="The robot finds a gap and crosses without making anybody stop.",
+    happens="Two pedestrians at least come within 2 m.",
     measures=("time_to_collision_min", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={
         "people": Range(4, 8, "", "how many", whole=True),
@@ -129,6 +132,7 @@ def perpendicular_traffic(stream: Stream, people: int, both: int, speed: float) 
     tests="The classic test of crowd navigation: everybody crosses one circle to the other side.",
     leaves_out="Everything that looks like a real place.",
     intended="All get across; nobody turns back.",
+    happens="Two pedestrians at least come within 2 m.",
     measures=("success", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={
         "people": Range(4, 10, "", "how many besides the robot", whole=True),
@@ -162,6 +166,7 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
     tests="What the robot does when curious people come up to it from all sides and stand in its way.",
     leaves_out="People who touch the robot or block it on purpose.",
     intended="The robot stops or goes on slowly where there is room; when they have seen enough it goes on.",
+    happens="Three pedestrians are within 2.2 m of the robot at one moment.",
     measures=("stalled_time", "collisions_pedestrian", "closest_pedestrian_distance_min"),
     parameters={
         "people": Range(4, 6, "", "how many come", whole=True),
@@ -195,6 +200,7 @@ def robot_crowding(stream: Stream, people: int, near: float, interest: float, sp
     tests="Whether the robot takes its place at the end of a line, or crosses the line without cutting in.",
     leaves_out="Being served: the robot's task ends at its place.",
     intended="To join, the robot goes to the end of the line; to cross, it goes around or through a gap, and not close.",
+    happens="To join: it ends less than 0.6 m from its place. To cross: it gets to the other side, with two people within 4 m.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters={
         "people": Range(2, 6, "", "how many stand in line", whole=True),

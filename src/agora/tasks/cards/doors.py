@@ -9,7 +9,7 @@ from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.cards.card import Range, Situation, card, pose, walker
 from agora.tasks.cards.passing import hallway
-from agora.tasks.cards.predicates import between, changed_order, first_inside, met
+from agora.tasks.cards.predicates import between, changed_order, first_inside, head_on, met
 from agora.tasks.cards.shapes import box, door, place
 
 DOOR = Range(0.9, 1.2, "m", "width of the door")
@@ -26,6 +26,7 @@ _STANDS = (3600.0,)
     tests="Whether the robot sees that there is no room for two, and waits outside or backs out instead of blocking the way.",
     leaves_out="Talking about who goes back.",
     intended="One waits in the room until the other is through.",
+    happens="They walk towards each other less than 3 m apart, or pass each other that near.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={
         "width": Range(1.0, 1.5, "m", "width of the hallway: too narrow for two"),
@@ -41,7 +42,7 @@ def narrow_hallway(stream: Stream, width: float, speed: float, wait: float) -> S
         start=pose(-2.2, 0.0),
         goal=pose(8.0, 0.0),
         people=(walker((7.5, 0.0), (-0.6, 0.0), (-0.8, 1.5), speed=speed, waits=(wait,)),),
-        happened=lambda recording: changed_order(recording, 1, (1.0, 0.0), 3.0),
+        happened=lambda recording: head_on(recording, 1, 3.0) or changed_order(recording, 1, (1.0, 0.0), 3.0),
         area=(box(0.0, -width / 2, 6.0, width / 2),),
         timeout=90.0,
     )
@@ -58,6 +59,7 @@ def _two_rooms(name: str, width: float) -> Map:
     tests="Who goes first through a door that only one fits through.",
     leaves_out="Doors that must be opened.",
     intended="One lets the other through, out of its way.",
+    happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters={
         "door": DOOR,
@@ -91,6 +93,7 @@ def _suite_of_rooms(name: str, width: float) -> Map:
     tests="Whether the robot lets people out before it goes in, and finds its place among those inside.",
     leaves_out="Knocking, doors that must be opened.",
     intended="The robot waits beside the door; who leaves goes first.",
+    happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "personal_space_compliance.igibson"),
     parameters={
         "door": DOOR,
@@ -122,6 +125,7 @@ def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: 
     tests="Whether the robot looks where it goes out, and makes room for who comes in.",
     leaves_out="Doors that must be opened.",
     intended="Who leaves goes first where both are there at the same time; else who came first.",
+    happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_collision_min"),
     parameters={
         "door": DOOR,
@@ -164,6 +168,7 @@ _NO_DOORS = "Doors that close: they stand open all the time, and when people com
     tests="Whether the robot lets people out first and then goes in beside those who stay.",
     leaves_out=_NO_DOORS,
     intended="The robot waits beside the door until those who leave are out.",
+    happens="The first who leaves and the robot go through the door within 15 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters={
         **_LIFT,
@@ -203,6 +208,7 @@ def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, l
     tests="Whether the robot gets out in good time past people who wait before the door.",
     leaves_out=_NO_DOORS,
     intended="Those outside wait beside the door for some time; the robot leaves at once.",
+    happens="The robot is in the door before the first who waits, and comes within 1.6 m of that one.",
     measures=("time_to_goal", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={
         **_LIFT,

@@ -22,6 +22,7 @@ SPEED = Range(0.8, 1.2, "m/s", "mean speed of the pedestrians")
     tests="Going through an opening with others who go the same way.",
     leaves_out="Pressure of a dense crowd.",
     intended="The robot takes its turn.",
+    happens="The robot is in the opening within 4 s of somebody else.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={"people": PEOPLE, "opening": Range(1.1, 1.8, "m", "width of the opening"), "speed": SPEED},
 )
@@ -55,6 +56,7 @@ def bottleneck(stream: Stream, people: int, opening: float, speed: float) -> Sit
     tests="Whether robot and stream interleave where two ways become one.",
     leaves_out="Lanes with a right of way.",
     intended="The robot adapts its speed before the junction and joins in a gap.",
+    happens="The robot is in the junction within 3 s of somebody else.",
     measures=("time_to_collision_min", "velocity_average", "jerk_average"),
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
@@ -81,6 +83,7 @@ def merging(stream: Stream, people: int, width: float, speed: float) -> Situatio
     tests="Turning off across a stream that comes towards the robot and one that crosses it.",
     leaves_out="Lanes with a right of way.",
     intended="The robot yields to the stream that it crosses, and turns off.",
+    happens="The robot is in the junction within 4 s of the first, and two pedestrians come within 2.5 m.",
     measures=("time_to_collision_min", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
@@ -88,7 +91,7 @@ def t_intersection(stream: Stream, people: int, width: float, speed: float) -> S
     """The robot comes from the west and turns north; people come from the east, some go on to the west, some turn north."""
     walkers = []
     for n in range(people):
-        lane, start = float(stream.uniform(0.0, 0.4)), 3.2 + 0.9 * n
+        lane, start = float(stream.uniform(0.0, 0.4)), 2.6 + 0.9 * n
         turns = n % 2 == 1
         route = ((0.5, lane), (0.6, 8.2)) if turns else ((-8.2, lane + 0.2),)
         walkers.append(walker((start, lane), *route, speed=draw_speed(stream, speed), tolerance=0.5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.cards.card import Range, Situation, card, pose, walker
-from agora.tasks.cards.predicates import changed_order, together
+from agora.tasks.cards.predicates import changed_order, head_on, met, together
 from agora.tasks.cards.shapes import box, corridor, place
 
 ROOM, HALF = 3.0, 2.0
@@ -29,6 +29,7 @@ def _lane(width: float, offset: float) -> float:
     tests="How early and how clearly the robot chooses a side, and how much of the avoidance it leaves to the pedestrian.",
     leaves_out="More than one pedestrian; gestures and gaze.",
     intended="Both keep to one side early and pass without stopping; where there is no room for two, one waits in a room.",
+    happens="They walk towards each other less than 3 m apart, or pass each other that near.",
     measures=("closest_pedestrian_distance_min", "time_to_collision_min", "path_length_ratio"),
     parameters={
         "width": Range(1.5, 4.0, "m", "width of the hallway"),
@@ -44,7 +45,7 @@ def frontal_approach(stream: Stream, width: float, offset: float, speed: float) 
         start=pose(-1.5, 0.0),
         goal=pose(9.5, 0.0),
         people=(walker((10.3, y), (-2.5, y), speed=speed),),
-        happened=lambda recording: changed_order(recording, 1, (1.0, 0.0), 3.0),
+        happened=lambda recording: head_on(recording, 1, 3.0) or changed_order(recording, 1, (1.0, 0.0), 3.0),
         area=(box(1.0, -width / 2, 7.0, width / 2),),
     )
 
@@ -55,6 +56,7 @@ def frontal_approach(stream: Stream, width: float, offset: float, speed: float) 
     tests="Whether the robot finds a way around somebody who stands or strolls in its way, at a distance that does not press.",
     leaves_out="Asking to be let through.",
     intended="The robot goes around; the pedestrian goes on with what it does.",
+    happens="The robot comes within 1.8 m of the pedestrian.",
     measures=("stalled_time", "personal_space_compliance.igibson", "path_length_ratio"),
     parameters={
         "width": Range(2.2, 4.0, "m", "width of the corridor"),
@@ -72,7 +74,7 @@ def pedestrian_obstruction(stream: Stream, width: float, offset: float, speed: f
         start=pose(1.0, 0.0),
         goal=pose(12.0, 0.0),
         people=(person,),
-        happened=lambda recording: changed_order(recording, 1, (1.0, 0.0), 2.5),
+        happened=lambda recording: met(recording, 1, 1.8),
         area=(box(4.0, -width / 2, 10.0, width / 2),),
     )
 
@@ -83,6 +85,7 @@ def pedestrian_obstruction(stream: Stream, width: float, offset: float, speed: f
     tests="Whether the robot stays predictable while somebody comes past from behind.",
     leaves_out="Sensors that see badly backwards; a robot faster than the pedestrian is not overtaken.",
     intended="The robot keeps its lane and its speed; the pedestrian passes.",
+    happens="The pedestrian, first behind, is ahead at the end, and was within 2.5 m as it passed.",
     measures=("acceleration_average", "closest_pedestrian_distance_min", "jerk_average"),
     parameters={
         "width": Range(2.4, 4.0, "m", "width of the corridor"),
@@ -108,6 +111,7 @@ def pedestrian_overtaking(stream: Stream, width: float, behind: float, speed: fl
     tests="Side, distance and speed with which the robot passes somebody slower, and how soon it cuts in.",
     leaves_out="Oncoming traffic while it overtakes.",
     intended="The robot passes with distance, or stays behind where there is no room; the pedestrian keeps its pace.",
+    happens="The robot, first behind, is ahead at the end, and was within 2.5 m as it passed.",
     measures=("closest_pedestrian_distance_min", "time_to_collision_min", "velocity_average"),
     parameters={
         "width": Range(2.4, 4.0, "m", "width of the corridor"),
@@ -133,6 +137,7 @@ def robot_overtaking(stream: Stream, width: float, headway: float, speed: float)
     tests="Whether the robot goes along behind somebody without pressing, at the pedestrian's pace.",
     leaves_out="Overtaking, which is a card of its own.",
     intended="The robot keeps a comfortable distance, or overtakes politely if the pedestrian is slower.",
+    happens="For 4 s at least both walk the same way less than 4 m apart.",
     measures=("closest_pedestrian_distance_average", "time_in_private_zone", "velocity_average"),
     parameters={
         "width": Range(2.0, 4.0, "m", "width of the corridor"),

@@ -39,6 +39,20 @@ def changed_order(recording: Recording, person: int, axis: tuple[float, float], 
     return bool(passes.any() and ahead[0] * ahead[-1] < 0)
 
 
+def _steps(recording: Recording, person: int) -> tuple[Doubles, Doubles, Doubles]:
+    """What robot and pedestrian walked from sample to sample (T - 1, 2), m, and the cosine (T - 1,) between the two."""
+    mine, other = np.diff(recording.pose[:, :2], axis=0), np.diff(track(recording, person), axis=0)
+    lengths = np.hypot(*mine.T) * np.hypot(*other.T)
+    return mine, other, (mine * other).sum(axis=1) / np.maximum(lengths, 1e-12)
+
+
+def head_on(recording: Recording, person: int, within: float) -> bool:
+    """Whether robot and pedestrian walked in about opposite directions, towards each other, this near to each other, m."""
+    mine, _, cosine = _steps(recording, person)
+    towards = (mine * (track(recording, person) - recording.pose[:, :2])[:-1]).sum(axis=1) > 0
+    return bool((towards & (cosine < -0.7) & (distance(recording, person)[:-1] <= within)).any())
+
+
 def inside(points: Doubles, polygon: Doubles) -> Bools:
     """(T,) which of the points (T, 2) are in a polygon (V, 2)."""
     out = np.empty(len(points), np.bool_)
@@ -73,17 +87,6 @@ def crowding(recording: Recording, within: float) -> int:
     return int(near.sum(axis=1).max())
 
 
-def stayed(recording: Recording, point: tuple[float, float], within: float, seconds: float) -> bool:
-    """Whether the robot was this near to a point, m, for this long without a break, s."""
-    near = np.hypot(*(recording.pose[:, :2] - point).T) <= within
-    since = np.nan
-    for time, here in zip(recording.time, near, strict=True):
-        since = since if here and not np.isnan(since) else (time if here else np.nan)
-        if here and time - since >= seconds:
-            return True
-    return False
-
-
 def meetings(recording: Recording, within: float) -> int:
     """How many pedestrians were this near to the robot, m, at some time."""
     return sum(met(recording, int(person), within) for person in recording.pedestrian_id)
@@ -91,14 +94,10 @@ def meetings(recording: Recording, within: float) -> int:
 
 def together(recording: Recording, person: int, within: float) -> float:
     """How long robot and pedestrian both walked, in about the same direction and this near to each other, m; in s."""
-    if len(recording.time) < 2:
-        return 0.0
     step = np.diff(recording.time)
-    mine, other = np.diff(recording.pose[:, :2], axis=0), np.diff(track(recording, person), axis=0)
-    moved = np.hypot(*mine.T) * np.hypot(*other.T)
-    aligned = (mine * other).sum(axis=1) >= 0.7 * moved
+    mine, other, cosine = _steps(recording, person)
     walking = np.minimum(np.hypot(*mine.T), np.hypot(*other.T)) > 0.1 * step
-    return float(step[aligned & walking & (distance(recording, person)[1:] <= within)].sum())
+    return float(step[(cosine >= 0.7) & walking & (distance(recording, person)[1:] <= within)].sum())
 
 
 def first_inside(recording: Recording, person: int, polygon: Doubles) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from agora.core.recording import Recording
 from agora.seeds import Stream
 from agora.tasks.cards.card import Range, Situation, card, pose, walker
 from agora.tasks.cards.company import circle
-from agora.tasks.cards.predicates import between, changed_order, crowding, meetings, met
+from agora.tasks.cards.predicates import between, crowding, head_on, meetings, met
 from agora.tasks.cards.shapes import box, place
 
 ORIGIN = "SEAN 2.0, social situations"
@@ -27,6 +27,7 @@ _GROUP = {"people": Range(2, 4, "", "how many stand together", whole=True), "sid
     tests="Two people in turn cross the robot's way at right angles.",
     leaves_out="Slanting ways: see the intersection without gestures.",
     intended="The robot lets them pass or goes before them, with distance.",
+    happens="The robot and the first are in the marked area within 3 s of each other.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={"speed": SPEED, "side": SIDE},
 )
@@ -51,6 +52,7 @@ def sean_cross_path(stream: Stream, speed: float, side: float) -> Situation:
     tests="People walk along the robot's way, one with it and one towards it.",
     leaves_out="Corridors: see the frontal approach.",
     intended="The robot passes the one and follows or overtakes the other.",
+    happens="The robot and the first walk towards each other less than 3 m apart.",
     measures=("closest_pedestrian_distance_min", "path_length_ratio", "velocity_average"),
     parameters={"speed": SPEED, "offset": Range(-0.2, 0.2, "m", "of their line from the robot's")},
 )
@@ -61,7 +63,7 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
         start=pose(-4.5, 0.0),
         goal=pose(4.5, 0.0),
         people=(walker((5.5, offset), (-5.5, offset), speed=speed), walker((-3.0, 0.8), (5.4, 1.2), speed=0.7 * speed)),
-        happened=lambda recording: changed_order(recording, 1, (1.0, 0.0), 3.0),
+        happened=lambda recording: head_on(recording, 1, 3.0),
         area=(box(-3.0, -1.2, 3.0, 1.2),),
     )
 
@@ -72,6 +74,7 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
     tests="What the robot does when nobody is in its way: the baseline of the other four.",
     leaves_out="Interaction.",
     intended="The robot goes straight to its goal.",
+    happens="Nobody comes within 3 m, and the robot gets to the other side.",
     measures=("time_to_goal", "path_length_ratio", "velocity_average"),
     parameters={"side": SIDE},
     conflict=False,
@@ -93,6 +96,7 @@ def sean_empty(stream: Stream, side: float) -> Situation:
     tests="Stopping near people who stand together, without entering their circle.",
     leaves_out="A free place in the circle: see joining a group.",
     intended="The robot stops beside the group.",
+    happens="The robot gets across the room, and two people are within 2.8 m.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters=_GROUP,
     conflict=False,
@@ -115,6 +119,7 @@ def sean_join_group(stream: Stream, people: int, side: float) -> Situation:
     tests="Going away from people who stand together.",
     leaves_out="People in the way: see leaving a group.",
     intended="The robot turns away and goes.",
+    happens="The robot begins within 2.8 m of two people and gets across the room.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters=_GROUP,
     conflict=False,
