@@ -91,9 +91,9 @@ def t_intersection(stream: Stream, people: int, width: float, speed: float) -> S
     """The robot comes from the west and turns north; people come from the east, some go on to the west, some turn north."""
     walkers = []
     for n in range(people):
-        lane, start = float(stream.uniform(0.0, 0.4)), 2.6 + 0.9 * n
+        lane, start = width / 2 - 0.5 - float(stream.uniform(0.0, 0.3)), 2.6 + 0.9 * n
         turns = n % 2 == 1
-        route = ((0.5, lane), (0.6, 8.2)) if turns else ((-8.2, lane + 0.2),)
+        route = ((0.2, lane), (0.2, 8.2)) if turns else ((-8.2, lane),)
         walkers.append(walker((start, lane), *route, speed=draw_speed(stream, speed), tolerance=0.5))
     area = box(-width / 2, -width / 2, width / 2, width / 2)
     return Situation(
