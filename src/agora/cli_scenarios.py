@@ -114,6 +114,26 @@ def validate(
         raise InputError("\n".join(wrong))
 
 
+@scenarios.command()
+def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results of a suite that plays cards.")]) -> None:
+    """Say in how many episodes of a run the interactions came about."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from agora.benchmark.interactions import interactions
+    from agora.errors import InputError
+
+    counted = interactions(folder)
+    if not counted:
+        raise InputError(f"{folder}: no kept recordings of scenario cards")
+    planners = sorted({planner for _, planner in counted})
+    table = Table("card", *planners)
+    for stage in dict.fromkeys(stage for stage, _ in counted):
+        shares = [counted.get((stage, planner), (0, 0)) for planner in planners]
+        table.add_row(stage, *(f"{came} of {total}" if total else "-" for came, total in shares))
+    Console(width=100).print(table)
+
+
 def _is_file(which: str) -> bool:
     return which.endswith(".json") or "/" in which
 

@@ -4,6 +4,7 @@ def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())
 """
 
+from agora.testing.cards import check_card
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
 from agora.testing.global_planners import check_global_planner
@@ -15,6 +16,7 @@ from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_w
 __all__ = [
     "ContractError",
     "Move",
+    "check_card",
     "check_crowd_model",
     "check_global_planner",
     "check_metric",
