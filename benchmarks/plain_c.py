@@ -24,7 +24,7 @@ def library() -> ctypes.CDLL | None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "kernels.so"
-        subprocess.run([gcc, *FLAGS, "-o", target, Path(__file__).parent / "kernels.c", "-lm"], check=True)
+        subprocess.run([gcc, *FLAGS, "-o", target, Path(__file__).parent / "potential.c", "-lm"], check=True)
         return ctypes.CDLL(str(target))
 
 

@@ -14,7 +14,7 @@ import typer
 
 from agora.cli import app
 from agora.datasets.catalogue import CATALOGUE
-from agora.interfaces import CrowdScene, Limits, Observation, Tracks
+from agora.interfaces import CrowdScene, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
 from agora.maps.io import MapFile, ShapesFile
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
@@ -25,27 +25,35 @@ from agora.tasks.cards.card import ROBOT, Card, card_names, load_card, situation
 from agora.tasks.faults import task_of
 from agora.tasks.periods import Periods
 from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
-from agora.tasks.suite import Crowd, Stage, Suite, load_suite, suite_names
+from agora.tasks.suite import Crowd, Navigation, Stage, Suite, load_suite, suite_names
 from agora.tasks.world import People
 from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
+<<<<<<< HEAD
     "crowd_models": ("crowd_models", "behaviours"),
+=======
+    "costmap_layers": ("costmap_layers",),
+    "crowd_models": ("crowd_models",),
+>>>>>>> main
     "tasks": ("worlds", "robots_modes", "obstacles_modes"),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
-    "suite_file": (Suite, Stage, Crowd, People, Periods),
+    "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
     "map_file": (MapFile, ShapesFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
 }
 """Pages of file formats, and the records that the files are read into."""
 
-RECORDS: dict[str, tuple[type, ...]] = {"observation": (Observation, Tracks, Limits), "crowd_scene": (CrowdScene,)}
+RECORDS: dict[str, tuple[type, ...]] = {
+    "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
+    "crowd_scene": (CrowdScene,),
+}
 """Pages of what plug-ins are given."""
 
 

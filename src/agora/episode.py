@@ -15,6 +15,7 @@ from agora.core.state import Array, Bools, Floats
 from agora.engine.observe import Observer
 from agora.engine.recorder import Recorder
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, RUNNING
+from agora.engine.semantics import layer_costs
 from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
 from agora.planners.global_.astar import AStar, geodesic_length
@@ -23,7 +24,7 @@ from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
     from agora.costmap.window import Window
-    from agora.interfaces import Behaviour, GlobalPlanner, Memory
+    from agora.interfaces import Behaviour, CostmapLayer, GlobalPlanner, Memory, SemanticWindow
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
     from agora.tasks.suite import Stage
@@ -43,7 +44,8 @@ class Conditions:
         ends: sum of END bits (`agora.engine.records`): which contacts end an episode; the others are counted.
         remove: robots that have ended leave the world.
         lidar: of every robot; the one of the first robot's model where None.
-        global_planner: makes the path.
+        global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
+        layers: put costs about pedestrians on the global planner's map and on local costmaps.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -55,6 +57,8 @@ class Conditions:
     remove: bool = False
     lidar: Lidar | None = None
     global_planner: GlobalPlanner = field(default_factory=AStar)
+    replan: float = 0.0
+    layers: tuple[CostmapLayer, ...] = ()
 
     @staticmethod
     def of(stage: Stage) -> Conditions:
@@ -67,6 +71,9 @@ class Conditions:
             sees_robots=stage.crowd.sees_robots,
             ends=sum(_ENDS[name] for name in stage.ends),
             remove=stage.after_end == "remove",
+            global_planner=stage.navigation.global_planner.part,
+            replan=stage.navigation.replan,
+            layers=tuple(layer.part for layer in stage.navigation.layers),
         )
 
 
@@ -80,7 +87,7 @@ class Batch:
         conditions: what they have in common.
         needs: what the robots know (`agora.interfaces.Need`).
         worlds: W.
-        window: local costmap, where "costmap" is needed.
+        window: local costmap, where "costmap" is needed. semantics: semantic maps, where "semantics" is needed.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
 
@@ -97,6 +104,7 @@ class Batch:
         worlds: int,
         *,
         window: Window | None = None,
+        semantics: SemanticWindow | None = None,
         threads: int = 1,
         slots: int = 0,
     ) -> None:
@@ -119,7 +127,8 @@ class Batch:
             slots=slots,
         )
         lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
-        self.observer = Observer(self.engine, self.needs, periods.control, lidar, window)
+        self.observer = Observer(self.engine, self.needs, periods.control, lidar, window, semantics, conditions.layers)
+        self._replan = round(conditions.replan / periods.physics) if "path" in self.needs else 0
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
         self._reached = np.zeros((worlds, self.engine.layout.robots), np.int64)
@@ -144,8 +153,16 @@ class Batch:
             goal = self.starts[self.running[w]].robots[r].goals[self._reached[w, r]]
             status.goals_left[w, r] -= 1
             self.engine.set_goal(w, r, goal)
-            robots = self.engine.robots
-            self._plan_path(w, r, np.array([robots.x[w, r], robots.y[w, r]], float), goal)
+            self._plan_path(w, r, self._place(w, r), goal)
+        if self._replan:
+            due = (status.step > 0) & (status.step % self._replan == 0) & (self.running >= 0)
+            for w, r in np.argwhere(due[:, None] & (status.outcome == RUNNING) & ~status.done[:, None]):
+                self._plan_path(w, r, self._place(w, r), np.array([status.goal_x[w, r], status.goal_y[w, r]], float))
+
+    def _place(self, w: int, r: int) -> Array:
+        """Where a robot is, (2,) m."""
+        robots = self.engine.robots
+        return np.array([robots.x[w, r], robots.y[w, r]], float)
 
     def _plan_path(self, w: int, r: int, here: Array, goal: Array) -> None:
         if "path" not in self.needs:
@@ -153,7 +170,10 @@ class Batch:
         start = self.starts[self.running[w]]
         place, radius = start.map, start.robots[r].model.radius
         origin = np.asarray(place.origin, np.float32)
-        path = self.conditions.global_planner.path(place.clearance, place.resolution, origin, here[:2], goal[:2], radius)
+        scene = (place.clearance, place.resolution, origin, here[:2], goal[:2], radius)
+        layers = self.conditions.layers
+        costs = (layer_costs(self.engine, w, layers, place),) if layers else ()
+        path = self.conditions.global_planner.path(*scene, *costs)
         self.observer.set_path(w, r, np.zeros((0, 2)) if path is None else np.asarray(path))
 
     @property
@@ -210,8 +230,8 @@ class Episodes:
     ) -> None:
         self.planner, self.conditions = planner, conditions
         worlds = min(worlds or len(starts), len(starts))
-        window = getattr(planner, "window", None)
-        self._batch = Batch(starts, conditions, planner.needs, worlds, window=window, threads=threads, slots=slots)
+        parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
+        self._batch = Batch(starts, conditions, planner.needs, worlds, **parts, threads=threads, slots=slots)
         self.engine, self.observer, self.starts = self._batch.engine, self._batch.observer, self._batch.starts
         longest = max(s.timeout for s in starts)
         self._recorder = Recorder(self.engine, math.ceil(longest / conditions.periods.control) + 3)

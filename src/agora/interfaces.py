@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
+from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
+from agora.errors import nearest
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
@@ -81,6 +83,50 @@ class Costmap:
     resolution: float
 
 
+@dataclass(frozen=True)
+class SemanticWindow:
+    """Which semantic maps a planner reads; the field ``semantics`` of a planner that needs "semantics".
+
+    Attributes:
+        attributes: names in `agora.core.semantics.ATTRIBUTES`.
+        size: of a side, m.
+        resolution: m per cell.
+    """
+
+    attributes: tuple[str, ...] = ("pedestrian", "pedestrian_moving", "pedestrian_vel_x", "pedestrian_vel_y", "pedestrian_type")
+    size: float = 20.0
+    resolution: float = 0.25
+
+    def __post_init__(self) -> None:
+        for name in self.attributes:
+            if name not in ATTRIBUTES:
+                raise ValueError(f"attributes: no semantic attribute called {name!r}; {nearest(name, ATTRIBUTES)}")
+        if not (0 < self.resolution <= self.size and self.cells <= 1024):
+            raise ValueError(f"size and resolution must give 1 to 1024 cells a side, got {self.size} and {self.resolution}")
+
+    @property
+    def cells(self) -> int:
+        """Cells on a side."""
+        return round(self.size / self.resolution)
+
+
+@dataclass(frozen=True, eq=False)
+class SemanticMaps:
+    """Semantic attributes of the pedestrians about each robot; 0 where nobody is.
+
+    Attributes:
+        evidence: (N, A, H, W): in a cell the evidence of the largest size among the pedestrians who are in it.
+        attributes: the A names.
+        origin: (N, 2) lower-left corner, m; the cells lie on a lattice through (0, 0).
+        resolution: m per cell.
+    """
+
+    evidence: Floats
+    attributes: tuple[str, ...]
+    origin: Floats
+    resolution: float
+
+
 @dataclass(frozen=True, eq=False)
 class Observation:
     """What N robots know at one moment; a planner names in ``needs`` what it reads, the rest is None.
@@ -99,6 +145,7 @@ class Observation:
         scan: (N, B) ranges, m. scan_angles: (B,) of the beams in the sensor's frame, rad.
         scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
         costmap: local window about the robot.
+        semantics: semantic maps about the robot.
     """
 
     pose: Floats
@@ -117,9 +164,10 @@ class Observation:
     scan_pose: Floats | None = None
     scan_range: float | None = None
     costmap: Costmap | None = None
+    semantics: SemanticMaps | None = None
 
 
-Need = Literal["path", "pedestrians", "robots", "scan", "costmap"]
+Need = Literal["path", "pedestrians", "robots", "scan", "costmap", "semantics"]
 
 
 class BatchPlanner(Protocol):
@@ -147,12 +195,37 @@ class GlobalPlanner(Protocol):
     """Map to path."""
 
     def path(
-        self, clearance: Floats, resolution: float, origin: Floats, start: Doubles, goal: Doubles, radius: float
+        self,
+        clearance: Floats,
+        resolution: float,
+        origin: Floats,
+        start: Doubles,
+        goal: Doubles,
+        radius: float,
+        cost: Array | None = None,
     ) -> Floats | None:
         """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none.
 
-        ``clearance`` (rows, columns) is the distance to the nearest obstacle, m; ``origin`` (2,) the lower-left corner.
+        ``clearance`` (rows, columns) is the distance to the nearest obstacle, m; ``origin`` (2,) the lower-left corner; ``cost``
+        (rows, columns) uint8 what `CostmapLayer` have put on the cells, 0 to 252, nothing where it is None.
         """
+
+
+class CostmapLayer(Protocol):
+    """Puts costs about pedestrians on local costmaps and on the map of the global planner; a frozen dataclass of its parameters."""
+
+    attribute: str
+    """The semantic attribute that it reads; "pedestrian" where it is enough that somebody is there."""
+
+    def kernel(self) -> Any:
+        """Return the compiled function of ``(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first,
+        last)``: for rows ``first <= n < last`` it raises ``cost`` (N, H, W) uint8, on costmap_2d's scale, from pedestrians at
+        ``position`` (N, Q, 2), ``velocity`` (N, Q, 2), ``heading`` and ``evidence`` (N, Q), where ``present`` (N, Q); ``origin``
+        (N, 2) are the lower-left corners, ``cell`` the resolution, m. Lethal and unknown cells stay.
+        """
+
+    def parameters(self) -> Floats:
+        """Return the layer's parameters in the kernel's order."""
 
 
 @dataclass(frozen=True, eq=False)

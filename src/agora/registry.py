@@ -18,6 +18,7 @@ KINDS = {
     "crowd_models": "crowd model",
     "behaviours": "behaviour",
     "map_generators": "map generator",
+    "costmap_layers": "costmap layer",
     "metrics": "metric",
     "robots_modes": "robots mode",
     "obstacles_modes": "obstacles mode",

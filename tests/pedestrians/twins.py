@@ -171,3 +171,28 @@ def pysocial(model, crowd, sees=3, as_package=False):
         return out + together(at, p, e, distance)
 
     return collect(crowd, sees, terms)
+
+
+def half_axis(model, r, velocity):
+    """Semi-minor axis of the ellipse whose foci are the neighbour and where its step takes it, as Helbing and Molnar write it."""
+    step = model.stride * velocity
+    return 0.5 * np.sqrt((np.linalg.norm(r) + np.linalg.norm(r - step)) ** 2 - step @ step)
+
+
+def deep_social_force(model, crowd, sees=3):
+    learned, view = model.learned(), np.cos(np.radians(model.field_of_view) / 2)
+
+    def terms(at, p, v, goal, radius, speed, staying, discs):
+        e, distance = direction(p, goal)
+        out = relaxation(v, e, distance, speed, staying, model.relaxation_time)
+        for q, u, _ in zip(*discs, strict=True):
+            r, s = p - q, p - q - model.stride * u
+            b = half_axis(model, r, u)
+            along = r / np.linalg.norm(r) + s / np.linalg.norm(s)
+            gradient = (np.linalg.norm(r) + np.linalg.norm(s)) / (4 * b) * along
+            weight = 1.0 if -gradient @ e >= view * np.linalg.norm(gradient) else model.behind
+            out.append(-weight * float(learned.slope(b)) * gradient)
+        gap, away = clearance(crowd.maps, crowd.maps.index[at[0]], *p)
+        return [*out, model.wall_potential / model.wall_length * np.exp(-gap / model.wall_length) * away]
+
+    return collect(crowd, sees, terms)

@@ -27,7 +27,7 @@ def task(episode=0, **world) -> Task:
 def test_nothing_is_nothing():
     made = task()
     Nothing().place(made)
-    assert (made.pedestrians, made.replay, made.map) == ([], False, ROOM)
+    assert (made.pedestrians, made.replay, made.map) == ([], None, ROOM)
 
 
 def test_random_pedestrians_are_as_many_as_asked_for_apart_clear_and_not_in_the_robots_way():
@@ -82,7 +82,7 @@ def test_a_replay_needs_a_recording_and_a_phase_one_that_repeats():
     again = Trajectories(np.arange(4.0), knots, knots, np.array([0, 2, 4]), np.array([1, 2]), period=np.array([1.0, 5.0]))
     made = task(replay=once)
     Replay().place(made)
-    assert made.replay and made.phase.size == 0
+    assert made.replay is once and made.phase.size == 0
     phases = []
     for episode in range(40):
         made = task(episode, replay=again)

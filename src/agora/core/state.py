@@ -61,7 +61,7 @@ class Traits(NamedTuple):
     count: Ints  # type: ignore[assignment]
 
 
-TYPES = ("adult", "child", "elder", "wheelchair")
+TYPES = ("adult", "elder", "child", "wheelchair")
 """What a pedestrian is; `Minds.type` is the number in this list."""
 
 SOCIAL_STATES = (

@@ -28,6 +28,9 @@ Difficulty = Literal["easy", "medium", "hard"]
 _THICKNESS = 0.5
 _STARTS = {"challenge": 11.0, "demo": 12.0}
 _GOAL_X = -9.0
+START, GOAL = (_STARTS["challenge"], 0.0, math.pi), (_GOAL_X, 0.0, math.pi)
+"""The robot's poses in the worlds of the BARN challenge."""
+
 _SAMPLES_PER_SEGMENT = 16
 
 
@@ -136,9 +139,9 @@ def read_world(
     return World(
         name=name,
         difficulty=world.difficulty,
-        map=_map(name, file.arena),
+        map=arena_map(name, file.arena),
         start=(_STARTS.get(family, _STARTS["challenge"]), 0.0, math.pi),
-        goal=(_GOAL_X, 0.0, math.pi),
+        goal=GOAL,
         obstacles=Trajectories(
             knot_time=np.concatenate([*times, np.zeros(0)]),
             knot_x=flat[:, 1],
@@ -162,8 +165,13 @@ def _spline(table: Doubles) -> Doubles:
     return np.concatenate((np.concatenate((time, place), -1).reshape(-1, 3), table[-1:]))
 
 
-def _map(name: str, arena: tuple[float, float, float, float]) -> Map:
-    """Walls half a metre thick on three sides; room for the start on the fourth."""
+def arena_map(name: str, arena: tuple[float, float, float, float] = (-10.0, 10.0, -10.0, 10.0)) -> Map:
+    """Return walls half a metre thick on three sides; room for the start on the fourth.
+
+    Args:
+        name: of the map.
+        arena: x from, x to, y from, y to, m.
+    """
     x0, x1, y0, y1 = arena
     h = _THICKNESS / 2
     boxes = [(x0 - h, y0 - h, x0 + h, y1 + h), (x0 + h, y1 - h, x1, y1 + h), (x0 + h, y0 - h, x1, y0 + h)]

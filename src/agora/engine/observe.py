@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import Doubles, read_only
+from agora.costmap.layers import attributes_of, bind_layers
 from agora.costmap.window import Window, fill
-from agora.interfaces import Costmap, Limits, Observation, Tracks
+from agora.engine.semantics import SemanticReader
+from agora.interfaces import Costmap, CostmapLayer, Limits, Observation, SemanticWindow, Tracks
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
@@ -79,13 +81,22 @@ class Observer:
         control: control period, s.
         lidar: sensor of every robot, where "scan" is needed.
         window: local costmap, where "costmap" is needed.
+        semantics: semantic maps, where "semantics" is needed.
+        layers: put costs about pedestrians on the local costmap.
 
     Attributes:
         rows: N. limits: of the robots.
     """
 
     def __init__(
-        self, engine: Engine, needs: frozenset[str], control: float, lidar: Lidar | None = None, window: Window | None = None
+        self,
+        engine: Engine,
+        needs: frozenset[str],
+        control: float,
+        lidar: Lidar | None = None,
+        window: Window | None = None,
+        semantics: SemanticWindow | None = None,
+        layers: Sequence[CostmapLayer] = (),
     ) -> None:
         self._engine, self._needs, self._control, self._lidar = engine, needs, control, lidar
         worlds, count = engine.layout.worlds, engine.layout.robots
@@ -102,7 +113,8 @@ class Observer:
         self._scan_angles = np.zeros(0, np.float32) if lidar is None else lidar.angles
         self._scan_pose = np.zeros(3, np.float32) if lidar is None else np.array([lidar.x, lidar.y, lidar.heading], np.float32)
         self._bound = [self._bind(g) for g in (0, 1)]
-        self._costmap = None if window is None else self._bind_window(window)
+        self._costmap = None if window is None else self._bind_window(window, layers)
+        self._semantics = None if semantics is None else SemanticReader(engine, semantics.attributes, semantics)
 
     def _bind(self, generation: int) -> list[Any]:
         engine = self._engine
@@ -115,7 +127,7 @@ class Observer:
             calls.append(bind(_gather_robots, robots, engine.robot_traits, t.position, t.velocity, t.radius, t.present, t.id))
         return calls
 
-    def _bind_window(self, window: Window) -> Costmap:
+    def _bind_window(self, window: Window, layers: Sequence[CostmapLayer]) -> Costmap:
         """Make the local costmaps and fix the arguments of what fills them; other robots are marked as pedestrians are."""
         engine, people, others = self._engine, self._pedestrians, self._robots
         assert people is not None and others is not None
@@ -125,6 +137,11 @@ class Observer:
         cost = np.zeros((self.rows, window.cells, window.cells), np.uint8)
         origin = np.zeros((self.rows, 2), np.float32)
         moving = (self._moving.position, self._moving.radius, self._moving.present)
+        self._layer_reader = SemanticReader(engine, attributes_of(layers)) if layers else None
+        self._layers: list[Any] = []
+        if (reader := self._layer_reader) is not None:
+            seen = (people.position, people.velocity, reader.heading, reader.evidence, people.present)
+            self._layers = bind_layers(layers, *seen, cost, origin, window.resolution)
         self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
         return Costmap(read_only(cost), read_only(origin), window.resolution)
 
@@ -136,6 +153,10 @@ class Observer:
             for name in ("position", "radius", "present"):
                 getattr(self._moving, name)[...] = np.concatenate([getattr(people, name), getattr(others, name)], axis=1)
         self._fill(0, self.rows)
+        if self._layer_reader is not None:
+            self._layer_reader.read()
+            for put in self._layers:
+                put(0, self.rows)
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
         """Say which robot a row is."""
@@ -178,6 +199,8 @@ class Observer:
             call(0, engine.layout.worlds)
         if self._costmap is not None:
             self._fill_window()
+        if self._semantics is not None:
+            self._semantics.read()
         seen = self._needs
         lidar = self._lidar if "scan" in seen else None
         return Observation(
@@ -197,4 +220,5 @@ class Observer:
             scan_pose=read_only(self._scan_pose) if lidar is not None else None,
             scan_range=lidar.range_max if lidar is not None else None,
             costmap=self._costmap if "costmap" in seen else None,
+            semantics=None if self._semantics is None else self._semantics.maps(),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -42,6 +42,21 @@ class Crowd:
 
 
 @dataclass(frozen=True)
+class Navigation:
+    """How robots get their paths, the same for every planner.
+
+    Attributes:
+        global_planner: makes the path.
+        layers: put costs about pedestrians on the global planner's map and on local costmaps, one after the other.
+        replan: s between two paths, a multiple of the control period; 0 for one path to every goal.
+    """
+
+    global_planner: Annotated[Named, Plug("global_planners")] = field(default_factory=lambda: Named.of("global_planners", "a_star"))
+    layers: tuple[Annotated[Named, Plug("costmap_layers")], ...] = ()
+    replan: float = 0.0
+
+
+@dataclass(frozen=True)
 class Stage:
     """Episodes of one kind.
 
@@ -54,6 +69,7 @@ class Stage:
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.
         periods: how often things happen.
+        navigation: how robots get their paths.
     """
 
     name: str
@@ -70,6 +86,7 @@ class Stage:
     ends: tuple[Ending, ...] = ("pedestrian", "wall", "robot", "out_of_map")
     after_end: Literal["stay", "remove"] = "stay"
     periods: Periods = field(default_factory=Periods)
+    navigation: Navigation = field(default_factory=Navigation)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -85,6 +102,9 @@ class Stage:
                 raise ValueError(f"{key} must be above 0 and at most {most}, got {getattr(self, key)}")
         if self.heading_tolerance is not None and self.heading_tolerance < 0:
             raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
+        often = self.navigation.replan / self.periods.control
+        if often < 0 or abs(often - round(often)) > 1e-6:
+            raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {often}")
         if self.safety < 0:
             raise ValueError(f"safety must be at least 0, got {self.safety}")
 
@@ -185,7 +205,7 @@ def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotMo
         raise InputError(f"{entry}: robot names {len(models)} models for {len(task.robots)} robots")
     models = models if len(models) == len(task.robots) else models * len(task.robots)
     robots = tuple(RobotStart(m, start, goals) for m, (start, goals) in zip(models, task.robots, strict=True))
-    common = Start(
+    return Start(
         entry=entry,
         seed=seed,
         map=task.map,
@@ -194,13 +214,8 @@ def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotMo
         timeout=stage.timeout if task.world.timeout is None else task.world.timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
-    )
-    if not task.replay:
-        return common
-    return replace(
-        common,
-        replay=task.world.replay,
-        replay_radius=task.world.replay_radius,
+        replay=task.replay,
+        replay_radius=task.replay_radius,
         replay_phase=task.phase,
     )
 

@@ -85,7 +85,8 @@ class Task:
         stream: for everything random.
         crowd: what pedestrians are like.
         robots: start pose and goals of each robot, once placed.
-        pedestrians: simulated ones, once placed; replay: whether the recorded ones of the world appear.
+        pedestrians: simulated ones, once placed.
+        replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
     """
 
     world: World
@@ -96,7 +97,8 @@ class Task:
     crowd: People
     robots: list[tuple[Doubles, Doubles]] = field(default_factory=list)
     pedestrians: list[Person] = field(default_factory=list)
-    replay: bool = False
+    replay: Trajectories | None = None
+    replay_radius: float = 0.3
     phase: Doubles = field(default_factory=lambda: np.zeros(0))
 
     def check_free(self, who: str, point: Doubles, *keys: str | int) -> None:

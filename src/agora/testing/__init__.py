@@ -5,6 +5,7 @@ check_planner(MyPlanner())
 """
 
 from agora.testing.cards import check_card
+from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
 from agora.testing.global_planners import check_global_planner
@@ -17,6 +18,7 @@ __all__ = [
     "ContractError",
     "Move",
     "check_card",
+    "check_costmap_layer",
     "check_crowd_model",
     "check_global_planner",
     "check_metric",

@@ -50,9 +50,9 @@ def check_planner(
         ContractError: it breaks a clause.
     """
     batch = lift.rows(planner)
-    window = getattr(planner, "window", None)
+    parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
     for kind in kinds:
-        check = _Check(batch, f"{type(planner).__name__} ({kind})", {"window": window, **_KINDS[kind]})
+        check = _Check(batch, f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]})
         check.answers(within_limits)
         check.repeats()
         check.rows_are_alone()
@@ -66,6 +66,7 @@ def _needed(whole: Observation, needs: frozenset[str]) -> Observation:
     groups = {
         "path": ("path", "path_count"),
         "pedestrians": ("pedestrians",),
+        "semantics": ("semantics",),
         "robots": ("robots",),
         "scan": ("scan", "scan_angles", "scan_pose", "scan_range"),
         "costmap": ("costmap",),

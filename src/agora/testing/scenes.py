@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.state import Array, Floats
 from agora.costmap.inflation import cost_of
 from agora.costmap.window import Window
-from agora.interfaces import Costmap, Limits, Observation, Tracks
+from agora.interfaces import Costmap, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
 from agora.testing.guard import freeze
 
 
@@ -60,6 +60,7 @@ def observation(
     seed: int = 1,
     move: Move | None = None,
     window: Window | None = None,
+    semantics: SemanticWindow | None = None,
     beams: int = 90,
     max_vy: float = 0.0,
     turning_radius: float = 0.0,
@@ -76,7 +77,7 @@ def observation(
         pedestrians: slots a row, at least one of three empty; 0 for none.
         seed: of the scene.
         move: what the whole scene has been moved by.
-        window: of the costmap.
+        window: of the costmap. semantics: of the semantic maps; their evidence is 1 for everybody.
         beams: of the scan.
         max_vy: of the robots, m/s; holonomic if more than 0.
         turning_radius: of the robots, m.
@@ -110,6 +111,7 @@ def observation(
         scan_pose=_f32(np.array((0.12, -0.03, 0.1))),
         scan_range=10.0,
         costmap=_costmap(window, moved, move.points(obstacles), tracks[0], radius),
+        semantics=_semantics(semantics or SemanticWindow(), moved, tracks[0]),
     )
     freeze(made)
     return made
@@ -183,3 +185,14 @@ def _costmap(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radi
             gap = np.minimum(gap, np.hypot(centre[None, :] + origin[n, 0] - x, centre[:, None] + origin[n, 1] - y) - r)
         cost[n] = cost_of(gap, radius[n], window.inflation_radius, window.cost_scaling, touch=0.5 * window.resolution)
     return Costmap(cost, origin, window.resolution)
+
+
+def _semantics(window: SemanticWindow, pose: Array, tracks: Tracks) -> SemanticMaps:
+    """Semantic maps of the pedestrians, with evidence 1."""
+    side = window.cells
+    origin = (np.floor(pose[:, :2] / window.resolution) - side // 2) * window.resolution
+    evidence = np.zeros((len(pose), len(window.attributes), side, side), np.float32)
+    cell = np.floor((tracks.position - origin[:, None]) / window.resolution).astype(int)
+    for row, slot in np.argwhere(tracks.present & ((cell >= 0) & (cell < side)).all(-1)):
+        evidence[row, :, cell[row, slot, 1], cell[row, slot, 0]] = 1.0
+    return SemanticMaps(evidence, window.attributes, _f32(origin), window.resolution)

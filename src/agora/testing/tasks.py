@@ -167,7 +167,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
         starts = [start[:2] for start, _ in done.robots]
         people = [p.position for p in done.pedestrians]
         check.apart(np.array([*starts, *people]), np.array([_RADIUS] * len(starts) + radii), f"robots and pedestrians of {where}")
-        if done.phase.size not in (0, done.world.replay.count if done.replay and done.world.replay is not None else 0):
+        if done.phase.size not in (0, done.replay.count if done.replay is not None else 0):
             raise check.fail(f"{where}: {done.phase.size} phases for recorded pedestrians that do not match them")
     check.chance(placed, _result(check.obstacles(_SEEDS[0])), random)
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Doubles, Floats
+from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.planners.global_.search import cell_factors, pull, resample, search, straight, tighten
+from agora.planners.global_.search import NO_LAYER, cell_factors, pull, resample, search, straight, tighten
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,25 @@ class AStar:
                 raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
 
     def path(
-        self, clearance: Floats, resolution: float, origin: Floats, start: Doubles, goal: Doubles, radius: float
+        self,
+        clearance: Floats,
+        resolution: float,
+        origin: Floats,
+        start: Doubles,
+        goal: Doubles,
+        radius: float,
+        cost: Array | None = None,
     ) -> Floats | None:
         """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none, or an end is outside the map."""
         corner = np.asarray(origin, np.float64)[:2] + 0.5 * resolution
         ends = (np.array([start[:2], goal[:2]], np.float64) - corner) / resolution
-        points = self.cells(np.ascontiguousarray(clearance, np.float32), resolution, ends, radius)
+        layer = NO_LAYER if cost is None else np.ascontiguousarray(cost, np.uint8)
+        points = self.cells(np.ascontiguousarray(clearance, np.float32), resolution, ends, radius, layer)
         if points is None:
             return None
         return resample(points * resolution + corner, self.spacing).astype(np.float32)
 
-    def cells(self, clearance: Floats, resolution: float, ends: Doubles, radius: float) -> Doubles | None:
+    def cells(self, clearance: Floats, resolution: float, ends: Doubles, radius: float, layer: Array = NO_LAYER) -> Doubles | None:
         """Return the path before it is resampled; it and its ``ends`` (2, 2) are in cells from the centre of cell [0, 0]."""
         rows, columns = clearance.shape
         cells = np.floor(ends + 0.5).astype(np.int64)
@@ -72,7 +80,7 @@ class AStar:
         least = max(radius, 0.5 * resolution)
         cost = (least, radius, share, self.inflation_radius, self.cost_scaling)
         factor = np.empty(clearance.shape, np.float32)
-        cell_factors(clearance, *(np.float32(v) for v in cost), factor)
+        cell_factors(clearance, layer, *(np.float32(v) for v in cost), factor)
         free = np.isfinite(factor)
         if not free.flat[last]:
             return None
@@ -90,7 +98,7 @@ class AStar:
         begin = _centres(numbers[:1], columns) if len(escape) else ends[:1]
         points = np.vstack((begin, middle, ends[1:]))
         if self.smooth:
-            points = pull(clearance, points, *cost)
+            points = pull(clearance, points, *cost, layer)
         return np.vstack((escape, points))
 
 

@@ -20,6 +20,8 @@ _PER_CELL = np.float32(16.0)
 _SAMPLES, _TWO, _SLACK = np.float32(4.0), np.float32(2.0), np.float32(1.0001)
 _ROWS, _COLUMNS = (0, 0, -1, 1, -1, -1, 1, 1), (-1, 1, 0, 0, -1, 1, -1, 1)
 _EDGE = np.float32(1.001)
+NO_LAYER: Array = np.zeros((0, 0), np.uint8)
+"""Costs of layers where there are none."""
 
 
 @device
@@ -154,19 +156,26 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
 
 
 @kernel
-def cell_factors(clearance, least, radius, share, inflation_radius, scaling, out):
-    """Write the factor of each cell: infinite where the clearance is not above ``least``, else 1 + share * inflated cost."""
+def cell_factors(clearance, layer, least, radius, share, inflation_radius, scaling, out):
+    """Write the factor of each cell: infinite where the clearance is not above ``least``, else 1 + share * cost.
+
+    The cost is the larger of the inflated one and that of ``layer``, (rows, columns) uint8 or (0, 0).
+    """
+    layered = layer.size > 0
     for row in range(clearance.shape[0]):
         for column in range(clearance.shape[1]):
             d = clearance[row, column]
-            cost = _ONE + share * cost_at(d, _ZERO, radius, inflation_radius, scaling)
-            out[row, column] = cost if d > least else _INFINITE
+            cost = cost_at(d, _ZERO, radius, inflation_radius, scaling)
+            if layered:
+                cost = max(cost, np.float32(layer[row, column]))
+            out[row, column] = _ONE + share * cost if d > least else _INFINITE
 
 
 @device
-def _line_cost(clearance, x0, y0, x1, y1, least, radius, share, inflation_radius, scaling):
+def _line_cost(clearance, layer, x0, y0, x1, y1, least, radius, share, inflation_radius, scaling):
     """Cost of a straight line in cells, infinite where the interpolated clearance is not above ``least``."""
     rows, columns = clearance.shape
+    layered = layer.size > 0
     dx, dy = x1 - x0, y1 - y0
     long = math.sqrt(dx * dx + dy * dy)
     count = int(np.ceil(long * _SAMPLES)) + 1
@@ -182,14 +191,17 @@ def _line_cost(clearance, x0, y0, x1, y1, least, radius, share, inflation_radius
         d = lower * (_ONE - b) + upper * b
         if not d > least:
             return _INFINITE
-        total += _ONE + share * cost_at(d, _ZERO, radius, inflation_radius, scaling)
+        cost = cost_at(d, _ZERO, radius, inflation_radius, scaling)
+        if layered:
+            cost = max(cost, np.float32(layer[int(v + _HALF), int(u + _HALF)]))
+        total += _ONE + share * cost
     return total * long / np.float32(count)
 
 
 @kernel
 def _straight(clearance, ends, least):
     p, q = ends[0], ends[1]
-    return _line_cost(clearance, p[0], p[1], q[0], q[1], least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE
+    return _line_cost(clearance, NO_LAYER, p[0], p[1], q[0], q[1], least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE
 
 
 def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
@@ -198,13 +210,13 @@ def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
 
 
 @kernel
-def _pull(clearance, points, least, radius, share, inflation_radius, scaling, behind, keep):
+def _pull(clearance, layer, points, least, radius, share, inflation_radius, scaling, behind, keep):
     """Mark in ``keep`` the points of a path that remain when straight lines replace what they are not dearer than."""
     count = len(points)
     behind[0] = _ZERO
     for i in range(1, count):
         p, q = points[i - 1], points[i]
-        cost = _line_cost(clearance, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
+        cost = _line_cost(clearance, layer, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
         dx, dy = q[0] - p[0], q[1] - p[1]
         behind[i] = behind[i - 1] + (cost if cost < _INFINITE else _TWO * math.sqrt(dx * dx + dy * dy))
     anchor = 0
@@ -213,7 +225,7 @@ def _pull(clearance, points, least, radius, share, inflation_radius, scaling, be
         reached, misses, j = anchor + 1, 0, anchor + 2
         while j < count and misses < 16:
             p, q = points[anchor], points[j]
-            cost = _line_cost(clearance, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
+            cost = _line_cost(clearance, layer, p[0], p[1], q[0], q[1], least, radius, share, inflation_radius, scaling)
             if cost <= (behind[j] - behind[anchor]) * _SLACK:
                 reached, misses = j, 0
             else:
@@ -231,6 +243,7 @@ def pull(
     share: float = 0.0,
     inflation_radius: float = 0.0,
     scaling: float = 1.0,
+    layer: Array = NO_LAYER,
 ) -> Doubles:
     """Return a path (K, 2) without the points that a straight line, no dearer and with the clearance kept, makes superfluous.
 
@@ -242,10 +255,11 @@ def pull(
         share: weight of the inflated cost against length; 0 for length alone.
         inflation_radius: of the cost, m.
         scaling: of the cost, 1/m.
+        layer: (rows, columns) uint8 of further costs, or (0, 0).
     """
     behind, keep = np.empty(len(points), np.float32), np.zeros(len(points), np.bool_)
     numbers = (np.float32(v) for v in (least, radius, share, inflation_radius, scaling))
-    _pull(clearance, points.astype(np.float32), *numbers, behind, keep)
+    _pull(clearance, layer, points.astype(np.float32), *numbers, behind, keep)
     return points[keep]
 
 
@@ -259,8 +273,8 @@ def tighten(clearance, points, least, sweeps):
             for _ in range(6):
                 x = points[i, 0] + share * (_HALF * (ax + bx) - points[i, 0])
                 y = points[i, 1] + share * (_HALF * (ay + by) - points[i, 1])
-                there = _line_cost(clearance, ax, ay, x, y, least, _ZERO, _ZERO, _ZERO, _ZERO)
-                if there + _line_cost(clearance, x, y, bx, by, least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE:
+                there = _line_cost(clearance, NO_LAYER, ax, ay, x, y, least, _ZERO, _ZERO, _ZERO, _ZERO)
+                if there + _line_cost(clearance, NO_LAYER, x, y, bx, by, least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE:
                     points[i, 0], points[i, 1] = x, y
                     break
                 share *= _HALF

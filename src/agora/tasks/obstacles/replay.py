@@ -27,7 +27,7 @@ class Replay:
         recorded = task.world.replay
         if recorded is None:
             raise InputError(f"obstacles mode 'replay': world {task.map.name!r} has no recorded pedestrians")
-        task.replay = True
+        task.replay, task.replay_radius = recorded, task.world.replay_radius
         if self.random_phase:
             if not (recorded.period > 0).all():
                 raise InputError(f"obstacles mode 'replay': random_phase needs recordings that repeat; {task.map.name!r} has none")

@@ -1,0 +1,61 @@
+"""Semantic attributes: what is known of pedestrians, a number at a place, in Arena's words (crowdsim's ``semantic/<attribute>``).
+
+Where Arena's own code differs: its velocities are forces, and its moving pedestrians are those that a force above 0.05 acts on.
+Here both are of the velocity. ``social_state.<state>`` is 1 for those who are in that state, which a number of a list cannot say.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import lean
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import SOCIAL_STATES
+
+ATTRIBUTES = (
+    "pedestrian",  # 1
+    "pedestrian_moving",  # 1 above 0.05 m/s
+    "pedestrian_vel_x",  # m/s, map frame
+    "pedestrian_vel_y",
+    "pedestrian_type",  # number in TYPES: adult 0, elder 1, as in Arena
+    "social_state",  # number in SOCIAL_STATES
+    "stress",  # in [0, 1], as the next two
+    "energy",
+    "social",
+    *(f"social_state.{name}" for name in SOCIAL_STATES),
+)
+"""Every attribute; kernels are given the number in this list."""
+
+MOVING = np.float32(0.05)
+"""Speed above which a pedestrian counts as moving, m/s."""
+
+_PEDESTRIAN, _MOVING, _VEL_X, _VEL_Y, _TYPE, _STATE, _STRESS, _ENERGY, _SOCIAL = range(9)
+_FIRST_STATE = 9
+
+
+@lean
+def evidence_of(attribute, people, minds, w, i):
+    """The evidence of pedestrian i of world w for the attribute of a number, float32."""
+    vx, vy = people.vx[w, i], people.vy[w, i]
+    value = ONE
+    if attribute == _MOVING:
+        value = ONE if math.sqrt(vx * vx + vy * vy) > MOVING else ZERO
+    elif attribute == _VEL_X:
+        value = vx
+    elif attribute == _VEL_Y:
+        value = vy
+    elif attribute == _TYPE:
+        value = np.float32(minds.type[w, i])
+    elif attribute == _STATE:
+        value = np.float32(minds.state[w, i])
+    elif attribute == _STRESS:
+        value = minds.stress[w, i]
+    elif attribute == _ENERGY:
+        value = minds.energy[w, i]
+    elif attribute == _SOCIAL:
+        value = minds.social[w, i]
+    elif attribute >= _FIRST_STATE:
+        value = ONE if minds.state[w, i] == attribute - _FIRST_STATE else ZERO
+    return value

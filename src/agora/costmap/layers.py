@@ -1,0 +1,49 @@
+"""The stack of layers that draws pedestrians on costmaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from agora.core.jit import bind
+from agora.core.state import Array, Bools, Floats
+from agora.interfaces import CostmapLayer
+
+
+def attributes_of(layers: Sequence[CostmapLayer]) -> tuple[str, ...]:
+    """The semantic attributes that layers read, each once; evidences are given to `bind_layers` in this order."""
+    return tuple(dict.fromkeys(layer.attribute for layer in layers))
+
+
+def bind_layers(
+    layers: Sequence[CostmapLayer],
+    position: Floats,
+    velocity: Floats,
+    heading: Floats,
+    evidence: Floats,
+    present: Bools,
+    cost: Array,
+    origin: Floats,
+    cell: float,
+) -> list[Callable[[int, int], None]]:
+    """Return the functions of (first, last) that put every layer, one after the other, on the costmaps of these rows.
+
+    Args:
+        layers: in their order.
+        position: (N, Q, 2) of the pedestrians, m.
+        velocity: (N, Q, 2) m/s.
+        heading: (N, Q) rad.
+        evidence: (A, N, Q) of the attributes `attributes_of` lists.
+        present: (N, Q) whether somebody is there.
+        cost: (N, H, W) uint8, raised.
+        origin: (N, 2) lower-left corners, m.
+        cell: m per cell.
+    """
+    names = attributes_of(layers)
+    calls = []
+    for layer in layers:
+        seen = evidence[names.index(layer.attribute)]
+        arrays = (position, velocity, heading, seen, present, cost, origin)
+        calls.append(bind(layer.kernel(), layer.parameters(), *arrays, np.float32(cell)))
+    return calls

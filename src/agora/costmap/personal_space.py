@@ -1,0 +1,83 @@
+"""Costs of the personal space of pedestrians: asymmetric Gaussians that reach ahead of those who walk.
+
+Source: R. Kirby, Social Robot Navigation (thesis, Carnegie Mellon University, 2010), appendix A: deviation ahead max(2 v, 0.5), to
+the side 2/3 of it, behind 1/2 of it; used by the social navigation layers of ROS (Lu 2014).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.scalar import HALF, ZERO, exp, sincos
+from agora.core.state import Floats
+from agora.costmap.inflation import INSCRIBED
+from agora.costmap.stamp import cells_about
+
+_STANDS = np.float32(0.05)  # below this speed, m/s, the direction is the heading
+_SIDE, _BEHIND = np.float32(2.0 / 3.0), np.float32(0.5)
+
+
+@kernel
+def _personal_space(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
+    amplitude, least, seconds, reach = parameters[0], parameters[1], parameters[2], parameters[3]
+    rows, columns = cost.shape[1], cost.shape[2]
+    for n in range(first, last):
+        for q in range(position.shape[1]):
+            if not present[n, q]:
+                continue
+            vx, vy = velocity[n, q, 0], velocity[n, q, 1]
+            speed = math.sqrt(vx * vx + vy * vy)
+            s, c = sincos(heading[n, q])
+            if speed > _STANDS:
+                c, s = vx / speed, vy / speed
+            ahead = max(seconds * speed, least)
+            across, behind = _SIDE * ahead, _BEHIND * ahead
+            x, y = position[n, q, 0], position[n, q, 1]
+            low, high, west, east, u, v = cells_about(x, y, ahead * reach, origin[n, 0], origin[n, 1], cell, rows, columns)
+            for i in range(low, high):
+                dy = (np.float32(i) - v) * cell
+                for j in range(west, east):
+                    dx = (np.float32(j) - u) * cell
+                    along, beside = c * dx + s * dy, c * dy - s * dx
+                    a, b = along / (ahead if along > ZERO else behind), beside / across
+                    mark = np.uint8(np.int32(amplitude * exp(-HALF * (a * a + b * b))))
+                    cost[n, i, j] = max(cost[n, i, j], mark)
+
+
+@dataclass(frozen=True)
+class PersonalSpace:
+    """Asymmetric Gaussians about pedestrians, longer ahead the faster they walk.
+
+    Attributes:
+        cost: at the pedestrian, on costmap_2d's scale, at most 252.
+        least_deviation: of the Gaussian ahead of one who stands, m.
+        seconds: by which the deviation grows with the speed, s.
+        cutoff: cost below which nothing is written.
+    """
+
+    cost: float = 252.0
+    least_deviation: float = 0.5
+    seconds: float = 2.0
+    cutoff: float = 10.0
+
+    attribute = "pedestrian"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.cutoff < self.cost < INSCRIBED:
+            raise ValueError(f"cost and cutoff must be 0 < cutoff < cost < {INSCRIBED}, got {self.cutoff} and {self.cost}")
+        if self.least_deviation <= 0 or self.seconds < 0:
+            raise ValueError(f"least_deviation must be above 0 and seconds at least 0, got {self.least_deviation}, {self.seconds}")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _personal_space
+
+    def parameters(self) -> Floats:
+        """Return the parameters in the kernel's order."""
+        reach = math.sqrt(2.0 * math.log(self.cost / self.cutoff))
+        return np.array([self.cost, self.least_deviation, self.seconds, reach], np.float32)

@@ -1,0 +1,80 @@
+"""Costs of a semantic attribute of pedestrians: discs about those who have it.
+
+Arena's SemanticLayer keeps the latest message of each source and can mark with it, by ``combination_method`` 0 (overwrite), 1
+(maximum) or 99 (nothing); as Arena ships it, it marks nothing. Here the cost grows with the evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.scalar import ONE, ZERO
+from agora.core.semantics import ATTRIBUTES
+from agora.core.state import Floats
+from agora.costmap.inflation import INSCRIBED
+from agora.costmap.stamp import cells_about
+from agora.errors import nearest
+
+
+@kernel
+def _semantic(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
+    most, radius, full, overwrite = parameters[0], parameters[1], parameters[2], parameters[3] > ZERO
+    rows, columns = cost.shape[1], cost.shape[2]
+    inscribed = np.uint8(INSCRIBED)
+    for n in range(first, last):
+        for q in range(position.shape[1]):
+            if not present[n, q] or radius < ZERO:
+                continue
+            mark = np.uint8(np.int32(most * min(max(evidence[n, q] / full, ZERO), ONE)))
+            x, y = position[n, q, 0], position[n, q, 1]
+            low, high, west, east, u, v = cells_about(x, y, radius, origin[n, 0], origin[n, 1], cell, rows, columns)
+            for i in range(low, high):
+                dy = (np.float32(i) - v) * cell
+                for j in range(west, east):
+                    dx = (np.float32(j) - u) * cell
+                    if dx * dx + dy * dy > radius * radius or mark == np.uint8(0):
+                        continue
+                    if overwrite and cost[n, i, j] < inscribed:
+                        cost[n, i, j] = mark
+                    else:
+                        cost[n, i, j] = max(cost[n, i, j], mark)
+
+
+@dataclass(frozen=True)
+class Semantic:
+    """Discs about the pedestrians with an attribute, the dearer the larger its evidence: who is on the phone, who is under stress.
+
+    Attributes:
+        attribute: a name in `agora.core.semantics.ATTRIBUTES`, such as "stress" or "social_state.phone".
+        cost: where the evidence is ``full`` or more, on costmap_2d's scale, at most 252; in proportion below.
+        full: evidence of the whole cost.
+        radius: of the discs, m.
+        combination: with the costs that are there: "max", "overwrite" (but for obstacles and what is inscribed), or "nothing".
+    """
+
+    attribute: str
+    cost: float = 200.0
+    full: float = 1.0
+    radius: float = 1.0
+    combination: Literal["max", "overwrite", "nothing"] = "max"
+
+    def __post_init__(self) -> None:
+        if self.attribute not in ATTRIBUTES:
+            raise ValueError(f"attribute: no semantic attribute called {self.attribute!r}; {nearest(self.attribute, ATTRIBUTES)}")
+        if not 0 < self.cost < INSCRIBED:
+            raise ValueError(f"cost must be above 0 and below {INSCRIBED}, got {self.cost}")
+        if self.radius <= 0 or self.full <= 0:
+            raise ValueError(f"radius and full must be above 0, got {self.radius} and {self.full}")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _semantic
+
+    def parameters(self) -> Floats:
+        """Return the parameters in the kernel's order."""
+        radius = -1.0 if self.combination == "nothing" else self.radius
+        return np.array([self.cost, radius, self.full, self.combination == "overwrite"], np.float32)

@@ -1,0 +1,75 @@
+"""Costs of being where pedestrians do not see the robot: half Gaussians behind them.
+
+Source: E. A. Sisbot et al., A human aware mobile robot motion planner, IEEE Transactions on Robotics 23, 2007 (the visibility
+criterion: the further from the middle of the field of view and the nearer, the dearer); a layer of its kind is CoHAN's (Singamaneni
+2021). The form here is ``cost * exp(-d^2 / (2 deviation^2)) * max(0, -cos(bearing))``, 0 at the shoulders.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.scalar import HALF, ZERO, exp, sincos
+from agora.core.state import Floats
+from agora.costmap.inflation import INSCRIBED
+from agora.costmap.stamp import cells_about
+
+_TINY = np.float32(1e-12)
+
+
+@kernel
+def _visibility(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
+    amplitude, inverse, reach = parameters[0], parameters[1], parameters[2]
+    rows, columns = cost.shape[1], cost.shape[2]
+    for n in range(first, last):
+        for q in range(position.shape[1]):
+            if not present[n, q]:
+                continue
+            s, c = sincos(heading[n, q])
+            x, y = position[n, q, 0], position[n, q, 1]
+            low, high, west, east, u, v = cells_about(x, y, reach, origin[n, 0], origin[n, 1], cell, rows, columns)
+            for i in range(low, high):
+                dy = (np.float32(i) - v) * cell
+                for j in range(west, east):
+                    dx = (np.float32(j) - u) * cell
+                    square = dx * dx + dy * dy
+                    behind = max(-(c * dx + s * dy) / math.sqrt(square + _TINY), ZERO)
+                    mark = np.uint8(np.int32(amplitude * behind * exp(-HALF * square * inverse * inverse)))
+                    cost[n, i, j] = max(cost[n, i, j], mark)
+
+
+@dataclass(frozen=True)
+class Visibility:
+    """Half Gaussians behind pedestrians, who do not see a robot there.
+
+    Attributes:
+        cost: right behind the pedestrian, on costmap_2d's scale, at most 252.
+        deviation: of the Gaussian, m.
+        cutoff: cost below which nothing is written.
+    """
+
+    cost: float = 150.0
+    deviation: float = 1.0
+    cutoff: float = 5.0
+
+    attribute = "pedestrian"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.cutoff < self.cost < INSCRIBED:
+            raise ValueError(f"cost and cutoff must be 0 < cutoff < cost < {INSCRIBED}, got {self.cost} and {self.cutoff}")
+        if self.deviation <= 0:
+            raise ValueError(f"deviation must be above 0, got {self.deviation}")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _visibility
+
+    def parameters(self) -> Floats:
+        """Return the parameters in the kernel's order."""
+        reach = self.deviation * math.sqrt(2.0 * math.log(self.cost / self.cutoff))
+        return np.array([self.cost, 1.0 / self.deviation, reach], np.float32)

@@ -1,0 +1,182 @@
+"""Semantic attributes of an engine's pedestrians: as points with evidence, and as maps about the robots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.jit import bind, lean_kernel
+from agora.core.semantics import ATTRIBUTES, evidence_of
+from agora.core.state import Array, Doubles, Floats, Ints, read_only
+from agora.costmap.layers import attributes_of, bind_layers
+from agora.errors import UnknownNameError
+from agora.interfaces import CostmapLayer, SemanticMaps, SemanticWindow
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+    from agora.maps.grid import Map
+
+
+@dataclass(frozen=True, eq=False)
+class SemanticPoints:
+    """One attribute of the pedestrians of one world at one moment (Arena's message ``SemanticData``).
+
+    Attributes:
+        attribute: a name in `agora.core.semantics.ATTRIBUTES`.
+        time: s since the start of the episode.
+        location: (K, 2) m, map frame.
+        evidence: (K,).
+        id: (K,) of the pedestrians.
+    """
+
+    attribute: str
+    time: float
+    location: Doubles
+    evidence: Floats
+    id: Ints
+
+
+def number_of(attribute: str) -> int:
+    """The number of an attribute.
+
+    Raises:
+        UnknownNameError: no such attribute.
+    """
+    if attribute not in ATTRIBUTES:
+        raise UnknownNameError("semantic attribute", attribute, ATTRIBUTES)
+    return ATTRIBUTES.index(attribute)
+
+
+@lean_kernel
+def _evidence(attribute, people, minds, out, first, last):
+    for w in range(first, last):
+        for i in range(out.shape[1]):
+            out[w, i] = evidence_of(attribute, people, minds, w, i)
+
+
+def semantic_points(engine: Engine, world: int, attribute: str) -> SemanticPoints:
+    """Return what the pedestrians of a world are now.
+
+    Args:
+        engine: the worlds.
+        world: number of the world.
+        attribute: its name.
+
+    Raises:
+        UnknownNameError: no such attribute.
+    """
+    people, traits = engine.pedestrians, engine.traits
+    evidence = np.zeros((engine.layout.worlds, engine.slots), np.float32)
+    bind(_evidence, np.int64(number_of(attribute)), people, engine.minds, evidence)(world, world + 1)
+    there = people.active[world]
+    return SemanticPoints(
+        attribute=attribute,
+        time=float(engine.status.step[world]) * engine.dt,
+        location=np.stack([people.x[world], people.y[world]], -1)[there].astype(np.float64),
+        evidence=evidence[world][there],
+        id=traits.id[world][there].copy(),
+    )
+
+
+@lean_kernel
+def _gather(attributes, people, minds, robots, heading, evidence, first, last):
+    """Headings (N, P) and evidences (A, N, P) of the pedestrians in every robot's row."""
+    count = robots.x.shape[1]
+    for w in range(first, last):
+        for r in range(count):
+            n = w * count + r
+            for i in range(people.x.shape[1]):
+                heading[n, i] = people.heading[w, i]
+                for a in range(attributes.size):
+                    evidence[a, n, i] = evidence_of(attributes[a], people, minds, w, i)
+
+
+@lean_kernel
+def _rasterise(cell, people, robots, evidence, out, origin, first, last):
+    """Write the maps (N, A, H, H): in a cell the evidence of the largest size among those who are in it."""
+    count, side = robots.x.shape[1], out.shape[2]
+    for w in range(first, last):
+        for r in range(count):
+            n = w * count + r
+            origin[n, 0] = (np.floor(robots.x[w, r] / cell) - np.float32(side // 2)) * cell
+            origin[n, 1] = (np.floor(robots.y[w, r] / cell) - np.float32(side // 2)) * cell
+            out[n] = np.float32(0.0)
+            for i in range(people.x.shape[1]):
+                if not people.active[w, i]:
+                    continue
+                column = np.int64(np.floor((people.x[w, i] - origin[n, 0]) / cell))
+                row = np.int64(np.floor((people.y[w, i] - origin[n, 1]) / cell))
+                if not (0 <= column < side and 0 <= row < side):
+                    continue
+                for a in range(out.shape[1]):
+                    new, old = evidence[a, n, i], out[n, a, row, column]
+                    if abs(new) > abs(old) or (abs(new) == abs(old) and new > old):
+                        out[n, a, row, column] = new
+
+
+class SemanticReader:
+    """Reads semantic attributes of the pedestrians of an engine into rows of robots, generation by generation.
+
+    Args:
+        engine: the worlds.
+        attributes: names of the attributes.
+        window: maps to be made of them; none where None.
+
+    Attributes:
+        heading: (N, P) rad of the pedestrians in each robot's row. evidence: (A, N, P).
+    """
+
+    def __init__(self, engine: Engine, attributes: tuple[str, ...], window: SemanticWindow | None = None) -> None:
+        rows = engine.layout.worlds * engine.layout.robots
+        self._engine, self._window = engine, window
+        self.heading = np.zeros((rows, engine.slots), np.float32)
+        self.evidence = np.zeros((len(attributes), rows, engine.slots), np.float32)
+        numbers = np.array([number_of(name) for name in attributes], np.int64)
+        arrays = [(engine._generations[g], engine._robots[g]) for g in (0, 1)]
+        self._calls: list[list[Any]] = [
+            [bind(_gather, numbers, people, engine.minds, robots, self.heading, self.evidence)] for people, robots in arrays
+        ]
+        if window is None:
+            return
+        self._maps: Array = np.zeros((rows, len(attributes), window.cells, window.cells), np.float32)
+        self._origin = np.zeros((rows, 2), np.float32)
+        for calls, (people, robots) in zip(self._calls, arrays, strict=True):
+            calls.append(bind(_rasterise, np.float32(window.resolution), people, robots, self.evidence, self._maps, self._origin))
+
+    def read(self) -> None:
+        """Read the present generation."""
+        for call in self._calls[self._engine._now]:
+            call(0, self._engine.layout.worlds)
+
+    def maps(self) -> SemanticMaps | None:
+        """What was read last, as maps."""
+        if self._window is None:
+            return None
+        return SemanticMaps(read_only(self._maps), self._window.attributes, read_only(self._origin), self._window.resolution)
+
+
+def layer_costs(engine: Engine, world: int, layers: Sequence[CostmapLayer], map: Map) -> Array:
+    """Return the costs (rows, columns) uint8 that layers put on the whole map of a world now.
+
+    Args:
+        engine: the worlds.
+        world: number of the world.
+        layers: in their order.
+        map: of the world.
+    """
+    people, w = engine.pedestrians, world
+    position, velocity = np.stack([people.x[w], people.y[w]], -1)[None], np.stack([people.vx[w], people.vy[w]], -1)[None]
+    names = attributes_of(layers)
+    evidence = np.zeros((len(names), 1, engine.slots), np.float32)
+    every = np.zeros((engine.layout.worlds, engine.slots), np.float32)
+    for a, name in enumerate(names):
+        bind(_evidence, np.int64(number_of(name)), people, engine.minds, every)(w, w + 1)
+        evidence[a, 0] = every[w]
+    cost, origin = np.zeros((1, *map.shape), np.uint8), np.array([map.origin], np.float32)
+    rows = (position, velocity, people.heading[w][None].copy(), evidence, people.active[w][None].copy())
+    for call in bind_layers(layers, *rows, cost, origin, map.resolution):
+        call(0, 1)
+    return np.asarray(cost[0])

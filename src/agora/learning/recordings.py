@@ -1,0 +1,105 @@
+"""Recorded motion to learn from: of Agora's own pedestrians, and of real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.datasets.eth_ucy import read_scene
+from agora.datasets.trajectories import Trajectories
+from agora.engine.world import Engine, Layout
+from agora.maps.grid import Map
+from agora.pedestrians.deep_social_force import DeepSocialForce
+from agora.tasks.start import PedestrianStarts, Start
+
+STEP = 0.4
+"""Time between two recorded places, s."""
+
+Recording = list[tuple[Trajectories, Doubles, Doubles]]
+"""Takes: trajectories of n pedestrians, their goals (n, 2), m, and preferred speeds (n,), m/s."""
+
+
+def simulate(model: DeepSocialForce, *, worlds: int = 32, pedestrians: int = 8, duration: float = 8.0, seed: int = 0) -> Recording:
+    """Return what Agora's engine makes of pedestrians who cross a square of 6 m, recorded every `STEP`.
+
+    Steps of 0.02 s, without walls, each to a goal far beyond the other side; the speed is not capped.
+    """
+    dt, rng, uncapped = 0.02, np.random.default_rng(seed), replace(model, max_speed_factor=100.0)
+    plain = Map.open((-60.0, -60.0), (60.0, 60.0), resolution=1.0)
+    starts = [_crossing(rng, plain, pedestrians) for _ in range(worlds)]
+    engine = Engine(Layout.of(starts, worlds, dt), [plain], dt=dt, crowd=uncapped)
+    for w, start in enumerate(starts):
+        engine.reset(w, start)
+    rows = []
+    for step in range(round(duration / dt) + 1):
+        if step % round(STEP / dt) == 0:
+            now = engine.pedestrians
+            rows.append(np.stack((now.x[:, :pedestrians], now.y[:, :pedestrians]), -1).astype(np.float64))
+        engine.step()
+    engine.close()
+    place = np.stack(rows)
+    time = STEP * np.arange(len(place))
+    who = np.arange(pedestrians)
+    return [
+        (
+            Trajectories.of_rows(np.repeat(time, pedestrians), np.tile(who, len(time)), *place[:, w].reshape(-1, 2).T),
+            start.pedestrians.waypoints[:, 0],
+            start.pedestrians.speed,
+        )
+        for w, start in enumerate(starts)
+    ]
+
+
+def _crossing(rng: np.random.Generator, plain: Map, count: int) -> Start:
+    """Pedestrians who cross a square from all sides, about half a metre apart at least."""
+    position = np.zeros((0, 2))
+    while len(position) < count:
+        drawn = rng.uniform(-3.0, 3.0, 2)
+        if len(position) == 0 or np.linalg.norm(position - drawn, axis=1).min() > 0.6:
+            position = np.vstack((position, drawn))
+    across = -position + rng.uniform(-2.0, 2.0, (count, 2))
+    ahead = across / np.linalg.norm(across, axis=1, keepdims=True)
+    speed = rng.uniform(0.8, 1.6, count)
+    whole = np.ones(count, np.int32)
+    return Start(
+        entry="crossing",
+        seed=0,
+        map=plain,
+        robots=(),
+        pedestrians=PedestrianStarts(
+            position=position,
+            speed=speed,
+            radius=np.full(count, 0.3),
+            group=-whole,
+            id=np.arange(1, count + 1, dtype=np.int32),
+            waypoints=(position + 40.0 * ahead)[:, None],
+            waypoint_count=whole,
+            mode=0 * whole,
+            tolerance=np.full(count, 0.5),
+            velocity=speed[:, None] * ahead,
+        ),
+        timeout=1e6,
+        goal_tolerance=0.3,
+    )
+
+
+def eth_ucy(scenes: Sequence[str]) -> Recording:
+    """Return scenes of ETH/UCY, one take each; students003 from "obsmat", which has its groups.
+
+    Nobody knows where people wanted to go: a goal is where somebody was last, a preferred speed the mean speed.
+
+    Raises:
+        UnknownNameError: no such scene.
+        InputError: the data set is not there.
+    """
+    takes = []
+    for name in scenes:
+        people = read_scene(name, "obsmat" if name == "students003" else None).trajectories
+        last = people.first[1:] - 1
+        goals = np.column_stack((people.knot_x[last], people.knot_y[last]))
+        speeds = np.array([people.only(people.id == who).mean_speed() for who in people.id])
+        takes.append((people, goals, speeds))
+    return takes

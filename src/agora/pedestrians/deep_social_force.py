@@ -1,0 +1,155 @@
+"""Social force with elliptical specification and a learned potential.
+
+Kreiss, "Deep Social Force", arXiv:2109.12081, 2021 (a network in place of the potential); Helbing and Molnar, "Social force model
+for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; ellipse: eqs. 3 and 4; wall: eq. 5; the weight w of the view).
+
+With r from the neighbour to the pedestrian, y the neighbour's step in the time ``stride`` and q = r - y,
+2 b = sqrt((|r| + |q|)^2 - |y|^2) = sqrt(2 (|r| |q| + r . q)), and the force is -grad_r V(b) = -V'(b) (|r| + |q|) / (4 b) m with
+m = r / |r| + q / |q|, for which 2 b = |m| sqrt(|r| |q|). It counts in full where the neighbour is in view, that is where the angle
+from the desired direction to -m is at most half the field of view, else ``behind`` times.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, exp
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.pedestrians import walls
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.pedestrians.goal import arriving, direction
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, VX, VY, X, Y, append, lanes
+from agora.pedestrians.potential import Potential, load_potential
+from agora.pedestrians.walls import clearances
+
+_TINY2 = np.float32(1e-8)
+_SAME2 = np.float32(1e-6)
+_FOUR = np.float32(4.0)
+_FIXED = 7
+
+
+@inlined
+def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
+    """b, m, and what -V'(b) m is to be multiplied by; 0 for who is within 1 mm, above all for oneself."""
+    qx, qy = dx - step_x, dy - step_y
+    d2 = dx * dx + dy * dy
+    d, e = math.sqrt(d2 + _TINY2), math.sqrt(qx * qx + qy * qy + _TINY2)
+    over_d, over_e = ONE / d, ONE / e
+    mx, my = dx * over_d + qx * over_e, dy * over_d + qy * over_e
+    m2 = mx * mx + my * my + _TINY2
+    m = math.sqrt(m2)
+    b = HALF * math.sqrt(m2 * d * e)
+    seen = -(mx * ex + my * ey) >= cosine * m
+    factor = (d + e) / (_FOUR * b) * (ONE if seen else behind)
+    return b, mx, my, (factor if d2 > _SAME2 else ZERO)
+
+
+@kernel
+def _deep(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+    relaxation, stride, cosine, behind = parameters[0], parameters[1], parameters[2], parameters[3]
+    wall, inverse_wall, units = parameters[4], parameters[5], np.int32(parameters[6])
+    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    scratch = np.empty((10 + walls.ROWS, slots), np.float32)
+    discs = np.empty((5, slots + others), np.float32)
+    cell = np.empty(slots, np.int32)
+    ex, ey, speed, fx, fy = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
+    b, mx, my, factor, slope = scratch[5], scratch[6], scratch[7], scratch[8], scratch[9]
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
+        for i in range(top):
+            ex[i], ey[i], distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
+            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
+            speed[i] = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
+            fx[i], fy[i] = ZERO, ZERO
+        n = 0
+        if sees & SEES_PEDESTRIANS:
+            n = append(active, count, x, y, vx, vy, radius, discs, n)
+        if sees & SEES_ROBOTS:
+            r = robots
+            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        for j in range(n):
+            xj, yj, step_x, step_y = discs[X, j], discs[Y, j], discs[VX, j] * stride, discs[VY, j] * stride
+            for i in range(top):
+                b[i], mx[i], my[i], factor[i] = _ellipse(x[i] - xj, y[i] - yj, step_x, step_y, ex[i], ey[i], cosine, behind)
+                slope[i] = ZERO
+            for k in range(units):
+                rate, offset, weight = parameters[_FIXED + 3 * k], parameters[_FIXED + 3 * k + 1], parameters[_FIXED + 3 * k + 2]
+                for i in range(top):
+                    t = exp(offset + rate * b[i])
+                    slope[i] += weight * t / (ONE + t)
+            for i in range(top):
+                fx[i] -= slope[i] * factor[i] * mx[i]
+                fy[i] -= slope[i] * factor[i] * my[i]
+        clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[10:])
+        for i in range(top):
+            push = wall * exp(-clearance[i] * inverse_wall)
+            ax[i] = (speed[i] * ex[i] - vx[i]) * relaxation + fx[i] + push * nx[i] if active[i] else ZERO
+            ay[i] = (speed[i] * ey[i] - vy[i]) * relaxation + fy[i] + push * ny[i] if active[i] else ZERO
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class DeepSocialForce:
+    """Pedestrians whose repulsion is the gradient of a potential that a network learned, blind to sizes.
+
+    The potential depends on the ellipse about a neighbour and the place where its next step takes it: who comes towards one is
+    felt from farther away. A robot that is seen acts like a pedestrian. Walls act through the clearance field
+    (`agora.core.field`). Two who meet exactly head on stay on their line.
+
+    Attributes:
+        potential: name of a potential that comes with Agora, or path of a safetensors file that ``python -m
+            agora.learning.potential`` wrote.
+        relaxation_time: tau, s.
+        stride: time of a neighbour's step, s; a learned potential belongs to the stride it was learned with. 2 s is Helbing and
+            Molnar's, Kreiss takes 0.4 s: then two who meet at 1.3 m/s come within 0.24 to 0.44 m of each other.
+        field_of_view: whole angle, degrees.
+        behind: weight of who is out of view.
+        wall_potential: of a wall at distance 0 of the centre, m2/s2.
+        wall_length: distance over which that falls to 1/e, m.
+        max_speed_factor: cap of the speed, in preferred speeds.
+    """
+
+    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
+
+    potential: str = "deep_social_force"
+    relaxation_time: float = 0.5
+    stride: float = 2.0
+    field_of_view: float = 200.0
+    behind: float = 0.5
+    wall_potential: float = 10.0
+    wall_length: float = 0.2
+    max_speed_factor: float = 1.3
+
+    def __post_init__(self) -> None:
+        above_zero(self, "relaxation_time", "wall_length", "max_speed_factor")
+        at_least_zero(self, "stride", "field_of_view", "behind", "wall_potential")
+        if self.field_of_view > 360.0:
+            raise InputError(f"DeepSocialForce.field_of_view is {self.field_of_view!r}; expected at most 360 degrees")
+        self.learned()
+
+    def learned(self) -> Potential:
+        """Return the potential."""
+        return load_potential(self.potential)
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _deep
+
+    def parameters(self) -> Floats:
+        """Return the parameters in the order in which the kernel unpacks them, then rate, offset and rate * weight of each unit."""
+        learned = self.learned()
+        view = math.cos(math.radians(self.field_of_view) / 2.0) if self.field_of_view < 360.0 else -2.0
+        wall = (self.wall_potential / self.wall_length, 1.0 / self.wall_length)
+        units = np.column_stack((learned.rate, learned.offset, learned.rate.astype(np.float64) * learned.weight))
+        fixed = (1.0 / self.relaxation_time, self.stride, view, self.behind, *wall, len(units))
+        return np.array([*fixed, *units.ravel()], np.float32)

@@ -1,0 +1,157 @@
+"""Discs that cross a square on polynomials, unaware of everybody, and start again for ever.
+
+A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
+environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are table I; the paper has no medium motion, so that is
+what the published medium trajectories measure (degree 3 to 4, 1.0 to 1.5 m/s), with the deviations of hard.
+
+Where the published code differs, this is the paper's way: sampled points are real numbers (code: integers), knots are at every
+integer x and where the polynomial crosses the border (code: ten values of x, and the sampled points), mean and deviation of the
+speed are drawn for every segment (code: once for an obstacle, rounded, and hard motion is of degree 4 to 5 at 1.5 to 2.0 m/s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.datasets.trajectories import Trajectories
+from agora.errors import InputError
+from agora.registry import Named, Plug
+from agora.seeds import Stream
+from agora.tasks.world import Task
+
+SIDE = 10.0
+"""Half the side of the square, m."""
+
+_SHORT = 1e-6
+_MOST_DEGREE = 12
+_MOST = 1000
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How a disc moves.
+
+    Attributes:
+        degree: least and most of the polynomial.
+        speed: least and most of the mean speed of a segment, m/s; no segment is slower or faster either.
+        deviation: least and most standard deviation of the speed of a segment, m/s.
+    """
+
+    degree: tuple[int, int]
+    speed: tuple[float, float]
+    deviation: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.degree[0] <= self.degree[1] <= _MOST_DEGREE:
+            raise ValueError(f"degree must be [least, most], at most {_MOST_DEGREE}, got {list(self.degree)}")
+        if not 0 < self.speed[0] <= self.speed[1]:
+            raise ValueError(f"speed must be [least, most] above 0, got {list(self.speed)}")
+        if not 0 <= self.deviation[0] <= self.deviation[1]:
+            raise ValueError(f"deviation must be [least, most], 0 or more, got {list(self.deviation)}")
+
+
+PROFILES = {
+    "easy": Profile((1, 2), (0.5, 1.0), (0.01, 0.1)),
+    "medium": Profile((3, 4), (1.0, 1.5), (0.1, 0.2)),
+    "hard": Profile((3, 4), (1.0, 2.0), (0.1, 0.2)),
+}
+"""Motion by difficulty."""
+
+
+def path(stream: Stream, profile: Profile) -> Doubles:
+    """Return knots (N, 2) on a polynomial through random points, m: those inside the square, from border to border.
+
+    Where the polynomial leaves the square and comes back, the way between the two crossings is along the border.
+    """
+    degree = stream.integer(*profile.degree)
+    points = stream.uniform(-SIDE, SIDE, (degree + 1, 2))
+    polynomial = np.polynomial.Polynomial.fit(points[:, 0], points[:, 1], degree, domain=[-SIDE, SIDE])
+    x = np.arange(-SIDE, SIDE + 1.0)
+    y = polynomial(x)
+    crossings = []
+    for border in (-SIDE, SIDE):
+        roots = (polynomial - border).roots()
+        real = roots.real[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= SIDE)]
+        crossings.append(np.column_stack((real, np.full(len(real), border))))
+    knots = np.vstack((np.column_stack((x, y))[np.abs(y) <= SIDE], *crossings))
+    knots = knots[np.argsort(knots[:, 0], kind="stable")]
+    knots = knots[np.append(True, np.hypot(*np.diff(knots, axis=0).T) > _SHORT)]
+    return np.asarray(knots[::-1] if stream.uniform() < 0.5 else knots)
+
+
+def times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
+    """Return the times (N,) of knots, s: the first is 0, and each segment has a speed of its own."""
+    length = np.hypot(*np.diff(knots, axis=0).T)
+    mean = stream.uniform(*profile.speed, length.shape)
+    deviation = stream.uniform(*profile.deviation, length.shape)
+    speed = np.clip(stream.normal(0.0, 1.0, length.shape) * deviation + mean, *profile.speed)
+    return np.append(0.0, np.cumsum(length / speed))
+
+
+@dataclass(frozen=True)
+class MotionProfiles:
+    """As many moving discs as drawn, in the square of 20 m about the origin: generated worlds of DynaBARN.
+
+    They appear as recorded pedestrians do; at its last knot a disc jumps back to its first. The worlds that the paper used have 5
+    to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
+
+    Attributes:
+        count: least and most discs.
+        difficulty: easy, medium or hard; a disc's is drawn among them.
+        profile: own motion in place of a difficulty's.
+        radius: of the discs, m.
+        random_phase: discs start at a random moment of their way, not all at its first knot.
+        beside: obstacles mode that places more: pedestrians, static discs.
+    """
+
+    count: tuple[int, int] = (5, 14)
+    difficulty: tuple[Literal["easy", "medium", "hard"], ...] = ("easy",)
+    profile: Profile | None = None
+    radius: float = 0.5
+    random_phase: bool = False
+    beside: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.count[0] <= self.count[1] <= _MOST:
+            raise ValueError(f"count must be [least, most], at most {_MOST}, got {list(self.count)}")
+        if not self.difficulty:
+            raise ValueError("difficulty must name at least one of easy, medium and hard")
+        if not self.radius > 0:
+            raise ValueError(f"radius must be above 0, got {self.radius}")
+
+    def place(self, task: Task) -> None:
+        """Put the discs into the task, and what the mode beside puts there.
+
+        Raises:
+            InputError: the mode beside has recordings of its own.
+        """
+        self.beside.part.place(task)
+        if task.replay is not None:
+            raise InputError(f"obstacles mode 'motion_profiles': {self.beside.name!r} beside it has recorded pedestrians already")
+        count = task.stream.integer(*self.count)
+        if not count:
+            return
+        ways = [self._way(task.stream) for _ in range(count)]
+        period = np.array([way[-1, 0] for way in ways])
+        together = np.concatenate(ways)
+        task.replay = Trajectories(
+            knot_time=together[:, 0],
+            knot_x=together[:, 1],
+            knot_y=together[:, 2],
+            first=np.cumsum([0, *map(len, ways)]).astype(np.int32),
+            id=1 + len(task.pedestrians) + np.arange(count, dtype=np.int32),
+            period=period,
+        )
+        task.replay_radius = self.radius
+        if self.random_phase:
+            task.phase = task.stream.uniform(0.0, 1.0, (count,)) * period
+
+    def _way(self, stream: Stream) -> Doubles:
+        """Time, x and y (N, 3) of one disc."""
+        profile = self.profile or PROFILES[self.difficulty[stream.integer(0, len(self.difficulty) - 1)]]
+        knots = path(stream, profile)
+        return np.column_stack((times(stream, knots, profile), knots))

@@ -1,0 +1,27 @@
+"""The empty arena of DynaBARN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.datasets.dynabarn import GOAL, START, arena_map
+from agora.seeds import Stream
+from agora.tasks.scenario import Robot, Scenario
+from agora.tasks.world import World
+
+
+@dataclass(frozen=True)
+class DynaBarnArena:
+    """The square of 20 m that DynaBARN's cylinders cross, without them; needs no data.
+
+    Walls on three sides. Its scenario is the BARN challenge's: from (11, 0), outside the open side, to (-9, 0). For the obstacles
+    mode ``motion_profiles``.
+    """
+
+    def names(self) -> list[str]:
+        """One world."""
+        return ["arena"]
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Return the arena."""
+        return World(arena_map("dynabarn_arena"), Scenario(robots=(Robot(START, GOAL),)))

@@ -1,0 +1,185 @@
+"""Generated discs move as DynaBARN's paper says, and about as its published trajectories do."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.registry import Named
+from agora.seeds import Stream
+from agora.tasks.obstacles.motion_profiles import PROFILES, SIDE, MotionProfiles, Profile, path, times
+from agora.tasks.obstacles.random import Random
+from agora.tasks.suite import load_suite
+from agora.tasks.world import People, Task, World
+
+FIELD = Map.open((-11.0, -12.0), (14.0, 11.0))
+
+
+def ways(profile, count=150, use="ways"):
+    """Time, x and y (N, 3) of so many discs."""
+    stream = Stream("test/stage/0", 5, use)
+    knots = [path(stream, profile) for _ in range(count)]
+    return [np.column_stack((times(stream, k, profile), k)) for k in knots]
+
+
+def segments(way):
+    """Lengths and speeds of a way."""
+    length = np.hypot(*np.diff(way[:, 1:], axis=0).T)
+    return length, length / np.diff(way[:, 0])
+
+
+def task(episode=0):
+    made = Task(World(FIELD), FIELD, 0.35, 0.25, Stream(f"test/stage/{episode}", 3, "task"), People())
+    made.robots = [(np.array([11.0, 0.0, np.pi]), np.array([[-9.0, 0.0, np.pi]]))]
+    return made
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_knots_lie_on_a_polynomial_of_the_degree_and_on_none_of_a_lower_one(degree):
+    rough = 0
+    for way in ways(Profile((degree, degree), (0.5, 1.0), (0.0, 0.1)), 60):
+        x, y = way[:, 1], way[:, 2]
+        residuals = [np.abs(np.polynomial.Polynomial.fit(x, y, d)(x) - y).max() for d in (degree - 1, degree)]
+        if len(way) > degree + 1:
+            rough += residuals[0] > 1e-4
+            assert residuals[1] < 1e-6
+    assert rough > 50
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_disc_goes_from_border_to_border_inside_the_square_in_either_direction(name):
+    drawn = ways(PROFILES[name])
+    for way in drawn:
+        far = np.abs(way[:, 1:]).max(1)
+        assert far.max() <= SIDE + 1e-9
+        assert far[[0, -1]] == pytest.approx([SIDE, SIDE], abs=1e-9)
+        across = np.diff(way[:, 1])
+        assert (across > 0).all() or (across < 0).all()
+        whole = way[np.abs(way[:, 2]) < SIDE - 1e-9, 1]
+        assert whole == pytest.approx(np.rint(whole), abs=1e-9)
+    assert 0.35 < np.mean([way[0, 1] < way[-1, 1] for way in drawn]) < 0.65
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_segment_speeds_are_drawn_about_a_mean_between_the_limits_and_cut_there(name):
+    profile = PROFILES[name]
+    low, high = profile.speed
+    speed = np.concatenate([segments(way)[1] for way in ways(profile, 300)])
+    assert speed.min() >= low - 1e-9 and speed.max() <= high + 1e-9
+    assert speed.mean() == pytest.approx((low + high) / 2, abs=0.02)
+    rng = np.random.default_rng(1)
+    deviation = rng.uniform(*profile.deviation, 20_000)
+    expected = np.clip(rng.normal(rng.uniform(low, high, 20_000), deviation), low, high)
+    assert ks_2samp(speed.round(6), expected.round(6)).statistic < 0.04
+
+
+def test_without_deviation_and_range_every_segment_has_the_one_speed():
+    for way in ways(Profile((0, 3), (0.8, 0.8), (0.0, 0.0)), 20):
+        assert segments(way)[1] == pytest.approx(0.8)
+
+
+def test_a_disc_moves_on_straight_lines_at_constant_speed_and_jumps_back_at_the_end():
+    made = task()
+    MotionProfiles(count=(3, 3), difficulty=("hard",)).place(made)
+    discs = made.replay
+    for i in range(3):
+        knots = slice(discs.first[i], discs.first[i + 1])
+        time, place = discs.knot_time[knots], np.column_stack((discs.knot_x[knots], discs.knot_y[knots]))
+        k = len(time) // 2
+        middle = discs.at((time[k] + time[k + 1]) / 2)
+        assert middle.position[i] == pytest.approx((place[k] + place[k + 1]) / 2)
+        assert middle.velocity[i] == pytest.approx((place[k + 1] - place[k]) / (time[k + 1] - time[k]))
+        assert discs.at(time[-1] + 1e-6).position[i] == pytest.approx(place[0], abs=1e-4)
+        assert discs.period[i] == time[-1]
+
+
+def test_medium_is_faster_and_more_bent_than_easy_and_hard_faster_and_less_steady_than_medium():
+    speed, spread, length = {}, {}, {}
+    for name, profile in PROFILES.items():
+        drawn = [segments(way) for way in ways(profile, 200)]
+        speed[name] = np.mean([v.mean() for _, v in drawn])
+        spread[name] = np.mean([v.std() for _, v in drawn])
+        length[name] = np.mean([d.sum() for d, _ in drawn])
+    assert speed["easy"] + 0.3 < speed["medium"] < speed["hard"] - 0.2
+    assert spread["easy"] < spread["medium"] < spread["hard"]
+    assert 1.5 * length["easy"] < length["medium"]
+
+
+def test_the_number_of_discs_the_difficulty_and_the_phases_are_drawn():
+    counts, quick = set(), []
+    for episode in range(40):
+        made = task(episode)
+        MotionProfiles(count=(2, 5), difficulty=("easy", "hard"), radius=0.4, random_phase=True).place(made)
+        counts.add(made.replay.count)
+        assert made.replay_radius == 0.4 and made.phase.shape == (made.replay.count,)
+        assert (made.phase >= 0).all() and (made.phase < made.replay.period).all()
+        quick += [made.replay.only(made.replay.id == k).mean_speed() > 1.1 for k in made.replay.id]
+    assert counts == {2, 3, 4, 5}
+    assert 0.35 < np.mean(quick) < 0.65
+    nobody = task()
+    MotionProfiles(count=(0, 0)).place(nobody)
+    assert nobody.replay is None
+
+
+def test_simulated_pedestrians_can_be_there_too_and_keep_their_own_ids():
+    made = task()
+    MotionProfiles(count=(4, 4), beside=Named("random", Random(dynamic=(3, 3)))).place(made)
+    assert len(made.pedestrians) == 3
+    assert made.replay.id.tolist() == [4, 5, 6, 7]
+    nested = Named("motion_profiles", MotionProfiles(count=(1, 1)))
+    with pytest.raises(InputError, match="'motion_profiles' beside it has recorded pedestrians already"):
+        MotionProfiles(beside=nested).place(task())
+
+
+def test_the_same_stream_gives_the_same_discs_and_another_one_others():
+    def knots(episode):
+        made = task(episode)
+        MotionProfiles(count=(5, 9), difficulty=("medium",)).place(made)
+        return made.replay.knot_x
+
+    assert np.array_equal(knots(1), knots(1))
+    assert not np.array_equal(knots(1)[:8], knots(2)[:8])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"count": (3, 2)}, {"count": (-1, 2)}, {"difficulty": ()}, {"radius": 0.0}, {"count": (0, 10**6)}]
+)
+def test_values_that_make_no_sense_are_refused_by_name(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        MotionProfiles(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"degree": (3, 2)}, {"degree": (1, 40)}, {"speed": (0.0, 1.0)}, {"deviation": (-0.1, 1.0)}])
+def test_so_are_those_of_a_profile(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Profile(**({"degree": (1, 2), "speed": (0.5, 1.0), "deviation": (0.0, 0.1)} | wrong))
+
+
+def test_the_suite_has_as_many_discs_as_the_challenge_and_needs_no_data(monkeypatch, tmp_path):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path))
+    suite = load_suite("dynabarn_generated")
+    for stage, (least, most) in {"easy": (5, 14), "medium": (15, 19), "hard": (20, 24)}.items():
+        starts = [suite.start(stage, episode) for episode in (0, 19)]
+        for start in starts:
+            assert least <= start.crowd_size <= most and start.replay_radius == 0.5
+            assert start.robots[0].pose == pytest.approx([11.0, 0.0, np.pi])
+            assert float(start.map.gap(start.robots[0].goals[-1][None, :2])[0]) > 0.5
+        assert not np.array_equal(starts[0].replay.knot_x[:4], starts[1].replay.knot_x[:4])
+
+
+@pytest.mark.data
+def test_lengths_durations_and_speeds_are_those_of_the_published_trajectories(data):
+    published = json.loads((data / "dynabarn" / "worlds.json").read_text())["trajectories"]
+    # what the code does otherwise (ten values of x; coarse speeds; hard is faster) shows for medium and hard
+    most = {"easy": (0.11, 0.15, 0.24), "medium": (0.34, 0.29, 0.27), "hard": (0.2, 0.38, 0.53)}
+    for name, bounds in most.items():
+        real = [np.array(v["waypoints"]) for key, v in published.items() if key.startswith(name)]
+        made = ways(PROFILES[name], 600)
+        for bound, of in zip(bounds, (lambda w: segments(w)[0].sum(), lambda w: w[-1, 0], lambda w: segments(w)[1]), strict=True):
+            samples = [np.concatenate([np.atleast_1d(of(w)) for w in some]) for some in (real, made)]
+            assert ks_2samp(*samples).statistic < bound
