@@ -32,12 +32,8 @@ from agora.viewer.situation import situation_figure
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
-<<<<<<< HEAD
-    "crowd_models": ("crowd_models", "behaviours"),
-=======
     "costmap_layers": ("costmap_layers",),
-    "crowd_models": ("crowd_models",),
->>>>>>> main
+    "crowd_models": ("crowd_models", "behaviours"),
     "tasks": ("worlds", "robots_modes", "obstacles_modes"),
 }
 """Pages of components, and the kinds on each."""

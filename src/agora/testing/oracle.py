@@ -31,10 +31,12 @@ CELL, TICK = 0.1, 0.15
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
 """Speed of the robot that gives way to nobody, m/s, and the gap to somebody, m, below which that is a conflict."""
 
-_ATTEMPTS = ((0.12, 0.0), (0.2, 0.0), (0.05, 0.0), (0.35, 0.0), (0.12, 6.0), (0.12, 18.0))
+_ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.03, 0.0), (0.15, 0.05, 6.0), (0.15, 0.05, 18.0))
+"""Margins to people and to walls, m, and how long to stay at the start, s."""
+
 _WIDE, _PENALTY, _LENGTH_COST = np.float32(0.45), np.float32(0.6), np.float32(0.2)
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
-_AHEAD = 0.35
+_AHEAD, _STILL = 0.35, 0.06  # s and m
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +58,12 @@ class Timed:
         dx, dy = (ahead - observation.pose[:, :2]).T
         away = np.hypot(dx, dy)
         error = np.arctan2(dy, dx) - observation.pose[:, 2]
-        error = np.where(away < 0.06, 0.0, np.arctan2(np.sin(error), np.cos(error)))
-        speed = np.where(np.abs(error) < 1.3, away / _AHEAD * np.cos(error), 0.0)
+        back = (np.cos(error) < -0.2) & (observation.limits.min_vx < 0)
+        error = np.where(back, error + math.pi, error)
+        error = np.where(away < _STILL, 0.0, np.arctan2(np.sin(error), np.cos(error)))
+        speed = np.where((away >= _STILL) & (np.abs(error) < 1.4), away / _AHEAD * np.cos(error), 0.0)
         twists = np.zeros((len(away), 3), np.float32)
-        twists[:, 0] = np.minimum(np.where(away < 0.06, 0.0, speed), observation.limits.max_vx)
+        twists[:, 0] = np.clip(np.where(back, -speed, speed), observation.limits.min_vx, observation.limits.max_vx)
         twists[:, 2] = np.clip(3.0 * error, -observation.limits.max_omega, observation.limits.max_omega)
         return twists, {"step": step + 1}
 
@@ -88,8 +92,8 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
     people = drive(start, np.zeros((1, 2)) + start.robots[0].pose[:2], replace(conditions, ends=0))
     straight = straight_gap(start, people)
     dt = conditions.periods.control
-    for margin, delay in _ATTEMPTS:
-        track = _escort(card.oracle, start, people, dt) if card.oracle != "search" else search(start, people, dt, margin, delay)
+    for attempt in _ATTEMPTS:
+        track = _escort(card.oracle, start, people, dt) if card.oracle != "search" else search(start, people, dt, *attempt)
         if track is None:
             continue
         done = drive(start, track, replace(conditions, ends=EVERY_CONTACT))
@@ -127,20 +131,20 @@ def straight_gap(start: Start, people: Recording) -> float:
     return float(np.where(people.pedestrian_present[: len(way)], gap, np.inf).min())
 
 
-def search(start: Start, people: Recording, dt: float, margin: float, delay: float = 0.0) -> Doubles | None:
-    """Return a track (T, 2), a row a control period ``dt``, that keeps ``margin`` from everybody; None where there is none.
+def search(start: Start, people: Recording, dt: float, margin: float, wall: float = 0.05, delay: float = 0.0) -> Doubles | None:
+    """Return a track (T, 2), a row a control period ``dt``, that keeps away from everybody; None where there is none.
 
     Args:
         start: the episode, whose first robot is driven.
         people: a recording of everybody in it.
         dt: s.
-        margin: m, of people; walls get a quarter of it.
+        margin, wall: beyond the radii, m, to people and to walls.
         delay: how long to stay first, s.
     """
     robot, goal = start.robots[0].pose[:2], start.robots[0].goals[0, :2]
     rows, columns = (int(v) for v in np.ceil(np.array(start.map.size[::-1]) / CELL))
     shifted = start.map.origin + np.mod(robot - start.map.origin, CELL) - CELL
-    free = _free(start.map, shifted, (rows + 1, columns + 1), people.radius + 0.25 * margin)
+    free = _free(start.map, shifted, (rows + 1, columns + 1), people.radius + wall)
     times = np.arange(0.0, start.timeout - 2.0, TICK)
     walked = _resampled(people, times)
     cells = ((walked - shifted) / CELL).astype(np.float32)
