@@ -35,7 +35,7 @@ def _along(angle: float, distance: float) -> tuple[float, float]:
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={
         "angle": Range(60.0, 120.0, "deg", "between the two ways"),
-        "arrival": Range(-0.7, 0.7, "s", "how much later than the robot the pedestrian is at the crossing"),
+        "arrival": Range(-0.5, 0.5, "s", "how much later than the robot the pedestrian is at the crossing"),
         "speed": Range(0.8, 1.4, "m/s", "the pedestrian's"),
         "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
         "left": SIDE,
