@@ -8,9 +8,7 @@ from itertools import cycle
 import numpy as np
 from measure import Bench, Line, paired
 from plain_c import PlainC, library
-from scene import LIDAR, Worlds, free_points, hall, halls
-
-from agora.pedestrians.helbing import Helbing
+from scene import LIDAR, SOCIAL_FORCE, Worlds, free_points, hall, halls
 
 
 def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
@@ -32,7 +30,7 @@ def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
 def world_step(worlds: int, quick: bool) -> Line:
     """32 pedestrians, a robot and its scan; a single robot is somewhere else at every call, or the branches are learnt by heart."""
     scene = halls(worlds, 32)
-    mine, plain = Worlds(scene, Helbing(), robots=True), PlainC(scene)
+    mine, plain = Worlds(scene, SOCIAL_FORCE, robots=True), PlainC(scene)
     _check(mine, plain, robots=True)
     engine = mine.engine
     places = free_points(np.random.default_rng(3), hall(0), 512, 0.4).astype(np.float32)
@@ -62,7 +60,7 @@ def world_step(worlds: int, quick: bool) -> Line:
 def social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
     """Pedestrians alone: no robot."""
     scene = halls(worlds, pedestrians)
-    mine, plain = Worlds(scene, Helbing()), PlainC(scene)
+    mine, plain = Worlds(scene, SOCIAL_FORCE), PlainC(scene)
     _check(mine, plain, robots=False)
 
     def before() -> None:

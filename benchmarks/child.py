@@ -10,22 +10,18 @@ from pathlib import Path
 
 def start() -> None:
     """The first step and scan of a world."""
-    from scene import LIDAR, Worlds, halls
+    from scene import LIDAR, SOCIAL_FORCE, Worlds, halls
 
-    from agora.pedestrians.helbing import Helbing
-
-    worlds = Worlds(halls(1, 32), Helbing(), robots=True)
+    worlds = Worlds(halls(1, 32), SOCIAL_FORCE, robots=True)
     worlds.engine.step()
     worlds.engine.scan(LIDAR)
 
 
 def memory() -> None:
     """1,024 worlds of 32 pedestrians, a robot and a scan in 256 different halls; prints the most memory ever used, bytes."""
-    from scene import LIDAR, Worlds, halls
+    from scene import LIDAR, SOCIAL_FORCE, Worlds, halls
 
-    from agora.pedestrians.helbing import Helbing
-
-    worlds = Worlds(halls(1024, 32, 256), Helbing(), robots=True)
+    worlds = Worlds(halls(1024, 32, 256), SOCIAL_FORCE, robots=True)
     for _ in range(10):
         worlds.engine.step()
         worlds.engine.scan(LIDAR)

@@ -11,9 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from measure import Bench, Line, Pair, duration, paired, wait_for_cores
-from scene import LIDAR, Worlds, halls
-
-from agora.pedestrians.helbing import Helbing
+from scene import LIDAR, SOCIAL_FORCE, Worlds, halls
 
 _CHILD = Path(__file__).parent / "child.py"
 _HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli import main; main()"
@@ -22,7 +20,7 @@ _HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli import main;
 def _threads_once(worlds: int, pairs: int) -> Pair:
     """The world step by two threads (ours) and by one (other)."""
     scene = halls(worlds, 32)
-    two, one = (Worlds(scene, Helbing(), robots=True, threads=n) for n in (2, 1))
+    two, one = (Worlds(scene, SOCIAL_FORCE, robots=True, threads=n) for n in (2, 1))
 
     def step(side: Worlds) -> None:
         side.engine.step()

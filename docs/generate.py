@@ -13,18 +13,44 @@ from typing import Any
 import typer
 
 from agora.cli import app
+from agora.config import key_of
 from agora.datasets.catalogue import CATALOGUE
 from agora.interfaces import CrowdScene, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
+from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.io import MapFile, ShapesFile
+from agora.maps.zones import ZoneFile
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.sensors.lidar import Lidar
 from agora.share import folder
+from agora.tasks.arena_benchmark import (
+    BenchmarkFile,
+    Contestant,
+    ContestChoice,
+    ContestFile,
+    StageEntry,
+    SuiteChoice,
+    SuiteFile,
+)
 from agora.tasks.cards.card import ROBOT, Card, card_names, load_card, situation_of
 from agora.tasks.faults import task_of
+from agora.tasks.modules.staged import CurriculumStage
+from agora.tasks.obstacles.random import Amount
+from agora.tasks.parametrized import Entry
 from agora.tasks.periods import Periods
+from agora.tasks.robots.guided import Route
+from agora.tasks.roles import PedestrianRole, RobotRole, Roles
 from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
+from agora.tasks.settings import (
+    GuidedSettings,
+    ParametrizedSettings,
+    RandomSettings,
+    ScenarioSettings,
+    Settings,
+    StagedSettings,
+    ZonesSettings,
+)
 from agora.tasks.suite import Crowd, Navigation, Stage, Suite, load_suite, suite_names
 from agora.tasks.world import People
 from agora.viewer.figures import save
@@ -34,15 +60,32 @@ COMPONENTS = {
     "planners": ("planners", "global_planners"),
     "costmap_layers": ("costmap_layers",),
     "crowd_models": ("crowd_models", "behaviours"),
-    "tasks": ("worlds", "robots_modes", "obstacles_modes"),
+    "tasks": ("worlds", "robots_modes", "obstacles_modes", "modules"),
+    "map_generators": ("map_generators",),
 }
 """Pages of components, and the kinds on each."""
 
 FILES: dict[str, tuple[type, ...]] = {
     "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
-    "map_file": (MapFile, ShapesFile),
+    "map_file": (MapFile, ShapesFile, ZoneFile),
+    "furniture_file": (Furniture, ModelFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
     "robot_file": (RobotModel, Lidar),
+    "task_generator_file": (
+        Settings,
+        ScenarioSettings,
+        ParametrizedSettings,
+        StagedSettings,
+        RandomSettings,
+        Amount,
+        ZonesSettings,
+        GuidedSettings,
+    ),
+    "parametrized_file": (Entry,),
+    "route_file": (Route,),
+    "roles_file": (Roles, PedestrianRole, RobotRole),
+    "curriculum_file": (CurriculumStage,),
+    "arena_benchmark_files": (BenchmarkFile, SuiteChoice, ContestChoice, SuiteFile, StageEntry, ContestFile, Contestant),
 }
 """Pages of file formats, and the records that the files are read into."""
 
@@ -132,7 +175,7 @@ def parameters(component: type) -> str:
     has_defaults = any(default(field) for field in fields)
     rows = []
     for field in fields:
-        row = [f"`{field.name}`", f"`{type_name(hints[field.name])}`"]
+        row = [f"`{key_of(field)}`", f"`{type_name(hints[field.name])}`"]
         row += [default(field) or "required"] if has_defaults else []
         rows.append([*row, meaning.get(field.name, "")])
     return table(["name", "type", *(["default"] if has_defaults else []), "meaning"], rows)

@@ -47,7 +47,7 @@ def among(time: Any, *walks: Any, radius: float = 0.25, heading: Any = 0.0, pres
         "pedestrian_present": np.broadcast_to(np.asarray(present), (t, p)).copy(),
         "pedestrian_radius": np.full(p, radius),
         "pedestrian_id": np.arange(p, dtype=np.int32) + 7,
-        "pedestrian_group": np.full(p, -1, np.int32),
+        "pedestrian_group": np.full((t, p), -1, np.int32),
     }
 
 

@@ -17,6 +17,7 @@ from agora.config import dump
 from tests.suites import suite, write_world
 
 COMMANDS = ["bench", "run", "report", "list", "doctor", "data", "data status", "data import"]
+COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export", "import", "import arena"]
 
 
 @pytest.fixture

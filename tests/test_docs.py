@@ -88,7 +88,8 @@ def test_the_links_of_readme_and_contributing_lead_somewhere():
 
 def test_the_readme_lists_what_is_registered():
     rows = dict(re.findall(r"^\| ([a-z ]+) \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
-    for title, kind in (("local planners", "planners"), ("global planners", "global_planners"), ("crowd models", "crowd_models")):
+    kinds = {"local planners": "planners"} | {k.replace("_", " "): k for k in ("global_planners", "crowd_models", "map_generators")}
+    for title, kind in kinds.items():
         assert re.findall(r"`(\w+)`", rows[title]) == sorted(available(kind))
     assert rows["metrics"].split(",")[0] == str(len(available("metrics")))
     assert rows["robots"].split(":")[0] == str(len(robot_names()))

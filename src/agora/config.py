@@ -201,6 +201,9 @@ class _Builder:
     def union(self, node: Node, kinds: tuple[Any, ...], path: str) -> Any:
         if node.value is None and type(None) in kinds:
             return None
+        for kind in kinds:
+            if typing.get_origin(kind) is typing.Annotated:  # a component that may be left out
+                return self.value(node, kind, path)
         fitting = [kind for kind in kinds if _fits(node, kind)]
         records = [kind for kind in fitting if dataclasses.is_dataclass(kind)]
         if len(records) > 1:
@@ -272,7 +275,7 @@ class _Builder:
     def record(self, node: Node, kind: Any, path: str) -> Any:
         if not isinstance(node.value, dict):
             raise self.unexpected(node, path, f"a mapping with the keys of {kind.__name__}")
-        hints, required = _fields(kind)
+        hints, required, names = _fields(kind)
         before = len(self.problems)
         for key in node.value:
             if key not in hints:
@@ -284,7 +287,7 @@ class _Builder:
         built = {}
         for key in given:
             try:
-                built[key] = self.value(node.value[key], hints[key], join(path, key))
+                built[names[key]] = self.value(node.value[key], hints[key], join(path, key))
             except _Wrong:
                 continue
         if len(self.problems) > before:
@@ -298,12 +301,17 @@ class _Builder:
 
 
 @functools.cache
-def _fields(kind: Any) -> tuple[dict[str, Any], list[str]]:
-    """The types of a dataclass' parameters by name, and the names of those without a default."""
+def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
+    """Of a dataclass' parameters: the types by key, the keys of those without a default, and the names by key."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if field.init]
-    required = [f.name for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
-    return {field.name: hints[field.name] for field in fields}, required
+    required = [key_of(f) for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
+    return {key_of(f): hints[f.name] for f in fields}, required, {key_of(f): f.name for f in fields}
+
+
+def key_of(field: dataclasses.Field[Any]) -> str:
+    """The key of a field in files: its name, or the ``key`` of its metadata, for keys that are no names in Python."""
+    return str(field.metadata.get("key", field.name))
 
 
 def _names_of(record: Any, key: str) -> tuple[str, ...]:
@@ -356,7 +364,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Named):
         return {"name": value.name, **plain(value.part)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+        return {key_of(f): plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):

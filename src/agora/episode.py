@@ -326,7 +326,7 @@ class Episodes:
             pedestrian_present=recorder.present[w, kept, slots].copy(),
             pedestrian_radius=engine.traits.radius[w, slots].astype(np.float64),
             pedestrian_id=engine.traits.id[w, slots].copy(),
-            pedestrian_group=engine.traits.group[w, slots].copy(),
+            pedestrian_group=recorder.group[w, kept, slots].copy(),
             contacts=recorder.contacts(w, r),
             outcome=Outcome(status.outcome[w, r]),
             timeout=start.timeout,

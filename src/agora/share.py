@@ -1,13 +1,14 @@
-"""The files that travel with the library: ``configs/`` and ``scenarios/``.
+"""The files that travel with the library, ``configs/`` and ``scenarios/``, and the folder of those that users bring in.
 
 An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from agora.errors import InputError
+from agora.errors import InputError, UnknownNameError
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -23,3 +24,27 @@ def folder(name: str) -> Path:
         if (place / name).is_dir() and (place.name == "_share" or (place / "pyproject.toml").is_file()):
             return place / name
     raise InputError(f"there is no folder {name!r} in {_PACKAGE / '_share'} or {checkout}; the installation is incomplete")
+
+
+def data_home() -> Path:
+    """Return the folder of what users brought in, data sets, worlds and robots; it may not exist yet."""
+    named = os.environ.get("AGORA_DATA")
+    return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"
+
+
+def named_file(kind: str, name: str, suffix: str) -> Path:
+    """Return a file of ``configs/<kind>`` by its name, with or without the suffix; or that of a path, which has a slash.
+
+    Raises:
+        UnknownNameError: no such file in the folder.
+        InputError: no such path.
+    """
+    if "/" in name:
+        if not Path(name).is_file():
+            raise InputError(f"there is no file {name}")
+        return Path(name)
+    place = folder("configs") / kind
+    known = [path.stem for path in place.glob(f"*{suffix}")]
+    if name.removesuffix(suffix) not in known:
+        raise UnknownNameError(f"file in configs/{kind}", name, known)
+    return place / f"{name.removesuffix(suffix)}{suffix}"

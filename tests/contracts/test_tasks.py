@@ -33,14 +33,32 @@ def test_a_registered_world_source_of_data_keeps_the_contract(name, data):
     check_world_source(make("worlds", name))
 
 
+ROLES = """
+pedestrians:
+  - {name: visitor, waypoints in: [public], number of waypoints: [1, 3], amount: 2}
+  - {name: nurse, waypoints in: "*", number of waypoints: 2, amount: [1, 2], type: human/adult}
+robots:
+  - {name: cleaner, waypoints in: [public, staff]}
+  - {name: guard, waypoints in: [staff]}
+"""
+
+
+@pytest.fixture
+def roles(tmp_path):
+    (tmp_path / "roles.yaml").write_text(ROLES)
+    return str(tmp_path / "roles.yaml")
+
+
 @pytest.mark.parametrize("name", sorted(available("robots_modes")))
-def test_a_registered_robots_mode_keeps_the_contract(name):
-    check_robots_mode(make("robots_modes", name), random=name not in FIXED)
+def test_a_registered_robots_mode_keeps_the_contract(name, roles):
+    parameters = {"zones": {"file": roles}, "guided": {"waypoints": ((-2.9, 4.2), (7.9, 9.3), (0.7, 9.6))}}.get(name, {})
+    check_robots_mode(make("robots_modes", name, **parameters), random=name not in FIXED)
 
 
 @pytest.mark.parametrize("name", sorted(available("obstacles_modes")))
-def test_a_registered_obstacles_mode_keeps_the_contract(name):
-    parameters = {"random": {"dynamic": (3, 9), "static": (1, 2)}}.get(name, {})
+def test_a_registered_obstacles_mode_keeps_the_contract(name, roles):
+    crowd = {"dynamic": (3, 9), "static": (1, 2)}
+    parameters = {"random": crowd, "groups": {"standing_groups": (0, 1)} | crowd, "zones": {"file": roles}}.get(name, {})
     check_obstacles_mode(make("obstacles_modes", name, **parameters), random=name not in FIXED)
 
 

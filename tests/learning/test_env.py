@@ -15,6 +15,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from tests.learning.suites import suite
+from tests.suites import plane
 
 from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
@@ -387,3 +388,33 @@ print(observation.shape, info)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "(42,) {'entry': 1}\n", done.stderr
+
+
+CURRICULUM = """
+- {dynamic: 2, goal_radius: 0.9}
+- {dynamic: 5, goal_radius: 0.6}
+- {dynamic: 1}
+"""
+
+
+def test_a_curriculum_is_gone_through_and_back_and_its_ends_are_not_left(tmp_path):
+    (tmp_path / "c.yaml").write_text(CURRICULUM)
+    obstacles = {"name": "random", "dynamic": [0, 9]}
+    staged = plane(obstacles=obstacles, modules=[{"name": "staged", "curriculum": str(tmp_path / "c.yaml")}])
+    worlds = AgoraVectorEnv(staged, "plane", 2, observe=Observe(beams=0, pedestrians=2))
+    worlds.reset(seed=0)
+    seen = []
+    for by in (0, 1, 1, 1, -1, -9):
+        assert worlds.change_stage(by) == worlds.curriculum_stage
+        assert {len(start.pedestrians.id) for start in worlds.starts} == {[2, 5, 1][worlds.curriculum_stage]}
+        assert {start.goal_tolerance for start in worlds.starts} == {[0.9, 0.6, 0.3][worlds.curriculum_stage]}
+        if seen and seen[-1] != worlds.curriculum_stage:
+            with pytest.raises(ResetNeeded):
+                worlds.step(np.zeros((2, 2), np.float32))
+        worlds.reset()
+        worlds.step(np.zeros((2, 2), np.float32))
+        seen.append(worlds.curriculum_stage)
+    assert seen == [0, 1, 2, 2, 1, 0]
+    worlds.close()
+    with pytest.raises(InputError, match="has no module 'staged'"):
+        AgoraVectorEnv(plane(), "plane", 1, observe=Observe(beams=0)).change_stage()

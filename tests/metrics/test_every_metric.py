@@ -106,7 +106,7 @@ def test_slots_of_absent_pedestrians_influence_nothing(seed):
         pedestrian_present=wider(full.pedestrian_present, False),
         pedestrian_radius=wider(full.pedestrian_radius[None], 9.0)[0],
         pedestrian_id=wider(full.pedestrian_id[None], -1)[0],
-        pedestrian_group=wider(full.pedestrian_group[None], -1)[0],
+        pedestrian_group=wider(full.pedestrian_group, 3),
     )
     assert evaluate(padded) == evaluate(full)
 

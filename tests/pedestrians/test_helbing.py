@@ -20,12 +20,22 @@ def pair(model, apart=DISTANCE, **values):
 
 def test_isotropic_pair_repels_with_the_published_exponential():
     push = 3.0 * math.exp((RADII - DISTANCE) / 0.5)
-    assert pair(Helbing(anisotropy=1.0)) == pytest.approx(np.array([[-push, 0.0], [push, 0.0]]), rel=2e-5, abs=1e-6)
+    assert pair(Helbing(repulsion=3.0, length=0.5, anisotropy=1.0)) == pytest.approx(
+        np.array([[-push, 0.0], [push, 0.0]]), rel=2e-5, abs=1e-6
+    )
+
+
+def test_by_default_discs_of_thirty_centimetres_repel_as_in_1995():
+    for apart in (0.61, 0.9, 1.7):
+        force = pair(Helbing(anisotropy=1.0), apart, radius=[0.3, 0.3])
+        assert force[1, 0] == pytest.approx(2.1 / 0.3 * math.exp(-apart / 0.3), rel=5e-4)
 
 
 def test_a_neighbour_behind_counts_for_lambda_and_one_in_front_for_one():
     # both walk towards +x at their preferred speed: the first has the other ahead, the second behind
-    force = pair(Helbing(anisotropy=0.3), goal=[(50.0, 0.0), (50.0, 0.0)], velocity=[(1.3, 0.0), (1.3, 0.0)])
+    force = pair(
+        Helbing(repulsion=3.0, length=0.5, anisotropy=0.3), goal=[(50.0, 0.0), (50.0, 0.0)], velocity=[(1.3, 0.0), (1.3, 0.0)]
+    )
     push = 3.0 * math.exp((RADII - DISTANCE) / 0.5)
     assert force[:, 0] == pytest.approx([-push, 0.3 * push], rel=5e-5)
 
@@ -71,13 +81,15 @@ def test_cell_list_finds_the_same_pairs_as_all_pairs(cutoff, rng):
 
 def test_what_a_cutoff_leaves_out_stays_below_the_stated_bound(rng):
     crowd = crowds.random_crowd(rng, counts=(170, 30), slots=176)
-    exact = crowds.forces(Helbing(), crowd)
+    exact = crowds.forces(Helbing(repulsion=3.0, length=0.5), crowd)
     distance = np.hypot(*(a[:, :, None] - a[:, None] for a in crowd.pedestrians[:2]))
     reach = crowd.traits.radius[:, :, None] + crowd.traits.radius[:, None]
     for cutoff in (1.5, 3.0, 5.0):
         left_out = (distance >= cutoff) & crowd.pedestrians.active[:, None]
         bound = np.where(left_out, 3.0 * np.exp((reach - cutoff) / 0.5), 0.0).sum(-1)
-        error = np.linalg.norm(crowds.forces(Helbing(cutoff=cutoff), crowd) - exact, axis=-1)[crowd.pedestrians.active]
+        error = np.linalg.norm(crowds.forces(Helbing(repulsion=3.0, length=0.5, cutoff=cutoff), crowd) - exact, axis=-1)[
+            crowd.pedestrians.active
+        ]
         assert np.all(error <= bound[crowd.pedestrians.active] + 1e-4)
         assert error.max() > 1e-3 * math.exp(-cutoff)
 

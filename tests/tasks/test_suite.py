@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -151,16 +152,24 @@ def walk(start=(-2.0, 4.0, 0.5), static=(), dynamic=(), **robot) -> dict:
 
 
 PERSON = {"name": "ada", "pos": [3.0, 4.0, 0.0], "waypoints": [[5.0, 4.0, 0.0]], "waypoint_mode": 2}
-SHELF = {"name": "s", "model": "shelf", "pos": [3.0, 9.0, 0.0]}
+SHELF = {"name": "s", "model": "shelf", "pos": [3.0, 9.0, 0.5236]}
 
 
 def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
-    suite = with_world(write_world(tmp_path / "room"), walk(static=[SHELF], dynamic=[PERSON]))
+    tree = {"name": "t", "model": "tree", "pos": [-3.0, 9.5]}
+    suite = with_world(write_world(tmp_path / "room"), walk(static=[SHELF, tree], dynamic=[PERSON]))
     start = suite.start("one", 0)
     assert start.robots[0].pose.tolist() == [-2.0, 4.0, 0.5]
     assert start.robots[0].goals.tolist() == [[7.0, 9.0, 0.0]]
     assert start.pedestrians.position.tolist() == [[3.0, 4.0]]
-    assert start.map.discs.tolist() == [[3.0, 9.0, 0.6]]
+    # a shelf is 1.8 m long and 0.5 m deep, turned by 30 degrees; a tree has a radius of 0.25 m
+    assert start.map.discs.tolist() == [[-3.0, 9.5, 0.25]]
+    *_, shelf = start.map.polygons
+    along, across = np.array([math.cos(0.5236), math.sin(0.5236)]), np.array([-math.sin(0.5236), math.cos(0.5236)])
+    expected = [(3.0, 9.0) + a * 0.9 * along + b * 0.25 * across for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    assert shelf == pytest.approx(np.array(expected))
+    ends = (3.0, 9.0) + np.outer([0.95, 1.2], along)
+    assert start.map.gap(ends) == pytest.approx([0.05, 0.3])
 
 
 @pytest.mark.parametrize(
@@ -173,7 +182,7 @@ def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
         (
             walk(static=[SHELF | {"model": "shlf"}]),
             20,
-            r"obstacles.static\[0\].model: no model called 'shlf'; did you mean 'shelf'",
+            r"obstacles.static\[0\].model: no furniture model called 'shlf'; did you mean 'shelf'",
         ),
         (walk(goall=[1, 2]), 14, r"robots\[0\].goall: unknown key; did you mean 'goal'"),
         (walk(dynamic=[PERSON | {"vmax": -1.0}]), None, r"obstacles.dynamic\[0\]: vmax must be at least 0"),

@@ -10,11 +10,13 @@ import pytest
 from tests.suites import planners, write_world
 
 from agora.benchmark.bench import Options, bench
-from agora.errors import InputError, UnknownNameError
-from agora.registry import load
+from agora.config import parse
+from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.registry import Named, load
 from agora.seeds import Stream
-from agora.tasks.suite import load_suite
+from agora.tasks.suite import Suite, load_suite
 from agora.tasks.worlds.folder import Folder, world_names
+from agora.tasks.worlds.generated import Generated
 from agora.tasks.worlds.open import Open
 
 STREAM = Stream("test/stage/0", 3, "task")
@@ -115,3 +117,73 @@ def test_the_replay_of_eth_and_ucy_never_begins_in_a_pedestrian(data, tmp_path):
         now = start.replay.at(0.0)
         gaps = np.hypot(*(now.position[now.present] - start.robots[0].pose[:2]).T)
         assert gaps.min(initial=9.0) >= start.robots[0].model.radius + 0.25 + 0.25
+
+
+def generated(count=3, seed=5, **parameters):
+    return Generated(Named.of("map_generators", "canteen", resolution=0.2, **parameters), count, seed)
+
+
+def test_generated_places_are_numbered_and_bring_furniture_and_zones():
+    source = generated()
+    assert source.names() == ["canteen-0", "canteen-1", "canteen-2"]
+    world = source.world("canteen-1", STREAM)
+    assert world.map.name == "canteen-1"
+    assert {"table", "chair"} <= {f.model for f in world.furniture}
+    assert {"table", "room", "queue"} <= {z.category[0] for z in world.zones}
+
+
+def test_a_generated_place_depends_on_generator_seed_and_number_alone():
+    def cells(source, name="canteen-2", stream=STREAM):
+        return source.world(name, stream).map.occupied
+
+    once = cells(generated())
+    assert np.array_equal(cells(generated(), stream=Stream("other/stage/9", 8, "task")), once)
+    assert np.array_equal(cells(generated(count=50)), once)
+    for other in (cells(generated(seed=6)), cells(generated(), "canteen-1"), cells(generated(chair_chance=0.1))):
+        assert not np.array_equal(other, once)
+
+
+def test_a_generated_place_is_made_once_and_few_are_kept():
+    source = generated(count=40)
+    first = source.world("canteen-0", STREAM)
+    assert source.world("canteen-0", STREAM).map is first.map
+    for name in source.names()[1:]:
+        source.world(name, STREAM)
+    again = source.world("canteen-0", STREAM)
+    assert again.map is not first.map
+    assert np.array_equal(again.map.occupied, first.map.occupied)
+
+
+def test_episodes_share_places_where_there_are_fewer_and_differ_in_what_happens():
+    text = """
+name: places
+seed: 4
+stages:
+  - {name: one, episodes: 4, world: {name: generated, count: 2, seed: 9, generator: {name: doorway, door: 1.6}}}
+"""
+    starts = [parse(text, Suite).start("one", k) for k in range(4)]
+    assert [s.map.name for s in starts] == ["doorway-0", "doorway-1", "doorway-0", "doorway-1"]
+    assert np.array_equal(starts[0].map.occupied, starts[2].map.occupied)
+    assert not np.array_equal(starts[0].map.occupied, starts[1].map.occupied)
+    assert len({tuple(s.robots[0].pose.tolist()) for s in starts}) == 4
+
+
+@pytest.mark.parametrize(
+    ("world", "message"),
+    [
+        ("{name: generated, generator: {name: canteeen}}", "no map generator called 'canteeen'; did you mean 'canteen'"),
+        ("{name: generated, generator: {name: canteen, chair_chanse: 1}}", "generator.chair_chanse: unknown key; did you mean"),
+        ("{name: generated, generator: {name: canteen, chair_chance: 2}}", r"chair_chance must be in \[0, 1\]"),
+        ("{name: generated, count: 0}", "count must be in"),
+        ("{name: generated, seed: -1}", "seed must be at least 0"),
+    ],
+)
+def test_a_generated_world_that_cannot_be_is_refused_where_it_is_written(world, message):
+    with pytest.raises(InputError, match=rf"text:1: stages\[0\]\.world.*{message}"):
+        parse(f"{{name: x, stages: [{{name: one, world: {world}}}]}}", Suite)
+
+
+def test_a_place_that_cannot_be_is_an_error_of_its_episode():
+    text = "{name: x, stages: [{name: one, world: {name: generated, generator: {name: canteen, obstacle_num: 900}}}]}"
+    with pytest.raises(PlacementError, match=r"^x/one/0: obstacle_num 900: there is room for \d+ tables"):
+        parse(text, Suite).start("one", 0)

@@ -83,7 +83,7 @@ def episode(
         pedestrian_present=present,
         pedestrian_radius=rng.uniform(0.2, 0.35, pedestrians),
         pedestrian_id=np.arange(pedestrians, dtype=np.int32) + 4,
-        pedestrian_group=np.full(pedestrians, -1, np.int32),
+        pedestrian_group=np.full((len(time), pedestrians), -1, np.int32),
         contacts=contacts,
         outcome=outcome,
         timeout=60.0,

@@ -77,7 +77,7 @@ def row_of(
         "suite": plan.suite.name,
         "stage": job.stage,
         "episode": episode,
-        "seed": plan.suite.seed,
+        "seed": plan.suite.seed_of(job.stage),
         "planner": job.planner,
         "robot": robot,
         "model": model,

@@ -205,7 +205,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "pedestrian_present": present.T.ravel(),
         "pedestrian_radius": recording.pedestrian_radius.astype(np.float32),
         "pedestrian_id": recording.pedestrian_id,
-        "pedestrian_group": recording.pedestrian_group,
+        "pedestrian_group": recording.pedestrian_group.T.ravel(),
     }
 
 
@@ -231,7 +231,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         pedestrian_present=array("pedestrian_present", np.bool_, slots, samples),
         pedestrian_radius=array("pedestrian_radius", np.float64, slots),
         pedestrian_id=array("pedestrian_id", np.int32, slots),
-        pedestrian_group=array("pedestrian_group", np.int32, slots),
+        pedestrian_group=array("pedestrian_group", np.int32, slots, samples),
         contacts=tuple(Contact(**{**c, "kind": ContactKind(c["kind"])}) for c in columns["contacts"][row].as_py()),
         outcome=Outcome(columns["outcome"][row].as_py()),
         map=maps[name] if maps is not None and name else None,

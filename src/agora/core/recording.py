@@ -70,7 +70,8 @@ class Recording:
         max_speed: of the robot, m/s.
         pedestrian_position: (T, P, 2) m; pedestrian_velocity: (T, P, 2) m/s; pedestrian_heading: (T, P) rad.
         pedestrian_present: (T, P); values of absent ones mean nothing.
-        pedestrian_radius: (P,) m; pedestrian_id, pedestrian_group: (P,).
+        pedestrian_radius: (P,) m; pedestrian_id: (P,).
+        pedestrian_group: (T, P) number of the group that each is in, -1 for none.
         contacts: events at physics rate, in time order.
         outcome: how it ended.
         timeout: time limit, s.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from agora.errors import InputError, UnknownNameError
+from agora.share import data_home
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,6 @@ CATALOGUE = {
         ),
     )
 }
-
-
-def data_home() -> Path:
-    """Return the folder that holds the data sets; it may not exist yet."""
-    named = os.environ.get("AGORA_DATA")
-    return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"
 
 
 def data_set(name: str) -> DataSet:

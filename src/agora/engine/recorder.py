@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @lean_kernel
-def _sample(robots, people, status, cursor, steps, robot_samples, pedestrian_samples, present, first, last):
+def _sample(robots, people, traits, status, cursor, steps, robot_samples, pedestrian_samples, present, group, first, last):
     for w in range(first, last):
         k = cursor[w]
         if k < 0 or k >= steps.shape[1] or (k > 0 and steps[w, k - 1] == status.step[w]):
@@ -29,6 +29,7 @@ def _sample(robots, people, status, cursor, steps, robot_samples, pedestrian_sam
         for i in range(people.x.shape[1]):
             s[0, i], s[1, i], s[2, i], s[3, i] = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
             s[4, i], present[w, k, i] = people.heading[w, i], people.active[w, i]
+            group[w, k, i] = traits.group[w, i]
 
 
 class Recorder:
@@ -47,8 +48,9 @@ class Recorder:
         self.robots = np.zeros((worlds, length, robots, 6), np.float32)
         self.pedestrians = np.zeros((worlds, length, 5, slots), np.float32)
         self.present = np.zeros((worlds, length, slots), np.bool_)
+        self.group = np.full((worlds, length, slots), -1, np.int32)
         self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
-        arrays = (engine.status, self.cursor, self.steps, self.robots, self.pedestrians, self.present)
+        arrays = (engine.traits, engine.status, self.cursor, self.steps, self.robots, self.pedestrians, self.present, self.group)
         self._bound = [bind(_sample, engine._robots[g], engine._generations[g], *arrays) for g in (0, 1)]
 
     def start(self, world: int) -> None:

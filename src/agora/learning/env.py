@@ -25,6 +25,8 @@ from agora.episode import Batch, Conditions
 from agora.errors import InputError
 from agora.learning.observations import Observe, action_size, to_twists
 from agora.learning.rewards import Clearances, Reward, Transition
+from agora.registry import Named
+from agora.tasks.modules.staged import Staged
 from agora.tasks.start import Start
 from agora.tasks.suite import Suite, load_suite
 
@@ -77,22 +79,64 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         autoreset: bool = True,
     ) -> None:
         whole = suite if isinstance(suite, Suite) else load_suite(suite)
-        whole = whole if seed is None else replace(whole, seed=seed)
-        conditions = Conditions.of(whole.stage(stage))
+        self._suite = whole if seed is None else replace(whole, seed=seed)
+        self._stage, self._episodes, self._threads = stage, episodes, threads
         self.observe, self.reward, self.num_envs = observe or Observe(), reward or Reward(), num_envs
-        self.starts = [whole.start(stage, k) for k in range(episodes or whole.stage(stage).count)]
-        _check(whole.entry(stage, 0), self.starts, conditions, self.observe)
-        self._batch = Batch(self.starts, conditions, self.observe.needs, num_envs, threads=threads)
-        self._clearances = Clearances(self._batch.engine)
+        self._everybody = np.ones(num_envs, np.bool_)
         self._autoreset = autoreset
         if not autoreset:
             self.metadata = self.metadata | {"autoreset_mode": AutoresetMode.DISABLED}
-        self._next, self._everybody = np.arange(num_envs), np.ones(num_envs, np.bool_)
+        self._prepare()
         size = action_size(self.starts[0].robots[0].model.limits(1))
         self.single_observation_space = Box(self.observe.low, self.observe.high)
         self.single_action_space = Box(-1.0, 1.0, (size,))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def _prepare(self) -> None:
+        """Make the episodes of the stage as it now is, and worlds for them."""
+        stage = self._suite.stage(self._stage)
+        conditions = Conditions.of(stage)
+        self.starts = [self._suite.start(self._stage, k) for k in range(self._episodes or stage.count)]
+        _check(self._suite.entry(self._stage, 0), self.starts, conditions, self.observe)
+        self._batch = Batch(self.starts, conditions, self.observe.needs, self.num_envs, threads=self._threads)
+        self._clearances = Clearances(self._batch.engine)
+        self._next = np.arange(self.num_envs)
+
+    @property
+    def curriculum_stage(self) -> int:
+        """Number of the stage of the curriculum, which the module ``staged`` of the suite's stage plays.
+
+        Raises:
+            InputError: the stage has no such module.
+        """
+        index: int = self._staged().index
+        return index
+
+    def change_stage(self, by: int = 1) -> int:
+        """Go on to the next stage of the curriculum, or some further, or back; not beyond its ends. `reset` must follow.
+
+        Returns:
+            The number of the stage that is played from now on.
+
+        Raises:
+            InputError: the suite's stage has no module ``staged``.
+        """
+        moved = self._staged().moved(by)
+        if moved.index != self.curriculum_stage:
+            stage = self._suite.stage(self._stage)
+            modules = tuple(Named(m.name, moved) if isinstance(m.part, Staged) else m for m in stage.modules)
+            stages = tuple(replace(s, modules=modules) if s.name == self._stage else s for s in self._suite.stages)
+            self._batch.engine.close()
+            self._suite = replace(self._suite, stages=stages)
+            self._prepare()
+        return self.curriculum_stage
+
+    def _staged(self) -> Staged:
+        for module in self._suite.stage(self._stage).modules:
+            if isinstance(module.part, Staged):
+                return module.part
+        raise InputError(f"stage {self._stage!r} has no module 'staged'")
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         """Begin the next episode in every environment, or in some.

@@ -1,12 +1,13 @@
 """Distances to obstacles: from cell to cell, with exact shapes, and from any point exactly.
 
-The field of the cells is the exact Euclidean distance transform between cell centres (Felzenszwalb and Huttenlocher 2012 define it;
-SciPy computes it); segments, discs and polygons are added analytically at every cell centre.
+The field of the cells is the exact Euclidean distance transform between cell centres, in whole numbers until the root is taken
+(Meijster, Roerdink and Hesselink 2000); segments, discs and polygons are added analytically at every cell centre.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -16,16 +17,69 @@ from agora.core.state import Array, Bools, Doubles, Floats
 FAR = np.float32(1e3)
 """Distance in a field that has no obstacle, m."""
 
+_NONE = np.int32(1 << 15)
+"""More cells than a side of a map has."""
+
 _ZERO, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-12)
+
+
+@kernel
+def _along_columns(occupied, steps):
+    """Write to ``steps`` the cells from each cell to the nearest occupied one of its column, `_NONE` where there is none."""
+    rows, columns = occupied.shape
+    for column in range(columns):
+        steps[0, column] = 0 if occupied[0, column] else _NONE
+    for row in range(1, rows):
+        for column in range(columns):
+            steps[row, column] = 0 if occupied[row, column] else min(steps[row - 1, column] + 1, _NONE)
+    for row in range(rows - 2, -1, -1):
+        for column in range(columns):
+            steps[row, column] = min(steps[row, column], steps[row + 1, column] + 1)
+
+
+@kernel
+def _along_rows(steps, resolution, site, begin, out):
+    """Write to ``out`` the distance to the nearest occupied cell, m.
+
+    In a row, column i offers column u the squared distance (u - i)^2 + steps[i]^2; the k-th parabola of their lower envelope is
+    that of column ``site[k]``, from column ``begin[k]`` on. All of it is whole numbers, so nothing is rounded before the root.
+    """
+    rows, columns = steps.shape
+    for row in range(rows):
+        last = 0
+        site[0], begin[0] = 0, 0
+        for u in range(1, columns):
+            mine = np.int64(steps[row, u]) ** 2
+            while last >= 0:
+                its = np.int64(steps[row, site[last]]) ** 2
+                if (begin[last] - site[last]) ** 2 + its <= (begin[last] - u) ** 2 + mine:
+                    break
+                last -= 1
+            if last < 0:
+                last = 0
+                site[0] = u
+            else:
+                i = site[last]
+                its = np.int64(steps[row, i]) ** 2
+                first = 1 + (u * u - i * i + mine - its) // (2 * (u - i))
+                if first < columns:
+                    last += 1
+                    site[last], begin[last] = u, first
+        for u in range(columns - 1, -1, -1):
+            squared = (u - site[last]) ** 2 + np.int64(steps[row, site[last]]) ** 2
+            out[row, u] = resolution * math.sqrt(np.float64(squared))
+            if u == begin[last]:
+                last -= 1
 
 
 def cell_distance(occupied: Bools, resolution: float) -> Floats:
     """Return the distance from each cell's centre to the nearest occupied cell's centre, m; `FAR` where there is none."""
-    from scipy.ndimage import distance_transform_edt
-
-    if not occupied.any():
-        return np.full(occupied.shape, FAR, np.float32)
-    field: Floats = distance_transform_edt(~occupied, sampling=resolution).astype(np.float32)
+    field: Floats = np.full(occupied.shape, FAR, np.float32)
+    if occupied.any():
+        steps = np.empty(occupied.shape, np.int32)
+        site, begin = np.empty((2, occupied.shape[1]), np.int64)
+        _along_columns(np.ascontiguousarray(occupied), steps)
+        _along_rows(steps, resolution, site, begin, field)
     return field
 
 
@@ -147,6 +201,11 @@ def _gap_to_edges(points, walls, discs, out):
             ex, ey = x - discs[k, 0], y - discs[k, 1]
             best = min(best, max(math.sqrt(ex * ex + ey * ey) - discs[k, 2], 0.0))
         out[i] = best
+
+
+def edges_of(polygons: Iterable[Doubles]) -> Doubles:
+    """Return the edges (E, 4) of polygons, each (V, 2): x0, y0, x1, y1."""
+    return np.concatenate([np.zeros((0, 4)), *(np.hstack((p, np.roll(p, -1, axis=0))) for p in polygons)])
 
 
 def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]) -> Doubles:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from agora.config import load
 from agora.core.state import Doubles
 from agora.errors import UnknownNameError
+from agora.share import data_home
 
 Colour = tuple[float, float, float]
 WOOD, STEEL, CLOTH, LEAF = (0.72, 0.53, 0.34), (0.55, 0.58, 0.62), (0.30, 0.42, 0.55), (0.30, 0.52, 0.28)
+WHITE, DARK, ORANGE, YELLOW = (0.92, 0.92, 0.90), (0.20, 0.21, 0.24), (0.85, 0.45, 0.15), (0.90, 0.72, 0.20)
 
 
 @dataclass(frozen=True)
@@ -69,11 +74,11 @@ class Spot:
 
 @dataclass(frozen=True)
 class Model:
-    """A kind of furniture.
+    """A kind of furniture; what stands at a wall has its back to -y and its front to +y, what is sat on alone faces +x.
 
     Attributes:
         name: as scenario files name it.
-        parts: what it is made of; all of them are in the way of robots and pedestrians.
+        parts: what it is made of; those on the floor are in the way of robots and pedestrians, the others do not reach over them.
         spots: where pedestrians use it.
     """
 
@@ -92,6 +97,16 @@ class Model:
                 reach = max(reach, math.hypot(abs(part.x) + part.length / 2, abs(part.y) + part.width / 2))
         return reach
 
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """The box x0, y0, x1, y1 along the model's axes that holds it, m."""
+        boxes = []
+        for part in self.parts:
+            a, b = (part.radius, part.radius) if isinstance(part, Cylinder) else (part.length / 2, part.width / 2)
+            boxes.append((part.x - a, part.y - b, part.x + a, part.y + b))
+        low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)
+        return float(low[0]), float(low[1]), float(high[2]), float(high[3])
+
 
 @dataclass(frozen=True)
 class Furniture:
@@ -108,19 +123,19 @@ class Furniture:
     heading: float = 0.0
 
     def polygons(self) -> list[Doubles]:
-        """The boxes' outlines (4, 2), counter-clockwise, m."""
+        """The outlines (4, 2) of the boxes on the floor, counter-clockwise, m."""
         turn = np.array([[math.cos(self.heading), math.sin(self.heading)], [-math.sin(self.heading), math.cos(self.heading)]])
         outlines = []
         for part in model_of(self.model).parts:
-            if isinstance(part, Box):
+            if isinstance(part, Box) and part.z == 0.0:
                 corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (part.length / 2, part.width / 2) + (part.x, part.y)
                 outlines.append(corners @ turn + (self.x, self.y))
         return outlines
 
     def discs(self) -> Doubles:
-        """The cylinders' outlines (K, 3): x, y, radius, m."""
+        """The outlines (K, 3) of the cylinders on the floor: x, y, radius, m."""
         c, s = math.cos(self.heading), math.sin(self.heading)
-        round_parts = [p for p in model_of(self.model).parts if isinstance(p, Cylinder)]
+        round_parts = [p for p in model_of(self.model).parts if isinstance(p, Cylinder) and p.z == 0.0]
         rows = [(self.x + c * p.x - s * p.y, self.y + s * p.x + c * p.y, p.radius) for p in round_parts]
         return np.array(rows, np.float64).reshape(-1, 3)
 
@@ -133,23 +148,148 @@ class Furniture:
         ]
 
 
-_ALL = (
-    Model("chair", (Box(0.0, 0.0, 0.0, 0.45, 0.45, 0.9),), (Spot(0.0, 0.0, 0.0, "sit"),)),
-    Model("table", (Cylinder(0.0, 0.0, 0.0, 0.5, 0.75),)),
-    Model("shelf", (Box(0.0, 0.0, 0.0, 1.8, 0.5, 2.0, STEEL),), (Spot(0.0, 0.6, -math.pi / 2, "stand"),)),
-    Model("tree", (Cylinder(0.0, 0.0, 0.0, 0.25, 3.0, LEAF),)),
+_BACK = -math.pi / 2
+"""Heading of who stands in front of something, towards it."""
+
+_SIT = Spot(0.0, 0.0, 0.0, "sit")
+
+
+def _block(
+    name: str, length: float, width: float, height: float, colour: Colour, *more: Box | Cylinder, stand: bool = False
+) -> Model:
+    """A box, what is on it, and a spot in front of it."""
+    spots = (Spot(0.0, width / 2 + 0.35, _BACK, "stand"),) if stand else ()
+    return Model(name, (Box(0.0, 0.0, 0.0, length, width, height, colour), *more), spots)
+
+
+def _bed(name: str, width: float, length: float, colour: Colour) -> Model:
+    """A bed with its head at -y, and where one stands beside it."""
+    body, side = Box(0.0, 0.0, 0.0, width, length, 0.55, colour), width / 2 + 0.35
+    head, pillow = (
+        Box(0.0, 0.05 - length / 2, 0.55, width, 0.1, 0.4, WOOD),
+        Box(0.0, 0.4 - length / 2, 0.55, 0.7 * width, 0.4, 0.1, WHITE),
+    )
+    return Model(name, (body, head, pillow), (Spot(side, 0.0, math.pi, "stand"), Spot(-side, 0.0, 0.0, "stand")))
+
+
+def _seats(name: str, length: float, width: float, seats: int, colour: Colour, *more: Box) -> Model:
+    """A seat for some, who face +y."""
+    places = tuple(Spot(length * ((k + 0.5) / seats - 0.5), 0.05, math.pi / 2, "sit") for k in range(seats))
+    return Model(name, (Box(0.0, 0.0, 0.0, length, width, 0.45, colour), *more), places)
+
+
+def _desk(name: str, length: float, width: float) -> Model:
+    """A desk with a screen at its back, and where one works at it."""
+    screen = Box(0.0, -0.25 * width, 0.74, 0.55, 0.06, 0.4, DARK)
+    body = Box(0.0, 0.0, 0.0, length, width, 0.74)
+    return Model(name, (body, screen), (Spot(0.0, width / 2 + 0.35, _BACK, "work"),))
+
+
+def _jack(name: str, load: float, colour: Colour) -> Model:
+    """A pallet jack: forks towards +x under a load of some height, the handle at -x, and who pulls it."""
+    body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.7, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
+    forks: tuple[Box, ...] = tuple(Box(0.2, y, 0.0, 1.1, 0.16, 0.2, STEEL) for y in (-0.18, 0.18))
+    loaded = (Box(0.2, 0.0, 0.0, 1.1, 0.8, 0.15 + load, WOOD),) if load else ()
+    return Model(name, (body, handle, *forks, *loaded), (Spot(-1.1, 0.0, 0.0, "work"),))
+
+
+_COUNTER = Model(
+    "counter",
+    (Box(0.0, 0.0, 0.0, 2.0, 0.8, 0.9, STEEL), Box(0.0, 0.3, 0.9, 2.0, 0.06, 0.4, WHITE)),
+    (*(Spot(x, 0.8, _BACK, "queue") for x in (-0.6, 0.0, 0.6)), Spot(0.0, -0.75, math.pi / 2, "work")),
 )
 
-MODELS = {model.name: model for model in _ALL}
-"""Every model by name. The names of Arena's obstacles are among them; the shapes are our own."""
+_ARENA = (
+    Model("chair", (Box(0.0, 0.0, 0.0, 0.45, 0.45, 0.45), Box(-0.2, 0.0, 0.45, 0.05, 0.45, 0.45)), (_SIT,)),
+    _block("cleaner", 0.9, 0.55, 0.5, YELLOW, Box(-0.25, 0.0, 0.5, 0.35, 0.5, 0.5, CLOTH)),
+    _block("cuboid", 0.8, 0.8, 0.8, STEEL),
+    Model("cylinder", (Cylinder(0.0, 0.0, 0.0, 0.25, 1.0, STEEL),)),
+    _block("long_shelf", 2.7, 1.0, 3.0, ORANGE, stand=True),
+    Model("office_chair", (Cylinder(0.0, 0.0, 0.0, 0.3, 0.48, DARK), Box(-0.2, 0.0, 0.48, 0.06, 0.36, 0.5, DARK)), (_SIT,)),
+    _desk("office_desk", 1.6, 0.8),
+    _block("pallet", 1.2, 0.8, 0.15, WOOD),
+    _block("pallet2", 1.2, 1.0, 0.15, WOOD, Box(0.0, 0.0, 0.15, 1.1, 0.9, 0.9, (0.76, 0.62, 0.44))),
+    _jack("pallet_jack_1", 0.0, ORANGE),
+    _jack("pallet_jack_2", 0.6, YELLOW),
+    _jack("pallet_jack_3", 1.2, STEEL),
+    Model("random", (Box(0.1, 0.0, 0.0, 0.5, 0.4, 0.6, CLOTH), Cylinder(-0.2, 0.1, 0.0, 0.2, 0.9, ORANGE))),
+    _block("shelf", 1.8, 0.5, 2.0, STEEL, stand=True),
+    Model("table", (Cylinder(0.0, 0.0, 0.0, 0.5, 0.75),)),
+    Model("tree", (Cylinder(0.0, 0.0, 0.0, 0.25, 1.8, WOOD), Cylinder(0.0, 0.0, 1.8, 0.25, 2.2, LEAF))),
+)  # fmt: skip
+
+_MORE = (
+    _seats("armchair", 0.8, 0.8, 1, CLOTH, Box(0.0, -0.3, 0.45, 0.8, 0.2, 0.4, CLOTH)),
+    _block("bathtub", 1.7, 0.75, 0.55, WHITE),
+    _bed("bed", 0.9, 2.0, CLOTH),
+    _block("bedside_cabinet", 0.45, 0.4, 0.6, WOOD),
+    _seats("bench", 1.5, 0.45, 2, WOOD),
+    _block("bookcase", 1.0, 0.35, 2.0, WOOD, stand=True),
+    _block("cabinet", 0.9, 0.45, 1.2, WOOD, stand=True),
+    _block("coffee_table", 1.0, 0.5, 0.45, WOOD),
+    _COUNTER,
+    _block("curtain", 1.8, 0.06, 2.0, CLOTH),
+    _desk("desk", 1.2, 0.6),
+    _block("dining_table", 1.4, 0.8, 0.75, WOOD),
+    _bed("double_bed", 1.6, 2.0, CLOTH),
+    _block("fridge", 0.6, 0.65, 1.9, WHITE, stand=True),
+    _bed("hospital_bed", 1.0, 2.1, WHITE),
+    _block("kitchen_unit", 1.8, 0.6, 0.9, WHITE, stand=True),
+    _block("meeting_table", 2.4, 1.1, 0.75, WOOD),
+    Model("plant", (Cylinder(0.0, 0.0, 0.0, 0.25, 0.4, WOOD), Cylinder(0.0, 0.0, 0.4, 0.25, 0.9, LEAF))),
+    _block("printer", 0.7, 0.6, 1.0, WHITE, stand=True),
+    _block("rack", 2.7, 0.6, 3.0, STEEL, stand=True),
+    _block("separator", 1.6, 0.06, 1.4, CLOTH),
+    _block("shower", 0.9, 0.9, 2.0, WHITE),
+    _seats("sofa", 2.0, 0.9, 2, CLOTH, Box(0.0, -0.35, 0.45, 2.0, 0.2, 0.4, CLOTH)),
+    _block("stove", 0.6, 0.6, 0.9, DARK, stand=True),
+    _seats("toilet", 0.4, 0.7, 1, WHITE, Box(0.0, -0.25, 0.45, 0.4, 0.2, 0.4, WHITE)),
+    _block("tv_stand", 1.4, 0.4, 0.5, WOOD, Box(0.0, 0.0, 0.5, 1.2, 0.06, 0.7, DARK)),
+    _block("wardrobe", 1.5, 0.6, 2.1, WOOD, stand=True),
+    _block("washbasin", 0.6, 0.45, 0.85, WHITE, stand=True),
+)  # fmt: skip
+
+MODELS = {model.name: model for model in (*_ARENA, *_MORE)}
+"""Every model by name. The names of Arena's static obstacles are among them; the shapes are our own."""
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """The keys of a file ``obstacles/<name>.yaml`` in the data folder: a model of the user's own.
+
+    Attributes:
+        name: as scenario files name it.
+        boxes, cylinders: what it is made of.
+        source: where its sizes are from.
+    """
+
+    name: str
+    boxes: tuple[Box, ...] = ()
+    cylinders: tuple[Cylinder, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.boxes and not self.cylinders:
+            raise ValueError(f"boxes: a model has a box or a cylinder, {self.name!r} has neither")
 
 
 def model_of(name: str) -> Model:
-    """Return the model of a name.
+    """Return the model of a name: of `MODELS`, or of a file in the data folder.
 
     Raises:
         UnknownNameError: no such model.
+        InputError: the file is wrong.
     """
-    if name not in MODELS:
-        raise UnknownNameError("furniture model", name, MODELS)
-    return MODELS[name]
+    if name in MODELS:
+        return MODELS[name]
+    own = {path.stem: path for path in (data_home() / "obstacles").glob("*.yaml")}
+    if name not in own:
+        raise UnknownNameError("furniture model", name, [*MODELS, *own])
+    return _read(own[name], own[name].stat().st_mtime_ns)
+
+
+@functools.cache
+def _read(path: Path, changed: int) -> Model:
+    """The model of a file while that stays as it is."""
+    file = load(path, ModelFile)
+    return Model(path.stem, (*file.boxes, *file.cylinders))

@@ -157,8 +157,7 @@ class Map:
     @cached_property
     def walls(self) -> Doubles:
         """(S', 4) the segments and the edges of the polygons."""
-        edges = [np.hstack((p, np.roll(p, -1, axis=0))) for p in self.polygons]
-        return np.concatenate([self.segments, *edges])
+        return np.concatenate([self.segments, distance.edges_of(self.polygons)])
 
     @cached_property
     def distance(self) -> Floats:

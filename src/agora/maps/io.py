@@ -179,14 +179,15 @@ def read_map(path: str | Path) -> Map:
     )
 
 
-def write_map(map: Map, path: str | Path) -> None:
-    """Write the cells of a map as map_server's YAML and, beside it, a PGM image that map_server reads back to the same cells.
+def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm") -> None:
+    """Write the cells of a map as map_server's YAML and, beside it, an image that map_server reads back to the same cells.
 
     Exact shapes are not in an image: cells whose centre is within half a cell of one are written as occupied.
 
     Args:
         map: to be written.
-        path: of the YAML file; the image gets its name with the ending ``.pgm``.
+        path: of the YAML file; the image gets its name with another ending.
+        image: format and ending of the image.
     """
     from PIL import Image
 
@@ -194,9 +195,9 @@ def write_map(map: Map, path: str | Path) -> None:
     occupied = map.clearance <= np.float32(0.5 * map.resolution) if map.has_shapes else map.occupied
     unknown = np.zeros(map.shape, np.bool_) if map.unknown is None else map.unknown
     pixels = np.where(occupied, np.uint8(_BLACK), np.where(unknown, np.uint8(_GREY), np.uint8(_WHITE)))
-    image = path.with_suffix(".pgm")
-    Image.fromarray(np.ascontiguousarray(pixels[::-1])).save(image)
-    path.write_text(dump(MapFile(image.name, map.resolution, (*map.origin, 0.0))), encoding="utf-8")
+    file = path.with_suffix(f".{image}")
+    Image.fromarray(np.ascontiguousarray(pixels[::-1])).save(file)
+    path.write_text(dump(MapFile(file.name, map.resolution, (*map.origin, 0.0))), encoding="utf-8")
 
 
 def read_shapes(path: str | Path) -> Map:
@@ -206,3 +207,17 @@ def read_shapes(path: str | Path) -> Map:
         InputError: the file cannot be read or holds something else; names file, line and key.
     """
     return load(path, ShapesFile).map()
+
+
+def write_shapes(map: Map, path: str | Path) -> None:
+    """Write the shapes of a map as a file that `read_shapes` reads back to the same map; cells are not in it."""
+    (x0, y0), (width, height) = map.origin, map.size
+    file = ShapesFile(
+        segments=tuple(map.segments.tolist()),
+        polygons=tuple(tuple(p.tolist()) for p in map.polygons),
+        discs=tuple(map.discs.tolist()),
+        bounds=(x0, y0, x0 + width, y0 + height),
+        resolution=map.resolution,
+        name=map.name,
+    )
+    Path(path).write_text(dump(file), encoding="utf-8")

@@ -1,12 +1,29 @@
-"""A place: a map, what stands in it, and what its parts are for; what map generators make."""
+"""A place: a map, what stands in it, and what its parts are for; what map generators make, and world folders hold."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from agora.maps.furniture import Furniture
+import numpy as np
+
+from agora.config import load, plain
+from agora.core.state import Doubles
+from agora.documents import located
+from agora.errors import InputError
+from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
-from agora.maps.zones import Zone
+from agora.maps.io import read_map, read_shapes, write_map, write_shapes
+from agora.maps.zones import Zone, read_zones, write_zones
+
+_SAME = 1e-6  # m
+
+_FLATLAND = """\
+properties: {velocity_iterations: 10, position_iterations: 10}
+layers:
+  - {name: static, map: map.yaml, color: [0, 1, 0, 1]}
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,3 +39,72 @@ class Place:
     map: Map
     furniture: tuple[Furniture, ...] = ()
     zones: tuple[Zone, ...] = ()
+
+    def shapes_of_walls(self) -> tuple[tuple[Doubles, ...], Doubles]:
+        """The map's polygons, and its discs (D, 3), that are not outlines of the furniture."""
+        outlines = [outline for piece in self.furniture for outline in piece.polygons()]
+        columns = np.vstack([np.zeros((0, 3)), *(piece.discs() for piece in self.furniture)])
+        polygons = tuple(p for p in self.map.polygons if not any(_same_outline(p, outline) for outline in outlines))
+        apart = [not (np.abs(columns - disc).max(axis=1, initial=0.0) < _SAME).any() for disc in self.map.discs]
+        return polygons, self.map.discs[np.array(apart, np.bool_)]
+
+
+def _same_outline(a: Doubles, b: Doubles) -> bool:
+    """Whether two polygons have the same corners, from whichever on."""
+    return len(a) == len(b) and any(np.abs(np.roll(a, k, axis=0) - b).max() < _SAME for k in range(len(a)))
+
+
+def read_place(folder: Path) -> Place:
+    """Read the folder ``map`` of a world folder: shapes.yaml or map.yaml, furniture.json and zones.yaml where they are there.
+
+    The image of map.yaml has the furniture in it; to the shapes of shapes.yaml it is added here.
+
+    Raises:
+        InputError: a file is missing or wrong; names file, line and key.
+    """
+    files = folder / "map"
+    furniture = read_furniture(files / "furniture.json") if (files / "furniture.json").is_file() else ()
+    zones = read_zones(files / "zones.yaml") if (files / "zones.yaml").is_file() else ()
+    if (files / "shapes.yaml").is_file():
+        walls = read_shapes(files / "shapes.yaml")
+        outlines = tuple(outline for piece in furniture for outline in piece.polygons())
+        discs = np.vstack([walls.discs, *(piece.discs() for piece in furniture)])
+        return Place(replace(walls, polygons=walls.polygons + outlines, discs=discs), furniture, zones)
+    if (files / "map.yaml").is_file():
+        return Place(read_map(files / "map.yaml"), furniture, zones)
+    raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; neither is there")
+
+
+def write_place(place: Place, folder: Path) -> None:
+    """Write a place into a folder, which must be there, as `read_place` reads it and Arena 3.0 lays it out.
+
+    ``map/map.yaml`` has its image beside it; a map of shapes alone is in ``map/shapes.yaml`` too, exactly. What is both cells and
+    shapes becomes cells.
+    """
+    files = folder / "map"
+    files.mkdir()
+    write_map(place.map, files / "map.yaml", image="png")
+    (files / "map.world.yaml").write_text(_FLATLAND, encoding="utf-8")
+    if not place.map.occupied.any() and place.map.unknown is None:
+        polygons, discs = place.shapes_of_walls()
+        write_shapes(replace(place.map, polygons=polygons, discs=discs), files / "shapes.yaml")
+    if place.furniture:
+        rows = ",\n ".join(json.dumps(plain(piece), allow_nan=False) for piece in place.furniture)
+        (files / "furniture.json").write_text(f"[{rows}]\n", encoding="utf-8")
+    if place.zones:
+        write_zones(place.zones, files / "zones.yaml")
+
+
+def read_furniture(path: Path) -> tuple[Furniture, ...]:
+    """Read a file of furniture: a list of ``model``, ``x``, ``y`` and ``heading``.
+
+    Raises:
+        InputError: the file cannot be read or holds something else; names file, line and key.
+    """
+    furniture = load(path, tuple[Furniture, ...])
+    for number, piece in enumerate(furniture):
+        try:
+            model_of(piece.model)
+        except InputError as error:
+            raise InputError(f"{located(path, number, 'model')}: {error}") from error
+    return furniture

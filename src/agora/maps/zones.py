@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Doubles
+from agora.config import dump, load
+from agora.core.state import Bools, Doubles
 from agora.errors import InputError
+from agora.maps.distance import inside_all
+
+_NO_AREA = 1e-9  # m2
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,3 +41,63 @@ class Zone:
         if any(p.ndim != 2 or p.shape[1:] != (2,) or len(p) < 3 for p in outlines):
             raise InputError(f"zone {label!r}: a polygon is three or more corners x, y")
         return Zone(label, (category,), outlines)
+
+    @property
+    def area(self) -> float:
+        """Of all its polygons, m2; what lies in two of them counts twice."""
+        return sum(_area(p) for p in self.polygons)
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Return whether points (..., 2) lie in one of its polygons."""
+        where = np.asarray(points, np.float64)
+        flat, within = np.ascontiguousarray(where.reshape(-1, 2)), np.zeros(where.size // 2, np.bool_)
+        one = np.empty_like(within)
+        for polygon in self.polygons:
+            inside_all(polygon, flat, one)
+            within |= one
+        return within.reshape(where.shape[:-1])
+
+
+@dataclass(frozen=True)
+class ZoneFile:
+    """One entry of a file of zones.
+
+    Attributes:
+        label: the zone's name.
+        category: what it is; one word or more.
+        polygon: its polygons, each three corners [x, y] or more, m.
+    """
+
+    label: str
+    category: tuple[str, ...]
+    polygon: tuple[tuple[tuple[float, float], ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.category or not all(self.category):
+            raise ValueError(f"category must be one word or more, got {list(self.category)}")
+        if not self.polygon:
+            raise ValueError("polygon must be a list of one polygon or more")
+        for number, corners in enumerate(self.polygon):
+            if len(corners) < 3 or _area(np.array(corners)) < _NO_AREA:
+                raise ValueError(f"polygon [{number}] must have three or more corners about an area, got {len(corners)} corners")
+
+
+def _area(corners: Doubles) -> float:
+    """Of one polygon (V, 2), m2 (Gauss's formula)."""
+    x, y = (corners - corners[0]).T
+    return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+
+
+def read_zones(path: str | Path) -> tuple[Zone, ...]:
+    """Read a file of zones: a list of ``label``, ``category`` and ``polygon``.
+
+    Raises:
+        InputError: the file cannot be read or holds something else; names file, line and key.
+    """
+    return tuple(Zone(z.label, z.category, tuple(np.array(p) for p in z.polygon)) for z in load(path, tuple[ZoneFile, ...]))
+
+
+def write_zones(zones: tuple[Zone, ...], path: str | Path) -> None:
+    """Write zones as a file that `read_zones` reads back."""
+    entries = [ZoneFile(z.label, z.category, tuple(tuple((float(x), float(y)) for x, y in p) for p in z.polygons)) for z in zones]
+    Path(path).write_text(dump(entries), encoding="utf-8")

@@ -115,6 +115,11 @@ class RobotModel:
         return float((np.abs(edges[:, 0] * corners[:, 1] - edges[:, 1] * corners[:, 0]) / np.hypot(*edges.T)).min())
 
     @property
+    def top_speed(self) -> float:
+        """Largest speed in any direction, m/s."""
+        return math.hypot(max(-self.vx[0], self.vx[1]), self.vy)
+
+    @property
     def turning_radius(self) -> float:
         """Radius of the smallest curve of the base, m; 0 for robots that turn in place."""
         return self.wheelbase / math.tan(self.max_steering) if self.wheelbase and self.max_steering else 0.0

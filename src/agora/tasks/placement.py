@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Bools, Doubles, Ints
 from agora.errors import InputError, PlacementError
-from agora.maps.distance import inside_all
+from agora.maps.distance import edges_of, gap_to_shapes, inside_all
 from agora.maps.grid import Map
 from agora.seeds import Stream
 
@@ -48,7 +49,8 @@ def place(
     *,
     apart: float = 0.0,
     keep_out: ArrayLike | None = None,
-    region: ArrayLike | None = None,
+    region: ArrayLike | Sequence[ArrayLike] | None = None,
+    forbidden: Sequence[Doubles] = (),
     connected_to: ArrayLike | None = None,
     passage: float | None = None,
     attempts: int = 1000,
@@ -66,7 +68,8 @@ def place(
         count: how many points.
         apart: least distance between two of the points, m.
         keep_out: (K, 3) discs x, y, radius that no point may be in, m.
-        region: polygon (V, 2), or a box by two opposite corners (2, 2), that the points must be in.
+        region: polygon (V, 2), or a box by two opposite corners (2, 2), that the points must be in; or several, for any of them.
+        forbidden: polygons (V, 2) from which the points keep the clearance too.
         connected_to: (2,) point whose component is to be used; without it, the largest in the region.
         passage: radius of the disc that must get from point to point, m; at most, and without it, ``clearance``.
         attempts: draws per point before giving up.
@@ -82,18 +85,19 @@ def place(
             f"not passage {passage}, clearance {clearance}, count {count}, apart {apart}, attempts {attempts}"
         )
     discs = np.zeros((0, 3)) if keep_out is None else np.asarray(keep_out, np.float64).reshape(-1, 3)
-    corners = _corners(region)
+    areas = _areas(region)
     asked = f"{count} points with {clearance:g} m clearance" + (f", {apart:g} m apart" if apart else "")
     asked += f", outside {len(discs)} discs" if len(discs) else ""
-    asked += ", in the region" if corners is not None else ""
-    cells = _candidates(map, clearance, passage, corners, connected_to)
+    asked += ", in the region" if areas else ""
+    asked += f", outside {len(forbidden)} forbidden zones" if forbidden else ""
+    cells = _candidates(map, clearance, passage, areas, connected_to)
     limit = attempts * count if len(cells) else 0
     points: Doubles = np.empty((0, 2))
     while len(points) < count and limit > 0:
         batch = min(max(64, 2 * count), 4096)
         limit -= batch
         drawn = _draw(stream, map, cells, batch)
-        for point in drawn[_allowed(map, drawn, clearance, discs, corners)]:
+        for point in drawn[_allowed(map, drawn, clearance, discs, areas, forbidden)]:
             if len(points) == count:
                 break
             if (np.hypot(*(points - point).T) >= apart).all():
@@ -113,10 +117,17 @@ def _draw(stream: Stream, map: Map, cells: Array, count: int) -> Doubles:
     return np.asarray((corner + draws[:, 1:]) * map.resolution + map.origin)
 
 
-def _corners(region: ArrayLike | None) -> Doubles | None:
-    """The region as a polygon."""
+def _areas(region: ArrayLike | Sequence[ArrayLike] | None) -> list[Doubles]:
+    """The region as polygons."""
     if region is None:
-        return None
+        return []
+    if isinstance(region, list | tuple) and region and np.ndim(region[0]) == 2:
+        return [_corners(area) for area in region]
+    return [_corners(region)]
+
+
+def _corners(region: ArrayLike | Sequence[ArrayLike]) -> Doubles:
+    """One region as a polygon."""
     corners = np.array(region, np.float64)
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2 or not np.isfinite(corners).all():
         raise InputError(f"a region is a polygon (V, 2) or two opposite corners (2, 2), not an array of shape {corners.shape}")
@@ -126,8 +137,8 @@ def _corners(region: ArrayLike | None) -> Doubles | None:
     return corners
 
 
-def _candidates(map: Map, clearance: float, passage: float, corners: Doubles | None, connected_to: ArrayLike | None) -> Array:
-    """Numbers of the cells of one component that may hold a point with the clearance, in the region's bounding box."""
+def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles], connected_to: ArrayLike | None) -> Array:
+    """Numbers of the cells of one component that may hold a point with the clearance, in the areas' bounding boxes."""
     number = 0
     if connected_to is not None:
         point = np.asarray(connected_to, np.float64)[:2]
@@ -137,37 +148,48 @@ def _candidates(map: Map, clearance: float, passage: float, corners: Doubles | N
             raise PlacementError(
                 f"nothing is connected to {point.tolist()}: a disc of {passage:g} m does not fit there, in map {map.name!r}"
             )
-    if corners is None:
-        return _cells(map, clearance, passage, number)
-    low, high = (corners.min(0) - map.origin) / map.resolution, (corners.max(0) - map.origin) / map.resolution
-    return _cells(map, clearance, passage, number, (*low.tolist(), *high.tolist()))
+    in_cells = [(area - map.origin) / map.resolution for area in areas]
+    boxes = tuple((*area.min(0).tolist(), *area.max(0).tolist()) for area in in_cells)
+    return _cells(map, clearance, passage, number, boxes)
 
 
 @functools.lru_cache(maxsize=64)
-def _cells(map: Map, clearance: float, passage: float, number: int, box: tuple[float, ...] = ()) -> Array:
-    """Numbers of the cells of component ``number``, the largest in the box for 0, that may hold a point; box in cells."""
+def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple[tuple[float, ...], ...] = ()) -> Array:
+    """Numbers of the cells of component ``number``, the largest in the boxes for 0, that may hold a point; boxes in cells."""
     labels = component_of(map, passage)
     near = (labels > 0) & (map.clearance > clearance - math.sqrt(0.5) * map.resolution)
-    if box:
+    if boxes:
         rows, columns = np.ogrid[: map.shape[0], : map.shape[1]]
-        near &= (rows + 1 >= box[1]) & (rows <= box[3]) & (columns + 1 >= box[0]) & (columns <= box[2])
+        boxed = np.zeros(map.shape, np.bool_)
+        for x0, y0, x1, y1 in boxes:
+            boxed |= (rows + 1 >= y0) & (rows <= y1) & (columns + 1 >= x0) & (columns <= x1)
+        near &= boxed
     cells = np.flatnonzero(near & (labels == (number or int(np.argmax(np.bincount(labels[near], minlength=2))))))
     cells.flags.writeable = False
     return cells
 
 
-def _allowed(map: Map, points: Doubles, clearance: float, discs: Doubles, corners: Doubles | None) -> Bools:
-    """Which points keep the clearance to everything static, are in the region and outside the discs."""
+def _allowed(
+    map: Map, points: Doubles, clearance: float, discs: Doubles, areas: list[Doubles], forbidden: Sequence[Doubles]
+) -> Bools:
+    """Which points keep the clearance to everything static and forbidden, are in an area and outside the discs."""
     lower, upper = np.array(map.origin) + clearance, np.array(map.origin) + map.size - clearance
     allowed = np.asarray(((points >= lower) & (points <= upper)).all(axis=1))
     for x, y, radius in discs:
         allowed &= np.hypot(points[:, 0] - x, points[:, 1] - y) >= radius
-    if corners is not None:
-        within = np.empty(len(points), np.bool_)
-        inside_all(corners, points, within)
-        allowed &= within
+    if areas:
+        allowed &= np.any([_inside(area, points) for area in areas], axis=0)
+    if forbidden:
+        gap = gap_to_shapes(points, edges_of(forbidden), np.zeros((0, 3)), tuple(forbidden))
+        allowed &= (gap > 0) & (gap >= clearance)
     kept = np.flatnonzero(allowed)
     room = map.gap(points[kept], clearance, unknown=True) >= clearance
     room &= map.clearance_at(points[kept]) >= np.float32(clearance)
     allowed[kept] = room
     return allowed
+
+
+def _inside(area: Doubles, points: Doubles) -> Bools:
+    within = np.empty(len(points), np.bool_)
+    inside_all(area, points, within)
+    return within

@@ -23,7 +23,12 @@ _OLDER = {"format", "pedsim_agents", "static_obstacles", "robot_position", "robo
 _OLDEST = {"scenarios"}
 
 
-def _pose(key: str, values: Pose) -> Pose:
+def pose_of(key: str, values: Pose) -> Pose:
+    """Return x, y and the heading, put into (-pi, pi], of two or three numbers.
+
+    Raises:
+        ValueError: there are more or fewer; the message begins with the key.
+    """
     if len(values) not in (2, 3):
         raise ValueError(f"{key} must be [x, y] or [x, y, heading], not {len(values)} numbers")
     heading = values[2] if len(values) == 3 else 0.0
@@ -43,7 +48,7 @@ class Robot:
 
     def __post_init__(self) -> None:
         for key in ("start", "goal"):
-            object.__setattr__(self, key, _pose(key, getattr(self, key)))
+            object.__setattr__(self, key, pose_of(key, getattr(self, key)))
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Obstacle:
     interaction_radius: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pos", _pose("pos", self.pos))
+        object.__setattr__(self, "pos", pose_of("pos", self.pos))
         if self.interaction_radius is not None and self.interaction_radius < 0:
             raise ValueError(f"interaction_radius must be at least 0, not {self.interaction_radius}")
 
@@ -127,7 +132,7 @@ class Pedestrian:
     configuration: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pos", _pose("pos", self.pos))
+        object.__setattr__(self, "pos", pose_of("pos", self.pos))
         for number, point in enumerate(self.waypoints):
             if len(point) not in (2, 3):
                 raise ValueError(f"waypoints must be [x, y] or [x, y, radius]; number {number} has {len(point)} numbers")

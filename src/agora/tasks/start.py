@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from agora.core.state import SOCIAL_STATES, Doubles, Ints
 
 if TYPE_CHECKING:
     from agora.datasets.trajectories import Trajectories
+    from agora.maps.furniture import Furniture
     from agora.maps.grid import Map
     from agora.robots.model import RobotModel
 
@@ -28,6 +29,21 @@ class RobotStart:
     model: RobotModel
     pose: Doubles
     goals: Doubles
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A piece of furniture of an episode; the cells and shapes of its map have it already.
+
+    Attributes:
+        name: of its own, e.g. "S_shelf_1".
+        kind: whether pedestrians use it (interactive).
+        furniture: what it is, and where.
+    """
+
+    name: str
+    kind: Literal["static", "interactive"]
+    furniture: Furniture
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +117,8 @@ class Start:
         replay: recorded pedestrians; they take the slots after the simulated ones.
         replay_radius: of recorded pedestrians, m.
         replay_phase: (n,) s by which each recording is ahead; empty for none.
+        things: furniture that stands in the map for this episode.
+        names, looks: of the simulated pedestrians, e.g. "D_actor1_1" and "actor1"; for simulators that show them.
     """
 
     entry: str
@@ -114,6 +132,9 @@ class Start:
     replay: Trajectories | None = None
     replay_radius: float = 0.3
     replay_phase: Doubles = field(default_factory=lambda: np.zeros(0))
+    things: tuple[Thing, ...] = ()
+    names: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
 
     @property
     def crowd_size(self) -> int:

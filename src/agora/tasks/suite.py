@@ -16,6 +16,7 @@ from agora.registry import Named, Plug
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
 from agora.share import folder
+from agora.tasks.module import Plan
 from agora.tasks.periods import Periods
 from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.world import People, Person, Task
@@ -69,6 +70,9 @@ class Stage:
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.
         periods: how often things happen.
+        modules: what changes the stage before each episode, or the task after; one after the other.
+        forbidden: categories of zones in which nothing is placed at random.
+        seed: of every random stream, instead of the suite's.
         navigation: how robots get their paths.
     """
 
@@ -86,6 +90,9 @@ class Stage:
     ends: tuple[Ending, ...] = ("pedestrian", "wall", "robot", "out_of_map")
     after_end: Literal["stay", "remove"] = "stay"
     periods: Periods = field(default_factory=Periods)
+    modules: tuple[Annotated[Named, Plug("modules")], ...] = ()
+    forbidden: tuple[str, ...] = ("forbidden",)
+    seed: int | None = None
     navigation: Navigation = field(default_factory=Navigation)
 
     def __post_init__(self) -> None:
@@ -102,6 +109,8 @@ class Stage:
                 raise ValueError(f"{key} must be above 0 and at most {most}, got {getattr(self, key)}")
         if self.heading_tolerance is not None and self.heading_tolerance < 0:
             raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
+        if self.seed is not None and self.seed < 0:
+            raise ValueError(f"seed must be at least 0, got {self.seed}")
         often = self.navigation.replan / self.periods.control
         if often < 0 or abs(often - round(often)) > 1e-6:
             raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {often}")
@@ -154,28 +163,70 @@ class Suite:
         """The name of an episode: ``suite/stage/episode``."""
         return f"{self.name}/{stage}/{episode}"
 
+    def seed_of(self, stage: str) -> int:
+        """The seed of a stage: its own, or the suite's."""
+        own = self.stage(stage).seed
+        return self.seed if own is None else own
+
     def start(self, stage_name: str, episode: int) -> Start:
         """Put one episode together; the result depends on the suite, the seed and the episode alone.
 
         Raises:
             InputError: a file of the stage is wrong, or something does not fit into its world.
         """
-        stage, entry = self.stage(stage_name), self.entry(stage_name, episode)
-        stream = Stream(entry, self.seed, "task")
-        source = stage.world.part
-        names = source.names()
-        try:
-            world = source.world(names[episode % len(names)], stream)
-            models = _models(stage)
-            task = Task(world, world.map, max((m.radius for m in models), default=0.3), stage.safety, stream, stage.crowd.people)
-            task.robots = stage.robots.part.place(task)
-            stage.obstacles.part.place(task)
-            _check_cues(stage, task.pedestrians)
-        except PlacementError as error:
-            raise PlacementError(f"{entry}: {error}") from error
-        except InputError as error:
-            raise InputError(f"{entry}: {error}") from error
-        return _start(entry, self.seed, stage, task, models)
+        return put_together(Plan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name)))
+
+
+def put_together(plan: Plan) -> Start:
+    """Put one episode together, for suites and task generators alike; the result depends on the plan alone.
+
+    Raises:
+        InputError: a file of the stage is wrong, or something does not fit into its world.
+    """
+    try:
+        plan, task, models = prepare(plan)
+        task.robots = plan.stage.robots.part.place(task)
+        plan.stage.obstacles.part.place(task)
+        _check_cues(plan.stage, task.pedestrians)
+        for finish in task.later:
+            finish()
+        for module in plan.stage.modules:
+            module.part.after_reset(task)
+        return _start(plan, task, robot_starts(task, models))
+    except PlacementError as error:
+        raise PlacementError(f"{plan.entry}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{plan.entry}: {error}") from error
+
+
+def prepare(plan: Plan) -> tuple[Plan, Task, list[RobotModel]]:
+    """Let the modules change a plan, and return it with its task, in which nothing is placed yet, and the robots' models.
+
+    Raises:
+        InputError: a module refuses the plan, or the world cannot be had.
+    """
+    done = 0
+    while done < len(plan.stage.modules):
+        plan = plan.stage.modules[done].part.before_reset(plan)
+        done += 1
+    stage, stream = plan.stage, Stream(plan.entry, plan.seed, "task")
+    names = stage.world.part.names()
+    world = stage.world.part.world(names[plan.episode % len(names)], stream)
+    models = _models(stage)
+    task = Task(
+        world,
+        world.map,
+        max((m.radius for m in models), default=0.3),
+        stage.safety,
+        stream,
+        stage.crowd.people,
+        forbidden=tuple(world.areas(stage.forbidden)),
+        timeout=stage.timeout if world.timeout is None else world.timeout,
+        goal_tolerance=stage.goal_tolerance,
+        speed=max((m.top_speed for m in models), default=0.0),
+        control=stage.periods.control,
+    )
+    return plan, task, models
 
 
 def _check_cues(stage: Stage, people: list[Person]) -> None:
@@ -198,22 +249,34 @@ def _check_name(name: str) -> None:
         raise ValueError(f"name must be a printable text without '/' that does not begin with '.', got {name!r}")
 
 
-def _start(entry: str, seed: int, stage: Stage, task: Task, models: list[RobotModel]) -> Start:
+def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]:
+    """The robots of a task with their models, one for all or one for each.
+
+    Raises:
+        InputError: there are no robots, or another number of models.
+    """
     if not task.robots:
-        raise InputError(f"{entry}: the robots mode placed no robot")
+        raise InputError("the robots mode placed no robot")
     if len(models) not in (1, len(task.robots)):
-        raise InputError(f"{entry}: robot names {len(models)} models for {len(task.robots)} robots")
+        raise InputError(f"robot names {len(models)} models for {len(task.robots)} robots")
     models = models if len(models) == len(task.robots) else models * len(task.robots)
-    robots = tuple(RobotStart(m, start, goals) for m, (start, goals) in zip(models, task.robots, strict=True))
+    return tuple(RobotStart(m, start, goals) for m, (start, goals) in zip(models, task.robots, strict=True))
+
+
+def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
+    stage = plan.stage
     return Start(
-        entry=entry,
-        seed=seed,
+        entry=plan.entry,
+        seed=plan.seed,
         map=task.map,
         robots=robots,
         pedestrians=_pedestrians(task.pedestrians, task.crowd),
-        timeout=stage.timeout if task.world.timeout is None else task.world.timeout,
+        timeout=task.timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
+        things=tuple(task.things),
+        names=tuple(person.name or f"D_{person.look}_{k}" for k, person in enumerate(task.pedestrians, 1)),
+        looks=tuple(person.look for person in task.pedestrians),
         replay=task.replay,
         replay_radius=task.replay_radius,
         replay_phase=task.phase,

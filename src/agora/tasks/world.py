@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.seeds import Stream
+from agora.tasks.placement import place
+from agora.tasks.start import Thing
 
 if TYPE_CHECKING:
     from agora.datasets.trajectories import Trajectories
@@ -32,6 +36,7 @@ class World:
         timeout: s, where the world sets one.
         people: pedestrians that belong to it, beside the scenario's, for the obstacles mode ``scenario``.
         furniture: what stands in the map, whose cells it occupies; zones: parts of the map by category.
+        folder: of the world, where it has one; modes read their files there.
     """
 
     map: Map
@@ -43,6 +48,12 @@ class World:
     people: tuple[Person, ...] = ()
     furniture: tuple[Furniture, ...] = ()
     zones: tuple[Zone, ...] = ()
+    folder: Path | None = None
+
+    def areas(self, categories: Iterable[str]) -> list[Doubles]:
+        """The polygons (V, 2) of the zones that have one of the categories; with "*", of all."""
+        wanted = set(categories)
+        return [area for zone in self.zones if "*" in wanted or wanted & set(zone.category) for area in zone.polygons]
 
     def named(self, *keys: str | int) -> str:
         """The beginning of a message about a value of the scenario: file, line and key where it was read from a file."""
@@ -65,7 +76,10 @@ class RobotsMode(Protocol):
     """Where robots start and what they are to reach."""
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
-        """Return the start pose (3,) and the goals (G, 3) of each robot."""
+        """Return the start pose (3,) and the goals (G, 3) of each robot.
+
+        Goals that obstacles need not make room for are added to ``task.robots`` by a function that is appended to ``task.later``.
+        """
 
 
 class ObstaclesMode(Protocol):
@@ -87,6 +101,11 @@ class Task:
         robots: start pose and goals of each robot, once placed.
         pedestrians: simulated ones, once placed.
         replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
+        things: furniture put into the map.
+        forbidden: polygons (V, 2) in which `place` puts nothing.
+        timeout: s. goal_tolerance: m. speed: of the fastest robot, m/s. control: s between two calls of the planner.
+        later: called one after the other when robots and obstacles are placed.
+        numbers: how many names there are of each beginning.
     """
 
     world: World
@@ -100,6 +119,42 @@ class Task:
     replay: Trajectories | None = None
     replay_radius: float = 0.3
     phase: Doubles = field(default_factory=lambda: np.zeros(0))
+    things: list[Thing] = field(default_factory=list)
+    forbidden: tuple[Doubles, ...] = ()
+    timeout: float = 60.0
+    goal_tolerance: float = 0.3
+    speed: float = 2.0
+    control: float = 0.1
+    later: list[Callable[[], None]] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def place(self, clearance: float, count: int, **conditions: Any) -> Doubles:
+        """Points (count, 2) in free space and in no forbidden zone; ``conditions`` are those of `agora.tasks.placement.place`.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        return place(self.stream, self.map, clearance, count, forbidden=self.forbidden, **conditions)
+
+    def name(self, letter: Literal["S", "I", "D"], model: str) -> str:
+        """The next name of a thing or pedestrian as Arena forms it: S, I or D (static, interactive, dynamic), model and number."""
+        beginning = f"{letter}_{model}"
+        self.numbers[beginning] = self.numbers.get(beginning, 0) + 1
+        return f"{beginning}_{self.numbers[beginning]}"
+
+    def furnish(self, things: Sequence[Thing]) -> None:
+        """Put furniture into the map."""
+        if things:
+            polygons = tuple(outline for thing in things for outline in thing.furniture.polygons())
+            discs = np.vstack([self.map.discs, *(thing.furniture.discs() for thing in things)])
+            self.map = replace(self.map, discs=discs, polygons=self.map.polygons + polygons)
+            self.things.extend(things)
+
+    def enough_goals(self, spacing: float) -> int:
+        """How many goals nobody can use up before the time-out, where each is at least ``spacing`` m from the one before."""
+        calls = math.ceil(self.timeout / self.control) + 2
+        ride = spacing - 2 * self.goal_tolerance
+        return calls if ride <= 0 else min(calls, math.ceil(1.001 * self.timeout * self.speed / ride) + 2)
 
     def check_free(self, who: str, point: Doubles, *keys: str | int) -> None:
         """Make sure that the place of somebody whom the scenario names at ``keys`` is on the map and in no obstacle.
@@ -157,6 +212,7 @@ class Person:
         type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
         waits: s, how long it stands before it sets out for each waypoint; none where fewer are given. company: distance at which it
             stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need the behaviour ``cues``.
+        name: of its own. look: what simulators show it as.
     """
 
     position: Doubles
@@ -173,6 +229,8 @@ class Person:
     state: str = "walking"
     waits: tuple[float, ...] = ()
     company: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    name: str = ""
+    look: str = "actor1"
 
     def facing(self) -> float:
         """Heading at the start, rad."""

@@ -8,8 +8,10 @@ from agora.testing.cards import check_card
 from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
+from agora.testing.generators import check_map_generator
 from agora.testing.global_planners import check_global_planner
 from agora.testing.metrics import check_metric
+from agora.testing.modules import check_module
 from agora.testing.planners import check_planner
 from agora.testing.scenes import Move, observation
 from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
@@ -21,7 +23,9 @@ __all__ = [
     "check_costmap_layer",
     "check_crowd_model",
     "check_global_planner",
+    "check_map_generator",
     "check_metric",
+    "check_module",
     "check_obstacles_mode",
     "check_planner",
     "check_robots_mode",

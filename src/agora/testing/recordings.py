@@ -55,7 +55,7 @@ def recording(
         pedestrian_present=present,
         pedestrian_radius=rng.uniform(0.2, 0.35, pedestrians),
         pedestrian_id=rng.permutation(90)[:pedestrians].astype(np.int32),
-        pedestrian_group=np.full(pedestrians, -1, np.int32),
+        pedestrian_group=np.broadcast_to(np.arange(pedestrians, dtype=np.int32) // 2 % 4 - 1, shape).copy(),
         contacts=tuple(Contact(float(time[samples // 2]), kind, 3, *place.tolist()) for kind in ContactKind if events),
         outcome=outcome,
         timeout=60.0,

@@ -11,7 +11,9 @@ import numpy as np
 from agora.core.state import Array
 from agora.datasets.trajectories import Trajectories
 from agora.errors import PlacementError
+from agora.maps.distance import edges_of, gap_to_shapes
 from agora.maps.grid import Map
+from agora.maps.zones import Zone
 from agora.seeds import Stream
 from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
 from agora.tasks.world import ObstaclesMode, People, RobotsMode, Task, World, WorldSource
@@ -22,6 +24,12 @@ from agora.testing.guard import identical, pure
 _SEEDS = (1, 2, 3, 4)
 _RADIUS, _SAFETY = 0.3, 0.2
 _SLACK = 1e-6
+FORBIDDEN = Zone.of("store", "forbidden", [(3.4, 8.6), (6.2, 8.3), (5.8, 10.4), (3.1, 10.1)])
+ZONES = (
+    Zone.of("west", "public", [(-3.7, 2.3), (1.6, 2.3), (2.2, 10.4), (-3.7, 10.4)]),
+    Zone.of("east", "staff", [(2.2, 2.3), (9.2, 2.3), (9.2, 7.9), (2.6, 8.2)], [(7.0, 7.9), (9.2, 7.9), (9.2, 10.4)]),
+    FORBIDDEN,
+)
 
 
 def check_world_source(source: WorldSource, *, most: int = 3) -> None:
@@ -75,6 +83,9 @@ def _check_world(world: World, where: str) -> None:
 def task(seed: int = 1, *, map: Map | None = None) -> Task:
     """Return a task in a hall whose world has a scenario of two robots, things and pedestrians, and recorded pedestrians.
 
+    Its zones are a ``public`` one in the west, a ``staff`` one in the east, and a ``forbidden`` one in the north that bars random
+    places.
+
     Args:
         seed: of its stream.
         map: of its world, in place of the hall.
@@ -86,16 +97,17 @@ def task(seed: int = 1, *, map: Map | None = None) -> Task:
     robots = (Robot((-2.9, 4.2, 0.4), (7.9, 9.3, -2.0)), Robot((8.3, 3.1, 3.0), (0.7, 9.6, 0.1)))
     x, y = [1.0, 2.0, 2.5, 7.0, 8.0], [3.0, 3.5, 6.0, 6.0, 8.5]
     recorded = Trajectories.of_rows([0.0, 2.0, 5.0, 1.0, 4.0], [4, 4, 4, 9, 9], x, y)
-    world = World(map or hall(), Scenario(robots, things), replace(recorded, period=np.array([6.0, 4.0])), 0.25)
-    return Task(world, world.map, _RADIUS, _SAFETY, Stream("contract/task/0", seed, "task"), People())
+    world = World(map or hall(), Scenario(robots, things), replace(recorded, period=np.array([6.0, 4.0])), 0.25, zones=ZONES)
+    stream = Stream("contract/task/0", seed, "task")
+    return Task(world, world.map, _RADIUS, _SAFETY, stream, People(), forbidden=FORBIDDEN.polygons)
 
 
 def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
     """Check a robots mode against the contract of `agora.tasks.world`.
 
     Every robot has a start pose and one goal or more, finite, with headings in (-pi, pi], on the map and clear of walls; starts are
-    clear of each other; the same stream gives the same bits, and another one other places if the mode is random; where nothing is
-    free it says so; nothing given is written to; no global generator is drawn from.
+    clear of each other; random places are in no forbidden zone; the same stream gives the same bits, and another one other places
+    if the mode is random; where nothing is free it says so; nothing given is written to; no global generator is drawn from.
 
     Args:
         mode: to check.
@@ -119,6 +131,7 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
             if (np.abs(poses[:, 2]) > np.pi + _SLACK).any():
                 raise check.fail(f"robot {number}: a heading of {poses[:, 2].tolist()} is not in (-pi, pi]")
             check.clear(given.map, poses[:, :2], clearance, f"robot {number} of seed {seed}")
+            check.allowed(given, poses[:, :2], f"robot {number} of seed {seed}", random)
         starts = np.array([start[:2] for start, _ in robots])
         check.apart(starts, np.full(len(starts), clearance), f"starts of seed {seed}")
     check.chance(placed, check.robots(task(_SEEDS[0])), random)
@@ -134,10 +147,10 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
     """Check an obstacles mode against the contract of `agora.tasks.world`.
 
-    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall, in no robot and not in each other;
-    static obstacles leave the robots' starts and goals free; recorded pedestrians appear only where there are some; the same
-    stream gives the same bits, and another one another task if the mode is random; the world, its map and the robots' places are
-    not written to; no global generator is drawn from.
+    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall, in no robot and not in each other; names
+    are different; random places are in no forbidden zone; static obstacles leave the robots' starts and goals free; recorded
+    pedestrians appear only where there are some; the same stream gives the same bits, and another one another task if the mode is
+    random; the world, its map and the robots' places are not written to; no global generator is drawn from.
 
     Args:
         mode: to check.
@@ -164,6 +177,11 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
             if not (person.speed > 0 and person.radius > 0 and person.mode in (0, 1, 2)):
                 raise check.fail(f"{who}: speed {person.speed}, radius {person.radius}, mode {person.mode}")
             check.clear(done.map, person.position[None], person.radius, who)
+            check.allowed(done, np.vstack([person.position, person.waypoints]), who, random)
+        check.allowed(done, np.array([(t.furniture.x, t.furniture.y) for t in done.things]).reshape(-1, 2), where, random)
+        names = [name for name in (*(t.name for t in done.things), *(p.name for p in done.pedestrians)) if name]
+        if len(set(names)) < len(names):
+            raise check.fail(f"{where}: names are not different: {sorted(names)}")
         starts = [start[:2] for start, _ in done.robots]
         people = [p.position for p in done.pedestrians]
         check.apart(np.array([*starts, *people]), np.array([_RADIUS] * len(starts) + radii), f"robots and pedestrians of {where}")
@@ -174,7 +192,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
 
 def _result(done: Task) -> dict[str, Any]:
     """What an obstacles mode decided."""
-    return {"map": done.map, "pedestrians": done.pedestrians, "replay": done.replay, "phase": done.phase}
+    return {"map": done.map, "things": done.things, "pedestrians": done.pedestrians, "replay": done.replay, "phase": done.phase}
 
 
 def _gap(map: Map, points: Array) -> Array:
@@ -198,7 +216,10 @@ class _Mode:
     def robots(self, given: Task) -> list[tuple[Array, Array]]:
         """What a robots mode places."""
         with pure(f"{self.name}: place", mode=self.mode, world=given.world, map=given.map):
-            return list(self.mode.place(given))
+            given.robots = list(self.mode.place(given))
+            for finish in given.later:
+                finish()
+        return given.robots
 
     def obstacles(self, seed: int) -> Task:
         """A task after an obstacles mode."""
@@ -216,6 +237,12 @@ class _Mode:
         if gap.min(initial=math.inf) < clearance - _SLACK:
             point = points[np.argmin(gap)]
             raise self.fail(f"{where}: {point.tolist()} is {gap.min():.3f} m from a wall or the border, not {clearance:g} m clear")
+
+    def allowed(self, given: Task, points: Array, where: str, random: bool) -> None:
+        """Points in no forbidden zone, where they are drawn."""
+        gap = gap_to_shapes(points, edges_of(given.forbidden), np.zeros((0, 3)), given.forbidden) if random else np.ones(1)
+        if len(points) and gap.min() <= 0.0:
+            raise self.fail(f"{where}: {points[np.argmin(gap)].tolist()} is in a forbidden zone")
 
     def apart(self, points: Array, radii: Array, where: str) -> None:
         """Discs that do not overlap."""

@@ -1,17 +1,51 @@
-"""Pedestrians and static discs at random places."""
+"""Pedestrians, furniture and static discs at random places."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.tasks.placement import place
-from agora.tasks.world import Person, Task
+from agora.errors import UnknownNameError
+from agora.maps.furniture import model_of
+from agora.seeds import Stream
+from agora.tasks.population import MOST, add_furniture, add_pedestrians, robot_places
+from agora.tasks.world import Task
 
-_MOST = 10_000
-_RING = 0.8  # distance between members of a group at the start, m
+
+@dataclass(frozen=True)
+class Amount:
+    """How many of one class, and which, as Arena 3.0's files have it.
+
+    Attributes:
+        min, max: least and most of them; every number in between is as likely.
+        models: names, one of which is drawn for each.
+        weights: how likely each model is, in any unit; equally likely without.
+    """
+
+    min: int = 0
+    max: int = 0
+    models: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min <= self.max <= MOST:
+            raise ValueError(f"min must be at least 0 and at most max, which is at most {MOST}, got min {self.min}, max {self.max}")
+        if self.max and not self.models:
+            raise ValueError("models must name at least one model where max is above 0")
+        if self.weights and (len(self.weights) != len(self.models) or min(self.weights) < 0 or not 0 < sum(self.weights) < 1e300):
+            raise ValueError(f"weights must be one for each of the {len(self.models)} models, at least 0 and not all 0")
+
+    def draw(self, stream: Stream) -> list[str]:
+        """The models of as many as chance decides."""
+        count = stream.integer(self.min, self.max)
+        steps = list(accumulate(self.weights or (1.0,) * len(self.models)))
+        last = max((k for k, weight in enumerate(self.weights) if weight > 0), default=len(steps) - 1)
+        drawn = (bisect_right(steps, float(stream.uniform(0.0, steps[-1]))) for _ in range(count))
+        return [self.models[min(k, last)] for k in drawn]
 
 
 @dataclass(frozen=True)
@@ -19,16 +53,19 @@ class Random:
     """Uniformly drawn numbers of pedestrians and static obstacles.
 
     Attributes:
-        dynamic: least and most pedestrians.
-        static: least and most static discs; static_radius: their smallest and largest radius, m.
+        dynamic: least and most pedestrians; or a mapping of min, max, models (their looks) and weights, as in Arena 3.0.
+        static: least and most static discs; or a mapping of min, max, models (of furniture) and weights.
+        interactive: furniture that pedestrians use, as a mapping of min, max, models and weights.
+        static_radius: smallest and largest radius of the discs, m.
         waypoints: of each pedestrian; the start is the last of them.
         clearance: of starts and waypoints to walls, m.
-        keep_clear: distance between robots' starts or goals and pedestrians' starts or static discs, m.
+        keep_clear: distance between robots' starts or goals and pedestrians' starts or static obstacles, m.
         group_size: least and most members of a walking group, who share their waypoints; 1, 1 for none.
     """
 
-    dynamic: tuple[int, int] = (0, 0)
-    static: tuple[int, int] = (0, 0)
+    dynamic: tuple[int, int] | Amount = (0, 0)
+    static: tuple[int, int] | Amount = (0, 0)
+    interactive: Amount = Amount()
     static_radius: tuple[float, float] = (0.2, 0.5)
     waypoints: int = 2
     clearance: float = 0.5
@@ -37,53 +74,59 @@ class Random:
 
     def __post_init__(self) -> None:
         for name in ("dynamic", "static", "group_size"):
-            low, high = getattr(self, name)
-            if not (1 if name == "group_size" else 0) <= low <= high <= _MOST:
-                raise ValueError(f"{name} must be [least, most], at most {_MOST}, got {[low, high]}")
+            range_ = getattr(self, name)
+            if not isinstance(range_, Amount) and not (1 if name == "group_size" else 0) <= range_[0] <= range_[1] <= MOST:
+                raise ValueError(f"{name} must be [least, most], at most {MOST}, got {list(range_)}")
+        for name in ("static", "interactive"):
+            for model in getattr(getattr(self, name), "models", ()):
+                try:
+                    model_of(model)
+                except UnknownNameError as error:
+                    raise ValueError(f"{name}: {error}") from error
         if not 0 < self.static_radius[0] <= self.static_radius[1]:
             raise ValueError(f"static_radius must be [smallest, largest] above 0, got {list(self.static_radius)}")
-        if not 1 <= self.waypoints <= _MOST:
-            raise ValueError(f"waypoints must be in [1, {_MOST}], got {self.waypoints}")
+        if not 1 <= self.waypoints <= MOST:
+            raise ValueError(f"waypoints must be in [1, {MOST}], got {self.waypoints}")
         for name in ("clearance", "keep_clear"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
 
     def place(self, task: Task) -> None:
-        """Put pedestrians and discs into the task."""
-        taken = [np.array([*place_, self.keep_clear]) for start, goals in task.robots for place_ in (start[:2], *goals[:, :2])]
-        self._static(task, np.array(taken).reshape(-1, 3))
-        starts = np.array([np.array([*start[:2], self.keep_clear]) for start, _ in task.robots]).reshape(-1, 3)
-        count = task.stream.integer(*self.dynamic)
-        group = 0
-        while count > 0:
-            size = min(task.stream.integer(*self.group_size), count)
-            self._group(task, size, group if size > 1 else -1, starts)
-            group += size > 1
-            count -= size
+        """Put furniture, discs and pedestrians into the task.
 
-    def _static(self, task: Task, taken: Doubles) -> None:
-        count = task.stream.integer(*self.static)
+        Raises:
+            PlacementError: there is no room.
+        """
+        if not isinstance(self.static, Amount):
+            self._discs(task, self.static, robot_places(task, self.keep_clear, goals=True))
+        static = self.static.draw(task.stream) if isinstance(self.static, Amount) else []
+        interactive = self.interactive.draw(task.stream) if self.interactive.max else []
+        add_furniture(task, [("static", m) for m in static] + [("interactive", m) for m in interactive], self.keep_clear)
+        if isinstance(self.dynamic, Amount):
+            looks = self.dynamic.draw(task.stream)
+        else:
+            looks = ["actor1"] * task.stream.integer(*self.dynamic)
+        group = 1 + max((person.group for person in task.pedestrians), default=-1)
+        while looks:
+            size = min(task.stream.integer(*self.group_size), len(looks))
+            add_pedestrians(
+                task,
+                looks[:size],
+                waypoints=self.waypoints,
+                clearance=self.clearance,
+                keep_clear=self.keep_clear,
+                group=group if size > 1 else -1,
+            )
+            group += size > 1
+            del looks[:size]
+
+    def _discs(self, task: Task, range_: tuple[int, int], taken: Doubles) -> None:
+        count = task.stream.integer(*range_)
         if not count:
             return
         radii = task.stream.uniform(*self.static_radius, (count,))
         apart = 2 * self.static_radius[1] + 2 * (task.radius + task.safety)
         keep_out = taken + np.array([0.0, 0.0, self.static_radius[1]])
-        centres = place(task.stream, task.map, apart - self.static_radius[1], count, apart=apart, keep_out=keep_out)
+        centres = task.place(apart - self.static_radius[1], count, apart=apart, keep_out=keep_out)
         discs = np.column_stack([centres, radii])
         task.map = replace(task.map, discs=np.vstack([task.map.discs, discs]))
-
-    def _group(self, task: Task, size: int, group: int, keep_out: Doubles) -> None:
-        crowd = task.crowd
-        clearance = max(self.clearance, crowd.radius) + (_RING if size > 1 else 0.0)
-        others = np.array([[*p.position, 2.2 * crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
-        blocked = np.vstack([keep_out, others]) + np.array([0.0, 0.0, _RING if size > 1 else 0.0])
-        centre = place(task.stream, task.map, clearance, 1, keep_out=blocked)
-        route = place(task.stream, task.map, clearance, self.waypoints, connected_to=centre[0])
-        speed = crowd.draw_speed(task.stream)
-        turn = float(task.stream.uniform(-np.pi, np.pi))
-        for k in range(size):
-            angle = turn + 2 * np.pi * k / size
-            offset = _RING * np.array([np.cos(angle), np.sin(angle)]) if size > 1 else np.zeros(2)
-            start = centre[0] + offset
-            waypoints = np.vstack([route + offset, start])
-            task.pedestrians.append(Person(start, waypoints, speed, crowd.radius, group=group))

@@ -6,23 +6,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agora.errors import InputError, nearest
+from agora.errors import InputError, UnknownNameError
+from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.scenario import Obstacles, Pedestrian
 from agora.tasks.world import People, Person, Task, World
 
-STATIC_RADIUS = {
-    "chair": 0.3, "office_chair": 0.35, "cleaner": 0.4, "cuboid": 0.5, "cylinder": 0.25, "shelf": 0.6, "long_shelf": 1.0,
-    "office_desk": 0.7, "table": 0.6, "pallet": 0.6, "pallet2": 0.6, "pallet_jack_1": 0.6, "pallet_jack_2": 0.6,
-    "pallet_jack_3": 0.6, "random": 0.4, "tree": 0.4,
-}  # fmt: skip
-"""Radius of the disc that stands for an Arena model, m: a choice of ours, the models' licence lets nobody ship them."""
-
 
 @dataclass(frozen=True)
 class Scenario:
-    """The file's static and interactive obstacles as discs, its dynamic ones as pedestrians, and the world's people."""
+    """The file's static and interactive obstacles as furniture of Agora's catalogue, its dynamic ones as pedestrians,
+    and the world's people.
+    """
 
     def place(self, task: Task) -> None:
         """Put them into the task.
@@ -48,20 +44,23 @@ class Scenario:
 
 
 def furnished(world: World, map: Map) -> Map:
-    """A map with the static and interactive things of the world's scenario as discs.
+    """A map with the static and interactive things of the world's scenario as furniture.
 
     Raises:
         InputError: a model is not known.
     """
-    discs = []
+    polygons, discs = [*map.polygons], [map.discs]
     obstacles = world.scenario.obstacles if world.scenario is not None else Obstacles()
     for kind, things in (("static", obstacles.static), ("interactive", obstacles.interactive)):
         for number, thing in enumerate(things):
-            if thing.model not in STATIC_RADIUS:
-                where = world.named("obstacles", kind, number, "model")
-                raise InputError(f"{where}: no model called {thing.model!r}; {nearest(thing.model, STATIC_RADIUS)}")
-            discs.append((*thing.pos[:2], STATIC_RADIUS[thing.model]))
-    return replace(map, discs=np.vstack([map.discs, np.array(discs, float)])) if discs else map
+            try:
+                model_of(thing.model)
+            except UnknownNameError as error:
+                raise InputError(f"{world.named('obstacles', kind, number, 'model')}: {error}") from error
+            piece = Furniture(thing.model, *thing.pos)
+            polygons += piece.polygons()
+            discs.append(piece.discs())
+    return replace(map, polygons=tuple(polygons), discs=np.vstack(discs)) if len(discs) > 1 else map
 
 
 def person_of(pedestrian: Pedestrian, crowd: People, stream: Stream) -> Person:

@@ -8,7 +8,6 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.errors import PlacementError
-from agora.tasks.placement import place
 from agora.tasks.world import Task
 
 _TRIES = 200
@@ -42,7 +41,7 @@ class Random:
             PlacementError: no places so far apart.
         """
         clearance = task.radius + task.safety
-        starts = place(task.stream, task.map, clearance, self.count, apart=2 * clearance, keep_out=_recorded(task, clearance))
+        starts = task.place(clearance, self.count, apart=2 * clearance, keep_out=_recorded(task, clearance))
         placed = []
         for start in starts:
             goals = [start]
@@ -55,7 +54,7 @@ class Random:
 
     def _far_from(self, task: Task, clearance: float, point: Doubles) -> Doubles:
         for _ in range(_TRIES):
-            goal: Doubles = place(task.stream, task.map, clearance, 1, connected_to=point)[0]
+            goal: Doubles = task.place(clearance, 1, connected_to=point)[0]
             if np.hypot(*(goal - point)) >= self.distance:
                 return goal
         raise PlacementError(

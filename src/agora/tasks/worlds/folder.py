@@ -1,6 +1,7 @@
 """Worlds that are folders, as Arena 3.0 lays them out.
 
-``map/map.yaml`` (map_server) or ``map/shapes.yaml``, and ``scenarios/*.json``.
+``map/map.yaml`` (map_server) or ``map/shapes.yaml``, ``map/zones.yaml`` and ``map/furniture.json`` where there are any, and
+``scenarios/*.json``.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from agora.errors import InputError, UnknownNameError, nearest
-from agora.maps.grid import Map
-from agora.maps.io import read_map, read_shapes
+from agora.maps.place import Place, read_place
 from agora.seeds import Stream
-from agora.share import folder
+from agora.share import data_home, folder
 from agora.tasks.scenario import read_scenario
 from agora.tasks.world import World
 
@@ -23,8 +23,14 @@ def world_names() -> list[str]:
     return sorted(p.name for p in (folder("scenarios") / "worlds").iterdir() if (p / "map").is_dir())
 
 
+def imported_names() -> list[str]:
+    """Names of the worlds in the data folder, where `agora.datasets.arena` puts those of Arena."""
+    worlds = data_home() / "worlds"
+    return sorted(p.name for p in worlds.iterdir() if (p / "map").is_dir()) if worlds.is_dir() else []
+
+
 def world_folder(name: str) -> Path:
-    """The folder of a world: of a path, which has a slash, or of one that comes with Agora.
+    """The folder of a world: of a path, which has a slash, of one that comes with Agora, or of one that was imported.
 
     Raises:
         InputError: no such world.
@@ -33,17 +39,18 @@ def world_folder(name: str) -> Path:
         if not Path(name).is_dir():
             raise InputError(f"there is no folder {name}")
         return Path(name)
-    if name not in world_names():
-        raise UnknownNameError("world", name, world_names())
-    return folder("scenarios") / "worlds" / name
+    if name in world_names():
+        return folder("scenarios") / "worlds" / name
+    imported = imported_names()
+    if name in imported:
+        return data_home() / "worlds" / name
+    wrong = UnknownNameError("world", name, [*world_names(), *imported])
+    raise InputError(f"{wrong} A world of Arena's is brought in with: agora import arena FOLDER")
 
 
 @lru_cache(maxsize=64)
-def _read(place: Path) -> Map:
-    for file, read in (("map.yaml", read_map), ("shapes.yaml", read_shapes)):
-        if (place / "map" / file).is_file():
-            return read(place / "map" / file)
-    raise InputError(f"{place}: a world has map/map.yaml or map/shapes.yaml; neither is there")
+def _read(place: Path) -> Place:
+    return read_place(place)
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class Folder:
     """A world folder, and its scenarios where the stage names some.
 
     Attributes:
-        path: a name of a world that comes with Agora, or a folder, with a slash: "./mine".
+        path: a name of a world that comes with Agora or was imported (`agora map list`), or a folder, with a slash: "./mine".
         scenarios: names of files in ``scenarios/`` without ``.json``; one after the other, a scenario an episode.
     """
 
@@ -79,7 +86,9 @@ class Folder:
             InputError: a file is missing or wrong.
         """
         place = world_folder(self.path)
-        if name not in self.scenarios:
-            return World(_read(place))
-        file = place / "scenarios" / f"{name}.json"
-        return World(_read(place), read_scenario(file), scenario_file=file)
+        read = _read(place)
+        task, file = None, None
+        if name in self.scenarios:
+            file = place / "scenarios" / f"{name}.json"
+            task = read_scenario(file)
+        return World(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)

@@ -1,0 +1,206 @@
+"""The commands ``agora map`` and ``agora import``: places to look at, make, check, export and bring in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from agora.maps.place import Place
+
+maps = typer.Typer(help="Worlds and map generators: list, look, make, check, export.", no_args_is_help=True)
+import_ = typer.Typer(help="Bring in what others made.", no_args_is_help=True)
+
+
+@import_.callback()
+def _import() -> None:
+    """Bring in what others made."""
+
+
+PlaceName = Annotated[
+    str, typer.Argument(help="A world (agora map list), a folder with a slash, or GENERATOR:key=value,key=value.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of a generated place.", min=0)]
+Height = Annotated[float, typer.Option(help="Height of walls in 3-D files, m.")]
+Kinds = Annotated[str, typer.Option("--export", help="3-D files too: any of sdf,mjcf,glb,obj,unity, separated by commas.")]
+
+
+@maps.command("list")
+def list_() -> None:
+    """List the worlds that come with Agora, those that were imported, and the map generators."""
+    from agora.registry import available, load
+    from agora.tasks.worlds.folder import imported_names, world_names
+
+    typer.echo(f"worlds: {', '.join(world_names())}")
+    typer.echo(f"imported: {', '.join(imported_names()) or '-'}")
+    typer.echo("generators:")
+    for name in sorted(available("map_generators")):
+        first = (load("map_generators", name).__doc__ or "").strip().partition("\n\n")[0]
+        typer.echo(f"  {name:20s} {' '.join(first.split())}")
+
+
+@maps.command()
+def generate(
+    generator: Annotated[str, typer.Argument(help="A map generator, NAME or NAME:key=value,key=value.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world, which must not be there or be empty.")],
+    seed: Seed = 0,
+    count: Annotated[int, typer.Option(help="How many; more than one are folders NAME-0, NAME-1, ... in the folder.", min=1)] = 1,
+    kinds: Kinds = "",
+    height: Height = 2.5,
+) -> None:
+    """Make worlds: map, zones and furniture, and 3-D files where asked for."""
+    from agora.maps.place import write_place
+    from agora.maps.world3d.export import check_kinds
+    from agora.maps.world3d.export import export as write
+    from agora.maps.world3d.solids import solids
+
+    wanted = _split(kinds)
+    check_kinds(wanted)
+    made = _generated(generator, seed, count)
+    with _whole(output) as folder:
+        for place in made:
+            here = folder if count == 1 else folder / place.map.name
+            here.mkdir(exist_ok=True)
+            write_place(place, here)
+            if wanted:
+                (here / "worlds").mkdir()
+                name = output.absolute().name if count == 1 else place.map.name
+                write(solids(place, height=height, name=name), here / "worlds", wanted)
+    for path in (output,) if count == 1 else (output / place.map.name for place in made):
+        typer.echo(path)
+
+
+@maps.command()
+def show(
+    place: PlaceName,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture (.png, .pdf or .svg); NAME.png by default.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Draw a place from above: walls, furniture and zones."""
+    from agora.viewer.figures import save
+    from agora.viewer.places import place_figure
+
+    name, shown = _named(place, seed)
+    typer.echo(save(place_figure([shown], columns=1, width=7.0), output or Path(f"{name}.png")))
+
+
+@maps.command()
+def validate(
+    folder: Annotated[str, typer.Argument(help="A world folder with a slash, or a world's name.")],
+    radius: Annotated[float, typer.Option(help="Radius of the robot that must get about, m.", min=0.0)] = 0.3,
+) -> None:
+    """Check a world's files, and that a robot gets from the starts of its scenarios to their goals."""
+    from agora.tasks.world_check import check_world
+    from agora.tasks.worlds.folder import world_folder
+
+    found = check_world(world_folder(folder), radius)
+    for line in found.notes:
+        typer.echo(line)
+    for line in found.problems:
+        typer.echo(f"error: {line}", err=True)
+    raise typer.Exit(2 if found.problems else 0)
+
+
+@maps.command()
+def export(
+    place: PlaceName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the files, which must not be there or be empty.")],
+    kinds: Annotated[str, typer.Option("--export", help="Any of sdf,mjcf,glb,obj,unity, separated by commas.")] = "glb",
+    seed: Seed = 0,
+    height: Height = 2.5,
+) -> None:
+    """Write a place as 3-D files: for Gazebo (sdf), MuJoCo (mjcf), viewers and engines (glb, obj), Unity (unity)."""
+    from agora.maps.world3d.export import export as write
+    from agora.maps.world3d.solids import solids
+
+    name, shown = _named(place, seed)
+    world = solids(shown, height=height, name=name)
+    with _whole(output) as folder:
+        files = [path.name for path in write(world, folder, _split(kinds))]
+    cells = f"{world.boxes} boxes of cells ({world.runs} if merged along one axis)"
+    typer.echo(f"{name}: {cells}, {len(world.walls) - bool(world.boxes)} shapes, {len(world.furniture)} pieces of furniture")
+    for file in files:
+        typer.echo(output / file)
+
+
+@import_.command("arena")
+def arena(
+    source: Annotated[Path, typer.Argument(help="Arena's arena_simulation_setup, or a folder that holds it.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder instead of the data folder; its worlds then are named by path.")
+    ] = None,
+) -> None:
+    """Copy worlds, scenarios, robots and obstacle models out of an installation of Arena 3.0, after checking them."""
+    from agora.datasets.arena import import_arena
+    from agora.share import data_home
+
+    target = output or data_home()
+    report = import_arena(source, target)
+    for line in report.skipped:
+        typer.echo(f"skipped  {line}")
+    for kind, names in report.taken.items():
+        typer.echo(f"{kind}: {len(names)} ({', '.join(names)})" if names else f"{kind}: 0")
+    typer.echo(target)
+
+
+def _split(kinds: str) -> list[str]:
+    return [kind.strip() for kind in kinds.split(",") if kind.strip()]
+
+
+def _generated(text: str, seed: int, count: int) -> list[Place]:
+    """The first places of a generator, NAME or NAME:key=value,key=value: those of a stage whose world is ``generated``."""
+    from agora.config import build_component, parse_parameters
+    from agora.maps.place import Place
+    from agora.seeds import Stream
+    from agora.tasks.worlds.generated import Generated
+
+    name, _, rest = text.partition(":")
+    where = f"map generator {text!r}"
+    source = Generated(build_component("map_generators", {"name": name} | parse_parameters(rest, where), where), count, seed)
+    worlds = [source.world(name, Stream(name, seed, "unused")) for name in source.names()]
+    return [Place(world.map, world.furniture, world.zones) for world in worlds]
+
+
+def _named(text: str, seed: int) -> tuple[str, Place]:
+    """Name and place of a world, of a folder, or of a generator with parameters."""
+    from agora.errors import UnknownNameError
+    from agora.maps.place import read_place
+    from agora.registry import available
+    from agora.tasks.worlds.folder import imported_names, world_folder, world_names
+
+    worlds, generators = {*world_names(), *imported_names()}, available("map_generators")
+    name = text.partition(":")[0]
+    if "/" in name or text in worlds:
+        folder = world_folder(text)
+        return folder.absolute().name, read_place(folder)
+    if name not in generators:
+        raise UnknownNameError("world or map generator", name, worlds | set(generators))
+    return name, _generated(text, seed, 1)[0]
+
+
+@contextmanager
+def _whole(output: Path) -> Iterator[Path]:
+    """A folder that appears under its name when everything is in it, or not at all."""
+    from agora.errors import InputError
+
+    output = output.absolute()
+    part = output.with_name(f".{output.name}.part")
+    try:
+        if output.exists() and (not output.is_dir() or any(output.iterdir())):
+            raise InputError(f"--output {output}: is there and not an empty folder; nothing was written")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        yield part
+        os.replace(part, output)
+    except OSError as error:
+        raise InputError(f"--output {output}: cannot be written: {error}") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -1,0 +1,169 @@
+"""Worlds, scenarios, robots and obstacles out of an installation of Arena 3.0, whose licence lets nobody ship them.
+
+What is taken is read first and copied only if Agora can use it; robots and obstacles become files of Agora's own formats. A second
+import of the same installation gives the same files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agora.config import dump, load
+from agora.datasets.arena_entities import obstacle_of, robot_of
+from agora.errors import InputError
+from agora.maps.io import MapFile, read_map
+from agora.maps.zones import read_zones
+from agora.tasks.arena_tools import convert
+from agora.tasks.scenario import read_scenario, write_scenario
+
+_DEEPEST = 5
+
+
+@dataclass
+class Report:
+    """What an import did.
+
+    Attributes:
+        taken: names by kind: worlds, scenarios, robots, obstacles.
+        skipped: what was left out, each with the reason, or done in another way than might be expected.
+    """
+
+    taken: dict[str, list[str]] = field(
+        default_factory=lambda: {kind: [] for kind in ("worlds", "scenarios", "robots", "obstacles")}
+    )
+    skipped: list[str] = field(default_factory=list)
+
+
+def import_arena(source: str | Path, target: str | Path) -> Report:
+    """Copy what Agora can use of an Arena installation.
+
+    Args:
+        source: the package ``arena_simulation_setup``, with ``worlds/`` and ``entities/``, or a folder up to five levels above it.
+        target: folder that gets ``worlds/<name>/``, ``robots/<name>.yaml`` and ``obstacles/<name>.yaml``.
+
+    Raises:
+        InputError: there is no such package, or the target cannot be written.
+    """
+    root, target = _package(Path(source)), Path(target)
+    report = Report()
+    try:
+        for world in _folders(root / "worlds"):
+            _world(world, target / "worlds" / world.name, report)
+        for robot in _folders(root / "entities" / "robots"):
+            _entity(robot_of, robot, target, "robots", report)
+        for obstacle in _folders(root / "entities" / "obstacles" / "static"):
+            _entity(obstacle_of, obstacle, target, "obstacles", report)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error}") from error
+    return report
+
+
+def _package(source: Path) -> Path:
+    """The folder with ``worlds`` and ``entities`` in a folder, nearest to its top."""
+    if not source.is_dir():
+        raise InputError(f"{source}: expected the folder of an Arena installation")
+    level = [source]
+    for _ in range(_DEEPEST + 1):
+        found = [folder for folder in level if (folder / "worlds").is_dir() and (folder / "entities").is_dir()]
+        if found:
+            return found[0]
+        level = [inner for folder in level for inner in _folders(folder)]
+    raise InputError(f"{source}: no folder in it has worlds and entities; expected Arena's arena_simulation_setup")
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    """The folders in a folder, hidden ones left out, in the order of their names; none where it is not there."""
+    if not place.is_dir():
+        return iter(())
+    return iter(sorted(p for p in place.iterdir() if p.is_dir() and not p.is_symlink() and not p.name.startswith(".")))
+
+
+def _world(source: Path, target: Path, report: Report) -> None:
+    """Take a world: its map, zones, roles and those of its scenarios that can be read."""
+    yaml = source / "map" / "map.yaml"
+    try:
+        read_map(yaml)
+        image = load(yaml, MapFile).image
+    except InputError as error:
+        report.skipped.append(f"world {source.name}: {_one_line(error)}")
+        return
+    inside = (yaml.parent / image).resolve().is_relative_to(yaml.parent.resolve())
+    if not inside:
+        report.skipped.append(f"world {source.name}: its image {image} is not in its folder")
+        return
+    for file in (image, "map.yaml"):
+        _copy(source / "map" / file, target / "map" / file)
+    report.taken["worlds"].append(source.name)
+    zones = source / "map" / "zones.yaml"
+    if zones.is_file():
+        _checked(zones, target / "map" / "zones.yaml", read_zones, report)
+    for roles in sorted((source / "zones").glob("*.yaml")):
+        _checked(roles, target / "zones" / roles.name, lambda path: load(path, dict), report)
+    for scenario in sorted((source / "scenarios").glob("*.json")):
+        _scenario(scenario, target / "scenarios" / scenario.name, report)
+
+
+def _checked(source: Path, target: Path, read: Callable[[Path], object], report: Report) -> None:
+    """Copy a file that can be read."""
+    try:
+        read(source)
+    except InputError as error:
+        report.skipped.append(_one_line(error))
+    else:
+        _copy(source, target)
+
+
+def _scenario(source: Path, target: Path, report: Report) -> None:
+    """Copy a scenario, or write one of arena-tools in the present format."""
+    name = f"{source.parent.parent.name}/{source.stem}"
+    try:
+        read_scenario(source)
+    except InputError as wrong:
+        try:
+            converted = convert(source)
+        except InputError:
+            report.skipped.append(_one_line(wrong))
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_scenario(converted, target)
+        report.skipped.append(f"{source}: taken over from arena-tools' format")
+    else:
+        _copy(source, target)
+    report.taken["scenarios"].append(name)
+
+
+def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: str, report: Report) -> None:
+    """Write a robot or an obstacle as a file of Agora."""
+    try:
+        made = read(source)
+    except InputError as error:
+        report.skipped.append(f"{kind[:-1]} {source.name}: {_one_line(error)}")
+        return
+    _whole(target / kind / f"{source.name}.yaml", dump(made).encode())
+    report.taken[kind].append(source.name)
+
+
+def _one_line(error: InputError) -> str:
+    """The first problem of an error, and how many more there are."""
+    first, *more = str(error).splitlines()
+    return first + (f" (and {len(more)} more)" if more else "")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    shutil.copyfile(source, part)
+    os.replace(part, target)
+
+
+def _whole(target: Path, content: bytes) -> None:
+    """Write a file, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    part.write_bytes(content)
+    os.replace(part, target)

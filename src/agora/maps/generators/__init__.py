@@ -1,0 +1,1 @@
+"""Map generators: places from parameters and a random stream."""

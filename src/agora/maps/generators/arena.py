@@ -1,0 +1,167 @@
+"""Arena 3.0's map generators under their own names, with their own parameters.
+
+Arena counts lengths in cells of ``map_properties.resolution``; here they are metres. ``r`` cells of radius make squares and
+corridors of ``1 + 2 r`` cells, so a radius becomes ``(r + 0.5) * resolution``. Distances between rows are counted in half cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agora.config import build, build_component
+from agora.errors import InputError, UnknownNameError, nearest
+from agora.registry import Named
+
+
+@dataclass(frozen=True)
+class MapProperties:
+    """Size of Arena's maps.
+
+    Attributes:
+        width, height: cells.
+        resolution: m per cell.
+    """
+
+    width: int = 60
+    height: int = 60
+    resolution: float = 0.5
+
+
+@dataclass(frozen=True)
+class ArenaGenerator:
+    """Arena's file ``map_generator.yaml``, and the field ``map_generator`` of its curricula.
+
+    Attributes:
+        algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name of the paper.
+        algorithm_config: its parameters; ``map_type`` for ``rosnav`` and ``rosmap``.
+        map_properties: size.
+        episode_per_map: episodes on one map. generation_timeout: s; not needed here.
+    """
+
+    algorithm: str
+    algorithm_config: dict[str, Any] = field(default_factory=dict)
+    map_properties: MapProperties = field(default_factory=MapProperties)
+    episode_per_map: int = 5
+    generation_timeout: float = 10.0
+
+
+Translation = dict[str, tuple[str, Callable[[float, float], float] | None] | None]
+"""Arena's parameters: the name here and how (value, resolution) is converted; None for those without a counterpart."""
+
+
+def _radius(cells: float, resolution: float) -> float:
+    """Cells on each side of one, in m."""
+    return (cells + 0.5) * resolution
+
+
+def _halves(cells: float, resolution: float) -> float:
+    """Half cells, in m."""
+    return 0.5 * cells * resolution
+
+
+_NUMBER: Translation = {"obstacle_num": ("obstacle_num", None)}
+_SPACED: Translation = {**_NUMBER, "obstacle_extra_radius": ("obstacle_extra_radius", _radius)}
+_CORRIDORS: Translation = {"corridor_radius": ("corridor_radius", _radius), "iterations": ("iterations", None)}
+_ALGORITHMS: dict[str, tuple[str, Translation, dict[str, float]]] = {
+    "barn": (
+        "barn",
+        {"fill_pct": ("fill_pct", None), "smooth_iter": ("smooth_iter", None), "seed": None},
+        {"fill_pct": 0.2, "smooth_iter": 5},
+    ),
+    "rosnav_outdoor": ("rosnav_outdoor", _SPACED, {"obstacle_num": 10, "obstacle_extra_radius": 1}),
+    "rosnav_indoor": ("rosmap_indoor", _CORRIDORS, {"corridor_radius": 5, "iterations": 100}),
+    "rosmap_outdoor": ("rosmap_outdoor", _SPACED, {"obstacle_num": 15, "obstacle_extra_radius": 5}),
+    "rosmap_indoor": ("rosmap_indoor", _CORRIDORS, {"corridor_radius": 4, "iterations": 10}),
+    "rosmap_canteen": (
+        "canteen",
+        {**_SPACED, "chair_chance": ("chair_chance", None)},
+        {"obstacle_num": 15, "obstacle_extra_radius": 5, "chair_chance": 0.4},
+    ),
+    "rosmap_warehouse": (
+        "industrial_hall",
+        {
+            **_NUMBER,
+            "rack_chance": ("rack_chance", None),
+            "pallet_jacks": ("pallet_jacks", None),
+            "vert_dist_shelfs_min": ("aisle", _halves),
+            "vert_dist_shelfs_max": None,
+            "hor_dist_shelfs_min": None,
+            "hor_dist_shelfs_max": None,
+        },
+        {"obstacle_num": 20, "pallet_jacks": 3},
+    ),
+    "rosmap_office": (
+        "office",
+        {
+            **_NUMBER,
+            "vert_dist_table_min": ("aisle", _halves),
+            "vert_dist_table_max": None,
+            "hor_dist_table_min": None,
+            "hor_dist_table_max": None,
+            "row_chance": None,
+        },
+        {"obstacle_num": 24},
+    ),
+}
+"""By algorithm and map type: the generator here, its parameters, and Arena's defaults."""
+
+_WITHOUT: dict[str, dict[str, Any]] = {
+    "rosmap_canteen": {"counter": False},
+    "rosmap_warehouse": {"pallets": 0},
+    "rosmap_office": {"meeting_rooms": 0, "storage": 0},
+}
+"""What Arena's generators do not have."""
+
+_PAPER = {
+    "rosnav_canteen": "rosmap_canteen",
+    "rosnav_industrial_hall": "rosmap_warehouse",
+    "rosnav_office": "rosmap_office",
+    "canteen": "rosmap_canteen",
+    "industrial_hall": "rosmap_warehouse",
+    "warehouse": "rosmap_warehouse",
+    "office": "rosmap_office",
+}
+
+
+def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named:
+    """Return the map generator that Arena's ``algorithm``, ``algorithm_config`` and ``map_properties`` describe.
+
+    Args:
+        values: as Arena's ``map_generator.yaml`` holds them.
+        where: names them in messages.
+
+    Raises:
+        InputError: an algorithm, map type, key or value that makes no generator.
+    """
+    file = build(dict(values), ArenaGenerator, where)
+    given = dict(file.algorithm_config)
+    name = file.algorithm.strip().lower().replace(" ", "_").replace("-", "_")
+    if name in ("rosnav", "rosmap"):
+        name = f"{name}_{given.pop('map_type', 'indoor' if name == 'rosnav' else 'outdoor')}"
+    name = _PAPER.get(name, name)
+    if name not in _ALGORITHMS:
+        raise UnknownNameError("algorithm of Arena", name, {*_ALGORITHMS, *_PAPER})
+    generator, translation, defaults = _ALGORITHMS[name]
+    cell = file.map_properties.resolution
+    parameters: dict[str, Any] = {
+        "name": generator,
+        "width": file.map_properties.width * cell,
+        "height": file.map_properties.height * cell,
+        "resolution": cell,
+        **_WITHOUT.get(name, {}),
+    }
+    for key, value in (defaults | given).items():
+        if key not in translation:
+            raise InputError(f"{where}: algorithm_config.{key}: unknown key of {name!r}; {nearest(key, translation)}")
+        if (target := translation[key]) is not None:
+            convert = target[1]
+            if convert is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise InputError(f"{where}: algorithm_config.{key}: expected a number, got {value!r}")
+            parameters[target[0]] = value if convert is None else convert(value, cell)
+    if generator == "barn":
+        parameters["cell"] = cell
+    if name == "rosnav_indoor":
+        parameters["room"] = [2 * parameters["corridor_radius"]] * 2
+    return build_component("map_generators", parameters, where)

@@ -1,0 +1,84 @@
+"""Clumps of walls from a cellular automaton, as the BARN data set has them.
+
+Perille, Truong, Xiao and Stone, "Benchmarking metric ground navigation", SSRR 2020; the rule is that of Arena's generator ``barn``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Bools
+from agora.maps.generators.plan import Area, Blocked, Plan, drawn
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Barn(Area):
+    """A field of irregular clumps with a way from its left to its right end.
+
+    Blocks are filled at random, then smoothed: one with more than four of its eight neighbours filled is filled, one with fewer
+    than two is freed; what is above the upper and below the lower row counts as filled. Fields without a way from left to right
+    are drawn anew; what the robot cannot reach is filled.
+
+    Attributes:
+        fill_pct: share of the blocks that are filled at first.
+        smooth_iter: passes of smoothing.
+        cell: edge of a block, m (BARN: 0.15; Arena: its map's resolution, 0.5).
+        tries: fields drawn before giving up.
+    """
+
+    fill_pct: float = 0.2
+    smooth_iter: int = 5
+    cell: float = 0.5
+    tries: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(0.0, "fill_pct", most=1.0)
+        self.check(0, "smooth_iter", most=1000)
+        self.check(self.resolution, "cell", most=min(self.width, self.height))
+        self.check(1, "tries")
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a field.
+
+        Raises:
+            PlacementError: no field had a way from left to right.
+        """
+        return drawn(self, lambda: self._field(stream), "fill_pct", self.tries)
+
+    def _field(self, stream: Stream) -> Place:
+        plan = Plan(self)
+        rows, columns = plan.walls.shape
+        shape = math.ceil(plan.height / self.cell - 1e-9), math.ceil(plan.width / self.cell - 1e-9)
+        blocks = smoothed(np.asarray(stream.uniform(shape=shape) < self.fill_pct), self.smooth_iter)
+        row, column = (((np.arange(n) + 0.5) * self.resolution / self.cell).astype(int) for n in (rows, columns))
+        plan.walls |= blocks[np.ix_(np.minimum(row, shape[0] - 1), np.minimum(column, shape[1] - 1))]
+        x0, y0, x1, y1 = plan.inner
+        end = self.passage + 2 * self.cell + self.resolution
+        plan.zone("field", "outdoor", plan.inner)
+        plan.zone("left", "end", (x0, y0, min(x0 + 2 * end, x1), y1))
+        plan.zone("right", "end", (max(x1 - 2 * end, x0), y0, x1, y1))
+        place = plan.finish("barn", fill=True)
+        strip = math.ceil(end / self.resolution)
+        if not (plan.reached[:, :strip].any() and plan.reached[:, -strip:].any()):
+            raise Blocked(f"a robot of passage {self.passage:g} m finds no way from left to right")
+        return place
+
+
+def smoothed(filled: Bools, passes: int) -> Bools:
+    """Return blocks (rows, columns) after some passes of the automaton; the upper and the lower row are filled first."""
+    filled = filled.copy()
+    filled[[0, -1]] = True
+    for _ in range(passes):
+        wide = np.pad(filled.astype(np.int8), ((1, 1), (0, 0)), constant_values=1)
+        wide = np.pad(wide, ((0, 0), (1, 1)))
+        rows, columns = filled.shape
+        window = sum(wide[i : i + rows, j : j + columns] for i in range(3) for j in range(3))
+        around = window - filled
+        filled = (around > 4) | (filled & (around >= 2))
+    return filled

@@ -1,0 +1,84 @@
+"""Tables with chairs.
+
+Rosnav Canteen of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agora.maps.furniture import model_of
+from agora.maps.generators.layout import Rectangle, capacity, grown, outline, row, scatter
+from agora.maps.generators.plan import Area, Plan, drawn, either_way
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+_REACH = 0.8  # from the middle of a table to that of a chair, m
+_MOST_COUNTERS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canteen(Area):
+    """Round tables, turned at random, with up to four chairs each, and a counter with room to queue at one side.
+
+    Attributes:
+        obstacle_num: tables.
+        obstacle_extra_radius: half the edge of the square that a table has for itself, m; more where its chairs and ``passage``
+            need it.
+        chair_chance: that each of the four chairs of a table is there.
+        counter: whether there is a counter.
+    """
+
+    obstacle_num: int = 12
+    obstacle_extra_radius: float = 1.5
+    chair_chance: float = 0.6
+    counter: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(0, "obstacle_num", most=100_000)
+        self.check(0.0, "obstacle_extra_radius")
+        self.check(0.0, "chair_chance", most=1.0)
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a canteen.
+
+        Raises:
+            PlacementError: the tables or the counter do not fit.
+        """
+        return drawn(self, lambda: either_way(stream, lambda turns: self._hall(stream, turns)), "passage")
+
+    def _hall(self, stream: Stream, turns: int) -> Place:
+        plan = Plan(self, turns=turns)
+        hall = self._counter(plan) if self.counter else plan.inner
+        chair = model_of("chair").extent
+        reach = math.hypot(_REACH + chair[2], chair[3]) if self.chair_chance else model_of("table").radius
+        half = max(self.obstacle_extra_radius, reach + self.lane / 2)
+        room = grown(hall, -self.lane / 2)
+        if self.obstacle_num > (most := math.prod(capacity(room, half))):
+            raise self.fail("obstacle_num", f"there is room for {most} tables in squares of {2 * half:.2f} m")
+        for k, (x, y) in enumerate(scatter(stream, room, half, self.obstacle_num)):
+            there = stream.uniform(0.0, 1.0, (4,)) < self.chair_chance
+            angles = [q * math.pi / 2 for q in range(4) if there[q]]
+            chairs = tuple(("chair", _REACH * math.cos(a), _REACH * math.sin(a), a + math.pi) for a in angles)
+            plan.put((("table", 0.0, 0.0, 0.0), *chairs), (x, y, float(stream.uniform(-math.pi, math.pi))))
+            plan.zone(f"table {k}", "table", (x - half, y - half, x + half, y + half))
+        plan.zone("dining hall", "room", hall)
+        return plan.finish("canteen")
+
+    def _counter(self, plan: Plan) -> Rectangle:
+        """Stand the counter along the lower wall, with room behind it and before it; return what is left of the hall."""
+        x0, y0, x1, y1 = plan.inner
+        length = outline(row("counter"))[2] * 2
+        count = min(int((x1 - x0 - 2 * self.lane) / length), _MOST_COUNTERS)
+        front = y0 + self.lane + outline(row("counter"))[3]
+        if count < 1 or front + self.lane > y1:
+            raise self.fail("counter", f"a counter of {length:g} m and {self.lane:g} m about it do not fit")
+        counter = row(*["counter"] * count)
+        pose = ((x0 + x1) / 2, y0 + self.lane, 0.0)
+        plan.put(counter, pose)
+        ends = outline(counter, pose)
+        plan.zone("kitchen", "staff", (x0, y0, x1, y0 + self.lane))
+        plan.zone("queue", "queue", (ends[0], front, ends[2], front + self.lane))
+        return x0, front + self.lane, x1, y1

@@ -1,0 +1,71 @@
+"""Two corridors that cross."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossing(Area):
+    """Two corridors at right angles that cross at a random place.
+
+    Attributes:
+        corridor_width: of the corridor from left to right, m. crossing_width: of the other, m.
+        arms: 4, or 3 for one that ends at the crossing.
+        offset: the crossing's largest distance from the centre, as a share of what the walls allow.
+    """
+
+    width: float = 16.0
+    height: float = 16.0
+    corridor_width: float = 2.5
+    crossing_width: float = 2.5
+    arms: int = 4
+    offset: float = 0.4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(self.resolution, "corridor_width", "crossing_width")
+        self.check(3, "arms", most=4)
+        self.check(0.0, "offset", most=1.0)
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a crossing.
+
+        Raises:
+            PlacementError: a corridor is too wide for the place or too narrow for the robot.
+        """
+        return drawn(self, lambda: self._crossing(stream), "passage")
+
+    def _crossing(self, stream: Stream) -> Place:
+        plan = Plan(self, turns=stream.integer(0, 3) if self.arms == 3 else 0, solid=True)
+        x0, y0, x1, y1 = plan.inner
+        widths = ("corridor_width", "crossing_width") if plan.turns % 2 == 0 else ("crossing_width", "corridor_width")
+        begin, end = [], []
+        for name, low, high in zip(widths, (y0, x0), (y1, x1), strict=True):
+            wide = plan.snap(getattr(self, name))
+            if not self.opening - 1e-9 <= wide <= high - low + 1e-9:
+                need = (
+                    f"a robot of passage {self.passage:g} m needs {self.opening:g} m" if wide < self.opening else "it does not fit"
+                )
+                raise self.fail(name, need)
+            shift = float(stream.uniform(-self.offset, self.offset)) * (high - low - wide) / 2
+            begin.append(plan.snap((low + high - wide) / 2 + shift))
+            end.append(begin[-1] + wide)
+        along, across = (x0, begin[0], x1, end[0]), (begin[1], y0, end[1], y1 if self.arms == 4 else end[0])
+        plan.carve(along)
+        plan.carve(across)
+        plan.zone("crossing", "crossing", (begin[1], begin[0], end[1], end[0]))
+        arms = {
+            "left": (x0, begin[0], begin[1], end[0]),
+            "right": (end[1], begin[0], x1, end[0]),
+            "lower": (begin[1], y0, end[1], begin[0]),
+            "upper": (begin[1], end[0], end[1], y1),
+        }
+        for number, (label, box) in enumerate(arms.items()):
+            if number < self.arms and min(box[2] - box[0], box[3] - box[1]) > 0.5 * self.resolution:
+                plan.zone(f"{label} arm", "corridor", box)
+        return plan.finish("crossing")

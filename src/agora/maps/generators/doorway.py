@@ -1,0 +1,64 @@
+"""Two rooms and the doors between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doorway(Area):
+    """Two rooms beside or above each other, with a wall between them that has doors.
+
+    Attributes:
+        door: width of a door, m. doors: how many.
+        thickness: of the wall, m.
+        offset: the wall's largest distance from the centre, as a share of what the rooms allow.
+    """
+
+    width: float = 16.0
+    height: float = 10.0
+    door: float = 1.2
+    doors: int = 1
+    thickness: float = 0.2
+    offset: float = 0.4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(self.resolution, "door")
+        self.check(0.0, "thickness")
+        self.check(1, "doors", most=1000)
+        self.check(0.0, "offset", most=1.0)
+
+    def generate(self, stream: Stream) -> Place:
+        """Return two rooms.
+
+        Raises:
+            PlacementError: the doors are too narrow for the robot, or too many; the wall leaves no room.
+        """
+        return drawn(self, lambda: self._rooms(stream), "passage")
+
+    def _rooms(self, stream: Stream) -> Place:
+        plan = Plan(self, turns=stream.integer(0, 1))
+        x0, y0, x1, y1 = plan.inner
+        door, thick = plan.snap(self.door), max(plan.snap(self.thickness), self.resolution)
+        if door < self.opening - 1e-9:
+            raise self.fail("door", f"a robot of passage {self.passage:g} m needs {self.opening:g} m")
+        spare = x1 - x0 - thick - 2 * self.opening
+        if spare < 0:
+            raise self.fail("thickness", f"it leaves no two rooms of {self.opening:g} m")
+        share = (y1 - y0) / self.doors
+        if share < door + self.resolution:
+            raise self.fail("doors", f"there is room for {int((y1 - y0) / (door + self.resolution))} of {door:g} m")
+        at = plan.snap((x0 + x1 - thick) / 2 + float(stream.uniform(-self.offset, self.offset)) * spare / 2)
+        plan.wall((at, y0, at + thick, y1))
+        for k in range(self.doors):
+            low = plan.snap(y0 + k * share + float(stream.uniform(0.0, share - door - self.resolution)))
+            plan.carve((at, low, at + thick, low + door))
+            plan.zone(f"door {k}", "door", (max(at - door, x0), low, min(at + thick + door, x1), low + door))
+        plan.zone("first room", "room", (x0, y0, at, y1))
+        plan.zone("second room", "room", (at + thick, y0, x1, y1))
+        return plan.finish("doorway")

@@ -1,0 +1,118 @@
+"""A ward of a hospital: rooms with beds on both sides of a corridor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agora.maps.generators.layout import Rectangle, at_wall, grown, outline, row
+from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+_BED = 2.3  # along the wall for a bed with its cabinet, m
+_ENTRANCE = 1.3  # of a room's depth that the door and the basin have for themselves, m
+
+
+@dataclass(frozen=True, kw_only=True)
+class HospitalWard(Area):
+    """Rooms with beds on both sides of a corridor, and a place for nurses that is open to it.
+
+    Attributes:
+        corridor_width: m.
+        room_width: least width of a room, m; more where ``passage`` needs it.
+        beds: in a room. occupancy: chance that a bed is there.
+        door: least width of the doors, m; more where ``passage`` needs it.
+    """
+
+    width: float = 30.0
+    height: float = 16.0
+    corridor_width: float = 2.6
+    room_width: float = 4.2
+    beds: int = 2
+    occupancy: float = 0.9
+    door: float = 1.3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(self.resolution, "corridor_width", "room_width", "door")
+        self.check(0, "beds", most=1000)
+        self.check(0.0, "occupancy", most=1.0)
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a ward.
+
+        Raises:
+            PlacementError: rooms, beds or corridor do not fit.
+        """
+        return drawn(self, lambda: self._ward(stream), "passage")
+
+    def _ward(self, stream: Stream) -> Place:
+        turns = stream.integer(0, 1) * 2 + (self.height > self.width)
+        plan, cell = Plan(self, turns=turns), self.resolution
+        x0, y0, x1, y1 = plan.inner
+        wide = plan.snap(self.corridor_width)
+        if wide < self.opening - 1e-9:
+            raise self.fail("corridor_width", f"a robot of passage {self.passage:g} m needs {self.opening:g} m")
+        low = plan.snap((y0 + y1 - wide) / 2)
+        bed = outline(row("hospital_bed"))[3]
+        count = int((x1 - x0 + cell) / (max(self.room_width, bed + self.lane, 2 * self.opening) + cell) + 1e-9)
+        depth = min(low - cell - y0, y1 - low - wide - cell)
+        need = self.beds * _BED + max(_ENTRANCE, self.lane)
+        if depth < need:
+            raise self.fail("beds", f"the rooms are {max(depth, 0):.2f} m deep and need {need:.2f} m")
+        if count < 1:
+            raise self.fail("room_width", "not one room fits")
+        plan.zone("corridor", "corridor", (x0, low, x1, low + wide))
+        station = stream.integer(0, 2 * count - 1)
+        share = (x1 - x0 + cell) / count
+        for n in range(2 * count):
+            left, right = plan.snap(x0 + (n // 2) * share), plan.snap(x0 + (n // 2 + 1) * share - cell)
+            upper = n % 2 == 1
+            room = (left, low + wide + cell, right, y1) if upper else (left, y0, right, low - cell)
+            if right < x1 - 1e-9:
+                plan.wall((right, room[1], right + cell, room[3]))
+            if n == station:
+                self._station(plan, room, upper)
+            else:
+                self._room(plan, stream, room, upper, n)
+        return plan.finish("hospital_ward")
+
+    def _room(self, plan: Plan, stream: Stream, room: Rectangle, upper: bool, number: int) -> None:
+        """Beds with their heads at one side, the door at the other side of the wall to the corridor."""
+        cell, door = self.resolution, max(plan.snap(self.door), self.opening)
+        x0, y0, x1, y1 = room
+        wall = (x0, y0 - cell, x1, y0) if upper else (x0, y1, x1, y1 + cell)
+        plan.wall(wall)
+        heads_left = bool(stream.uniform() < 0.5)
+        at = x1 - door - cell if heads_left else x0 + cell
+        plan.carve((at, wall[1], at + door, wall[3]))
+        plan.zone(f"door {number}", "door", (at, wall[1] - door, at + door, wall[3] + door))
+        plan.zone(f"room {number}", "room", room)
+        side = 3 if heads_left else 1
+        for k in range(self.beds):
+            if stream.uniform() >= self.occupancy:
+                continue
+            far = 0.1 + (k + 0.5) * _BED  # from the wall with the windows
+            along = far if (side == 3) == upper else y1 - y0 - far
+            pose = at_wall(room, side, along)
+            bed = row("hospital_bed", "bedside_cabinet", gap=0.1)
+            plan.put(bed, pose)
+            about = grown(outline(bed, pose), self.passage + 4 * cell)
+            inside = max(about[0], x0), max(about[1], y0), min(about[2], x1), min(about[3], y1)
+            plan.zone(f"bed {number}.{k}", "bed", inside)
+        corner = 0.4 if heads_left == upper else x1 - x0 - 0.4
+        plan.put(row("washbasin"), at_wall(room, 0 if upper else 2, corner))
+
+    def _station(self, plan: Plan, room: Rectangle, upper: bool) -> None:
+        """Counters towards the corridor, cabinets at the back."""
+        x0, y0, x1, y1 = room
+        back, front = (2, y0) if upper else (0, y1)
+        middle = (x1 - x0) / 2
+        counter = row("counter")
+        depth = outline(counter)[3]
+        if middle * 2 >= 2.0 + 2 * self.lane and y1 - y0 >= depth + self.lane + 0.5:
+            plan.put(counter, (x0 + middle, front + (depth if upper else -depth), math.pi if upper else 0.0))
+        plan.put(row("cabinet", "cabinet", "bookcase"), at_wall(room, back, middle))
+        cell = self.resolution
+        plan.zone("nurses", "staff", (x0, y0 - cell, x1, y1) if upper else (x0, y0, x1, y1 + cell))

@@ -1,0 +1,82 @@
+"""Rows of shelves.
+
+Rosnav Industrial Hall of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agora.maps.generators.layout import outline, row, slots
+from agora.maps.generators.plan import Area, Plan, drawn, either_way
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+_BAYS = 5  # in a row before an aisle crosses it
+_JACKS = ("pallet_jack_1", "pallet_jack_2", "pallet_jack_3")
+_PARKED = 0.9  # width that a parked pallet jack or a pallet takes of an aisle, m
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndustrialHall(Area):
+    """Shelves in rows, all along or all across the hall, some with a rack at their back; pallets and pallet jacks before them.
+
+    Attributes:
+        obstacle_num: shelves.
+        rack_chance: that a shelf has a rack at its back.
+        pallet_jacks, pallets: parked along the fronts of shelves.
+        aisle: least width of the aisle between rows, m; more where ``passage`` needs it.
+    """
+
+    width: float = 30.0
+    height: float = 20.0
+    obstacle_num: int = 28
+    rack_chance: float = 0.7
+    pallet_jacks: int = 3
+    pallets: int = 4
+    aisle: float = 2.4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(0, "obstacle_num", "pallet_jacks", "pallets", most=100_000)
+        self.check(0.0, "rack_chance", most=1.0)
+        self.check(0.0, "aisle")
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a hall.
+
+        Raises:
+            PlacementError: the shelves do not fit, or there are too few of them to park at.
+        """
+        if self.pallet_jacks + self.pallets > self.obstacle_num:
+            raise self.fail(
+                "pallet_jacks", f"with {self.pallets} pallets it is more than one for each of {self.obstacle_num} shelves"
+            )
+        return drawn(self, lambda: either_way(stream, lambda turns: self._hall(stream, turns)), "passage")
+
+    def _hall(self, stream: Stream, turns: int) -> Place:
+        plan = Plan(self, turns=turns)
+        shelf, rack = (outline(row(model)) for model in ("long_shelf", "rack"))
+        aisle = max(self.aisle, self.lane + _PARKED * bool(self.pallet_jacks + self.pallets))
+        depth = shelf[3] + rack[3]
+        grid = slots(plan.inner, 2 * shelf[2], depth, aisle, max(aisle, self.lane), _BAYS, stream)
+        places = [(x, y) for y in grid.lines for x in grid.along]
+        if self.obstacle_num > len(places):
+            raise self.fail("obstacle_num", f"there is room for {len(places)} shelves with aisles of {aisle:g} m")
+        chosen = [places[k] for k in stream.permutation(len(places))[: self.obstacle_num]]
+        racks = stream.uniform(0.0, 1.0, (self.obstacle_num,)) < self.rack_chance
+        for (x, y), has_rack in zip(chosen, racks, strict=True):
+            plan.put(row("long_shelf"), (x, y + rack[3], 0.0))
+            if has_rack:
+                plan.put(row("rack"), (x, y + rack[3], math.pi))
+        for k, (x, y) in enumerate(chosen[: self.pallet_jacks + self.pallets]):
+            model = _JACKS[stream.integer(0, 2)] if k < self.pallet_jacks else ("pallet", "pallet2")[stream.integer(0, 1)]
+            flip = math.pi * stream.integer(0, 1)
+            plan.put(((model, 0.0, 0.0, flip),), (x + float(stream.uniform(-0.4, 0.4)), y + depth + 0.5, 0.0))
+        x0, _, x1, _ = plan.inner
+        for k, (low, high) in enumerate(grid.aisles):
+            plan.zone(f"aisle {k}", "aisle", (x0, low, x1, high))
+        for k, (low, high) in enumerate(grid.crossings):
+            plan.zone(f"crossing {k}", "corridor", (low, plan.inner[1], high, plan.inner[3]))
+        return plan.finish("industrial_hall")

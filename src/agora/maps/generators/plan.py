@@ -1,0 +1,283 @@
+"""What map generators have in common: the size of a place, and the plan on which it is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Bools, Doubles, Ints
+from agora.errors import PlacementError
+from agora.maps.distance import cell_distance, gap_to_cells
+from agora.maps.furniture import Furniture
+from agora.maps.generators.layout import Pose, Rectangle, Set
+from agora.maps.grid import LARGEST, Map
+from agora.maps.place import Place
+from agora.maps.zones import Zone
+from agora.seeds import Stream
+
+_MOST_CELLS = 1 << 26
+_FARTHEST = 10_000.0  # m
+_TINY = 1e-6  # cells
+_HALF_DIAGONAL = math.sqrt(0.5)  # of a cell, in cells
+
+
+class Blocked(Exception):  # noqa: N818
+    """A draw that made no place; never leaves the generators: after some tries it becomes a `PlacementError`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Area:
+    """Size and grid of a generated place.
+
+    Attributes:
+        width, height: m, with a wall of one cell all around; rounded up to whole cells.
+        resolution: m per cell.
+        x, y: lower-left corner, m.
+        passage: radius of the robot that gets everywhere, m.
+    """
+
+    width: float = 20.0
+    height: float = 20.0
+    resolution: float = 0.1
+    x: float = 0.0
+    y: float = 0.0
+    passage: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.resolution < math.inf:
+            raise ValueError(f"resolution must be above 0, got {self.resolution}")
+        for name in ("width", "height"):
+            least, most = 8 * self.resolution, LARGEST * self.resolution
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"{name} must be 8 to {LARGEST} cells, {least:g} to {most:g} m, got {getattr(self, name)}")
+        if self.width * self.height > _MOST_CELLS * self.resolution**2:
+            raise ValueError(f"width and height make more than {_MOST_CELLS} cells of {self.resolution} m")
+        for name in ("x", "y"):
+            if not abs(getattr(self, name)) <= _FARTHEST:
+                raise ValueError(f"{name} must be in [-{_FARTHEST:g}, {_FARTHEST:g}], got {getattr(self, name)}")
+        if not 0 <= self.passage < math.inf:
+            raise ValueError(f"passage must be at least 0, got {self.passage}")
+
+    def check(self, least: float, *names: str, most: float = math.inf) -> None:
+        """Make sure that parameters are numbers from ``least`` to ``most``.
+
+        Raises:
+            ValueError: one is not.
+        """
+        for name in names:
+            if not least <= getattr(self, name) <= most:
+                limits = f"in [{least:g}, {most:g}]" if most < math.inf else f"at least {least:g}"
+                raise ValueError(f"{name} must be {limits}, got {getattr(self, name)}")
+
+    @property
+    def opening(self) -> float:
+        """Least width of a door or corridor along the cells that the robot of ``passage`` gets through, m."""
+        return math.ceil(2 * self.passage / self.resolution + 2 - _TINY) * self.resolution
+
+    @property
+    def lane(self) -> float:
+        """Least gap between things at any angle that the robot gets through, whatever cells they touch, m."""
+        return 2 * self.passage + 4 * self.resolution
+
+    def fail(self, parameter: str, why: str) -> PlacementError:
+        """The error for a parameter that cannot be met."""
+        return PlacementError(f"{parameter} {getattr(self, parameter):g}: {why}, in a place of {self.width:g} x {self.height:g} m")
+
+
+class Plan:
+    """A place while it is drawn: walls as cells, furniture and zones, in metres from the lower-left corner.
+
+    It may be drawn turned: what is the lower side on the plan then is the right, the upper or the left side of the place.
+
+    Attributes:
+        area: the place. turns: by how many quarters the finished plan is turned, counter-clockwise.
+        width, height: of the plan, whole cells, m. inner: what the outer wall leaves.
+        walls: (rows, columns) cells.
+        furniture: so far.
+        reached: (rows, columns) cells whose centre the robot can be at, once finished.
+    """
+
+    reached: Bools
+
+    def __init__(self, area: Area, *, turns: int = 0, solid: bool = False) -> None:
+        self.area, self.turns = area, turns
+        columns, rows = (math.ceil(length / area.resolution - _TINY) for length in (area.width, area.height))
+        if turns % 2:
+            columns, rows = rows, columns
+        self.walls: Bools = np.full((rows, columns), solid)
+        self._border()
+        self.width, self.height = columns * area.resolution, rows * area.resolution
+        self.inner: Rectangle = (area.resolution, area.resolution, self.width - area.resolution, self.height - area.resolution)
+        self.furniture: list[Furniture] = []
+        self._zones: list[tuple[str, str, Doubles]] = []
+
+    def _border(self) -> None:
+        self.walls[[0, -1]] = True
+        self.walls[:, [0, -1]] = True
+
+    def snap(self, length: float) -> float:
+        """The nearest border between cells, m."""
+        return round(length / self.area.resolution) * self.area.resolution
+
+    def wall(self, box: Rectangle) -> None:
+        """Fill every cell that a rectangle touches."""
+        x0, y0, x1, y1 = (v / self.area.resolution for v in box)
+        self.walls[_cut(y0 + _TINY, y1 - _TINY), _cut(x0 + _TINY, x1 - _TINY)] = True
+
+    def carve(self, box: Rectangle) -> None:
+        """Free every cell that lies in a rectangle; the outer wall stays."""
+        x0, y0, x1, y1 = (v / self.area.resolution for v in box)
+        rows, columns = (slice(max(math.ceil(a - _TINY), 0), max(math.floor(b + _TINY), 0)) for a, b in ((y0, y1), (x0, x1)))
+        self.walls[rows, columns] = False
+        self._border()
+
+    def put(self, set_: Set, pose: Pose) -> None:
+        """Stand a set of furniture at a pose."""
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        for model, x, y, heading in set_:
+            turn = math.remainder(pose[2] + heading, math.tau)
+            self.furniture.append(Furniture(model, pose[0] + c * x - s * y, pose[1] + s * x + c * y, turn))
+
+    def zone(self, label: str, category: str, *boxes: Rectangle) -> None:
+        """Name a part of the place."""
+        corners = np.array([[[x0, y0], [x1, y0], [x1, y1], [x0, y1]] for x0, y0, x1, y1 in boxes])
+        self._zones.append((label, category, corners))
+
+    def finish(self, name: str, *, fill: bool = False) -> Place:
+        """Return the place.
+
+        Args:
+            name: of the map.
+            fill: whether to fill what the robot cannot reach; else that there is some is a failure.
+
+        Raises:
+            Blocked: the robot cannot get everywhere; with ``fill``, to less than half of what it fits in, or a tenth of the place.
+        """
+        area, occupied = self.area, self.walls.copy()
+        for piece in self.furniture:
+            for corners in piece.polygons():
+                _cover(occupied, corners / area.resolution)
+            for disc in piece.discs():
+                _cover_disc(occupied, disc / area.resolution)
+        labels, count = reachable(occupied, area)
+        before = np.count_nonzero(labels)
+        while fill and count > 1:
+            occupied |= _pockets(labels, area)
+            labels, count = reachable(occupied, area)
+        self.reached = labels == 1
+        if count != 1 or (fill and np.count_nonzero(labels) < max(0.5 * before, 0.1 * labels.size)):
+            how = "fits nowhere" if not count else "gets to too little of the place" if fill else "cannot get everywhere"
+            raise Blocked(f"a robot of passage {area.passage:g} m {how}")
+        return self._turned(name, occupied)
+
+    def _turned(self, name: str, occupied: Bools) -> Place:
+        """The place, turned, with its corner where it is in the map frame."""
+        width, height, turn = self.width, self.height, self.turns * math.pi / 2
+        points = np.array([(f.x, f.y) for f in self.furniture]).reshape(-1, 2)
+        zones = [corners for _, _, corners in self._zones]
+        for _ in range(self.turns):
+            occupied = occupied.T[:, ::-1]
+            points, *zones = ([height, 0.0] + part[..., ::-1] * [-1.0, 1.0] for part in (points, *zones))
+            width, height = height, width
+        origin = self.area.x, self.area.y
+        pieces = zip(self.furniture, (points + origin).tolist(), strict=True)
+        return Place(
+            Map(name, self.area.resolution, origin, occupied),
+            tuple(Furniture(f.model, x, y, math.remainder(f.heading + turn, math.tau)) for f, (x, y) in pieces),
+            tuple(Zone.of(z[0], z[1], *(part + origin)) for z, part in zip(self._zones, zones, strict=True)),
+        )
+
+
+def _cut(low: float, high: float) -> slice:
+    """The cells from one coordinate to another, in cells."""
+    return slice(max(math.floor(low), 0), max(math.floor(high) + 1, 0))
+
+
+def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
+    """Return the components (rows, columns) of the cells whose centre the robot can be at, 1 the largest, and their number.
+
+    The robot is a disc of radius ``passage``, occupied cells are squares; it goes from cell to cell across sides, which brings it
+    no closer to a square than it is at one of the two centres.
+    """
+    from scipy.ndimage import label
+
+    distance, cell = cell_distance(occupied, area.resolution), area.resolution
+    fits = distance > np.float32(area.passage + _HALF_DIAGONAL * cell)
+    unsure = (distance > np.float32(area.passage)) & ~fits
+    row, column = np.nonzero(unsure)
+    gap = np.empty(len(row))
+    gap_to_cells((np.column_stack([column, row]) + 0.5) * cell, occupied, cell, distance[unsure].astype(np.float64), gap)
+    fits[unsure] = gap >= area.passage - 1e-9
+    labels, count = label(fits)
+    if count > 1:
+        largest = 1 + int(np.argmax(np.bincount(labels.ravel())[1:]))
+        labels = np.where(labels == largest, 1, labels + (labels > 0))
+    return labels, count
+
+
+def _pockets(labels: Ints, area: Area) -> Bools:
+    """The cells that robots in other components than the largest would cover, but for those too near to what it is in."""
+    inside, beside = cell_distance(labels > 1, area.resolution), cell_distance(labels == 1, area.resolution)
+    near = area.passage + _HALF_DIAGONAL * area.resolution
+    return np.asarray((labels > 1) | ((inside <= np.float32(near)) & (beside > np.float32(near))))
+
+
+def _cover(occupied: Bools, corners: Doubles) -> None:
+    """Fill every cell that a rectangle (4, 2) touches, in cells: no side of either parts them."""
+    low, high = corners.min(0) + _TINY, corners.max(0) - _TINY
+    rows, columns = _cut(low[1], high[1]), _cut(low[0], high[0])
+    window = occupied[rows, columns]
+    y, x = np.ogrid[: window.shape[0], : window.shape[1]]
+    parted = np.zeros(window.shape, np.bool_)
+    for k in (0, 1):
+        side = corners[k + 1] - corners[k]
+        ux, uy = side / math.hypot(*side)
+        ends = corners @ (ux, uy)
+        along = (x + columns.start + 0.5) * ux + (y + rows.start + 0.5) * uy
+        reach = 0.5 * (abs(ux) + abs(uy)) - _TINY
+        parted |= (along - reach >= ends.max()) | (along + reach <= ends.min())
+    window |= ~parted
+
+
+def _cover_disc(occupied: Bools, disc: Doubles) -> None:
+    """Fill every cell that a disc x, y, radius touches, in cells."""
+    cx, cy, radius = disc
+    rows, columns = _cut(cy - radius, cy + radius), _cut(cx - radius, cx + radius)
+    window = occupied[rows, columns]
+    y, x = np.ogrid[: window.shape[0], : window.shape[1]]
+    dx, dy = np.abs(x + columns.start + 0.5 - cx) - 0.5, np.abs(y + rows.start + 0.5 - cy) - 0.5
+    window |= np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) < radius - _TINY
+
+
+def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) -> Place:
+    """Return the first place that a drawing function makes.
+
+    Raises:
+        PlacementError: none in so many tries; blames a parameter and says why the last one failed.
+    """
+    reason = ""
+    for _ in range(tries):
+        try:
+            return draw()
+        except Blocked as blocked:
+            reason = str(blocked)
+    raise area.fail(blame, f"{reason}, in {tries} tries")
+
+
+def either_way(stream: Stream, draw: Callable[[int], Place]) -> Place:
+    """Return a place drawn with a random number of quarter turns; what does not fit that way is drawn across.
+
+    Raises:
+        PlacementError: it fits neither way; that of the first.
+    """
+    turns = stream.integer(0, 3)
+    try:
+        return draw(turns)
+    except PlacementError as error:
+        try:
+            return draw((turns + 1) % 4)
+        except PlacementError:
+            raise error from None

@@ -1,0 +1,52 @@
+"""Trees at random places.
+
+Rosmap Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agora.maps.furniture import model_of
+from agora.maps.generators.layout import capacity, grown, scatter
+from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class RosmapOutdoor(Area):
+    """A walled park with trees at random places.
+
+    Attributes:
+        obstacle_num: trees.
+        obstacle_extra_radius: half the edge of the square that a tree has for itself, m; more where ``passage`` needs it.
+    """
+
+    obstacle_num: int = 15
+    obstacle_extra_radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(0, "obstacle_num", most=100_000)
+        self.check(0.0, "obstacle_extra_radius")
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a park.
+
+        Raises:
+            PlacementError: the trees do not fit.
+        """
+        return drawn(self, lambda: self._park(stream), "passage")
+
+    def _park(self, stream: Stream) -> Place:
+        plan = Plan(self)
+        half = max(self.obstacle_extra_radius, model_of("tree").radius + self.lane / 2)
+        room = grown(plan.inner, -self.lane / 2)
+        if self.obstacle_num > (most := math.prod(capacity(room, half))):
+            raise self.fail("obstacle_num", f"there is room for {most} trees in squares of {2 * half:.2f} m")
+        for x, y in scatter(stream, room, half, self.obstacle_num):
+            plan.put((("tree", 0.0, 0.0, 0.0),), (x, y, float(stream.uniform(-3.14, 3.14))))
+        plan.zone("park", "outdoor", plan.inner)
+        return plan.finish("rosmap_outdoor")

@@ -1,0 +1,47 @@
+"""Square blocks at random places.
+
+Rosnav Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; in the code ``rosnav`` with map type outdoor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class RosnavOutdoor(Area):
+    """A walled yard with square blocks, which may overlap; what the robot cannot reach is filled.
+
+    Attributes:
+        obstacle_num: blocks.
+        obstacle_extra_radius: half the edge of a block, m.
+    """
+
+    obstacle_num: int = 10
+    obstacle_extra_radius: float = 0.75
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(0, "obstacle_num", most=100_000)
+        self.check(self.resolution / 2, "obstacle_extra_radius")
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a yard.
+
+        Raises:
+            PlacementError: the blocks leave the robot too little.
+        """
+        return drawn(self, lambda: self._yard(stream), "obstacle_num")
+
+    def _yard(self, stream: Stream) -> Place:
+        plan = Plan(self)
+        edge = max(plan.snap(2 * self.obstacle_extra_radius), self.resolution)
+        for u, v in stream.uniform(0.0, 1.0, (self.obstacle_num, 2)):
+            x, y = plan.snap(u * plan.width - edge / 2), plan.snap(v * plan.height - edge / 2)
+            plan.wall((x, y, x + edge, y + edge))
+        plan.zone("yard", "outdoor", plan.inner)
+        return plan.finish("rosnav_outdoor", fill=True)

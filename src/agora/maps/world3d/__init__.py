@@ -1,0 +1,1 @@
+"""Places in three dimensions: solids of walls and furniture, and files of them for simulators and viewers."""

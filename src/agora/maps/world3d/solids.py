@@ -1,0 +1,184 @@
+"""Walls and furniture of a place as solids: what every file of a 3-D world is written from."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Bools, Doubles
+from agora.errors import InputError
+from agora.maps.furniture import Box, Colour, Cylinder, Furniture, model_of
+from agora.maps.grid import Map
+from agora.maps.place import Place
+from agora.maps.world3d.rectangles import rectangles, run_count
+
+PLASTER, FLOOR = (0.87, 0.85, 0.81), (0.62, 0.62, 0.60)
+_SAME = 1e-6  # m
+_OVERLAP = 1e-7  # cells
+
+
+@dataclass(frozen=True, eq=False)
+class Prism:
+    """An upright prism on its bottom face.
+
+    Attributes:
+        outline: (V, 2) corners of the bottom face in the body's frame, counter-clockwise, m.
+        z: height of the bottom face, m.
+        height: m.
+        colour: red, green, blue in [0, 1].
+    """
+
+    outline: Doubles
+    z: float
+    height: float
+    colour: Colour = PLASTER
+
+
+@dataclass(frozen=True)
+class Body:
+    """Solids that belong together.
+
+    Attributes:
+        name: of its own in its world.
+        x, y, heading: pose in the map frame, m and rad.
+        parts: in the body's frame.
+        model: the furniture model that it is; None for walls.
+    """
+
+    name: str
+    x: float
+    y: float
+    heading: float
+    parts: tuple[Box | Cylinder | Prism, ...]
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Solids:
+    """A place in three dimensions, z up from the floor.
+
+    Attributes:
+        name: of the world.
+        bounds: x0, y0, x1, y1 of the floor, m.
+        walls, furniture: everything that stands on it.
+        boxes: how many boxes the occupied cells became; runs: how many they would be if cells were merged along one axis alone.
+    """
+
+    name: str
+    bounds: tuple[float, float, float, float]
+    walls: tuple[Body, ...]
+    furniture: tuple[Body, ...]
+    boxes: int
+    runs: int
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Walls and furniture."""
+        return self.walls + self.furniture
+
+
+def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: str = "") -> Solids:
+    """Return a place in three dimensions.
+
+    Occupied cells become the fewest boxes, segments thin boxes, discs cylinders, polygons boxes or prisms. What the place's
+    furniture occupies of the map is left out of the walls: cells that a piece of it covers in part, shapes that are its outlines.
+
+    Args:
+        place: map and furniture.
+        height: of walls, m.
+        thickness: of segments, half of it to either side, m.
+        name: of the world; the map's by default.
+
+    Raises:
+        InputError: a height or thickness that is not positive, a furniture model that is not known, or a polygon whose edges cross.
+    """
+    for key, value in (("height", height), ("thickness", thickness)):
+        if not (math.isfinite(value) and value > 0):
+            raise InputError(f"{key}: must be a positive number of metres, not {value}")
+    m = place.map
+    cells = wall_cells(place)
+    boxes = rectangles(cells)
+    walls = _cells(m, boxes, height) + _shapes(place, height, thickness)
+    numbers: Counter[str] = Counter()
+    furniture = []
+    for piece in place.furniture:
+        furniture.append(_piece(piece, numbers[piece.model]))
+        numbers[piece.model] += 1
+    corner = (m.origin[0] + m.size[0], m.origin[1] + m.size[1])
+    return Solids(name or m.name, (*m.origin, *corner), tuple(walls), tuple(furniture), len(boxes), run_count(cells))
+
+
+def wall_cells(place: Place) -> Bools:
+    """Return the occupied cells (rows, columns) that no furniture covers, not even in part."""
+    cells = place.map.occupied.copy()
+    for piece in place.furniture:
+        for x, y, radius in piece.discs():
+            _clear(cells, place.map, np.array([[x - radius, y - radius], [x + radius, y + radius]]), (x, y, radius))
+        for outline in piece.polygons():
+            _clear(cells, place.map, outline, None)
+    return cells
+
+
+def _clear(cells: Bools, m: Map, outline: Doubles, disc: tuple[float, float, float] | None) -> None:
+    """Free the cells whose squares overlap a convex outline (V, 2), or the disc that it bounds."""
+    low = np.clip(np.floor((outline.min(0) - m.origin) / m.resolution), 0, m.shape[::-1]).astype(int)
+    high = np.clip(np.ceil((outline.max(0) - m.origin) / m.resolution), 0, m.shape[::-1]).astype(int)
+    rows, columns = np.mgrid[low[1] : high[1], low[0] : high[0]]
+    centre = m.centre_of(rows, columns)
+    half, slack = 0.5 * m.resolution, _OVERLAP * m.resolution
+    if disc is not None:
+        beyond = np.maximum(np.abs(centre - disc[:2]) - half, 0.0)
+        covered = np.hypot(beyond[..., 0], beyond[..., 1]) < disc[2] - slack
+    else:
+        covered = np.ones(rows.shape, np.bool_)
+        edges = np.roll(outline, -1, axis=0) - outline
+        for normal in np.vstack([np.eye(2), np.column_stack([edges[:, 1], -edges[:, 0]]) / np.hypot(*edges.T)[:, None]]):
+            along, reach = centre @ normal, half * np.abs(normal).sum()
+            extent = outline @ normal
+            covered &= (along + reach > extent.min() + slack) & (along - reach < extent.max() - slack)
+    cells[low[1] : high[1], low[0] : high[0]] &= ~covered
+
+
+def _cells(m: Map, boxes: np.ndarray, height: float) -> list[Body]:
+    if not len(boxes):
+        return []
+    row, column, rows, columns = boxes.T
+    x = m.origin[0] + (column + 0.5 * columns) * m.resolution
+    y = m.origin[1] + (row + 0.5 * rows) * m.resolution
+    sizes = zip(x.tolist(), y.tolist(), (columns * m.resolution).tolist(), (rows * m.resolution).tolist(), strict=True)
+    return [Body("cells", 0.0, 0.0, 0.0, tuple(Box(x, y, 0.0, dx, dy, height, PLASTER) for x, y, dx, dy in sizes))]
+
+
+def _shapes(place: Place, height: float, thickness: float) -> list[Body]:
+    """Segments, discs and polygons of the map that are not outlines of furniture."""
+    walls = []
+    for k, (x0, y0, x1, y1) in enumerate(place.map.segments.tolist()):
+        length = math.hypot(x1 - x0, y1 - y0)
+        box = Box(0.0, 0.0, 0.0, max(length, _SAME), thickness, height, PLASTER)
+        walls.append(Body(f"segment_{k}", (x0 + x1) / 2, (y0 + y1) / 2, math.atan2(y1 - y0, x1 - x0), (box,)))
+    polygons, discs = place.shapes_of_walls()
+    for k, (x, y, radius) in enumerate(discs.tolist()):
+        walls.append(Body(f"disc_{k}", x, y, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, height, PLASTER),)))
+    return walls + [_polygon(f"polygon_{k}", polygon, height) for k, polygon in enumerate(polygons)]
+
+
+def _polygon(name: str, polygon: Doubles, height: float) -> Body:
+    """A box where the polygon is a rectangle, else a prism; its frame is at the middle of its corners."""
+    x, y = polygon.T
+    if np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) < 0:
+        polygon = polygon[::-1]
+    middle = polygon.mean(axis=0)
+    x0, y0 = middle.tolist()
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    if len(polygon) == 4 and np.abs(edges[0] + edges[2]).max() < _SAME and abs(edges[0] @ edges[1]) < _SAME:
+        length, width = np.hypot(*edges[0]), np.hypot(*edges[1])
+        heading = math.atan2(edges[0, 1], edges[0, 0])
+        return Body(name, x0, y0, heading, (Box(0.0, 0.0, 0.0, float(length), float(width), height, PLASTER),))
+    return Body(name, x0, y0, 0.0, (Prism(polygon - middle, 0.0, height),))
+
+
+def _piece(piece: Furniture, number: int) -> Body:
+    return Body(f"{piece.model}_{number}", piece.x, piece.y, piece.heading, model_of(piece.model).parts, piece.model)

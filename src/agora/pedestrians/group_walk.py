@@ -1,0 +1,178 @@
+"""Walking in a group: where followers want to be, seen from their leader, and how they get there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.field import clearance_at
+from agora.core.jit import lean
+from agora.core.scalar import ONE, TWO, ZERO
+
+CRUMBS = 24
+"""Places kept of a leader's way."""
+
+_CRUMB = np.float32(0.4)  # m from one to the next
+_SLIM = np.float32(0.15)  # half the width of the strip that must be free for somebody to be seen, m
+_REVERSED = np.float32(-0.5)  # cosine of the turn from which on a group walks back instead of wheeling
+_WALKING = np.float32(0.2)  # m/s
+_CREEP = np.float32(0.3)  # share of the speed that is left to a leader who waits
+_STROLL = np.float32(0.4)  # least speed of a follower, in its own preferred speeds: who has none cannot make way
+_ELSEWHERE = np.float32(0.6)  # m
+_EASY = np.float32(0.35)  # a follower who stands so near its place stays there, m
+_NEAR = np.float32(1.2)  # m
+_LEAN = np.float32(0.3)  # 1/s
+_FARTHEST = np.float32(1.5)  # m
+_TINY = np.float32(1e-12)
+
+
+@lean
+def visible(maps, m, x0, y0, x1, y1, clearance):
+    """Whether a thin strip from a point of known clearance to another is free of walls: steps as long as the clearance there."""
+    dx, dy = x1 - x0, y1 - y0
+    length = math.sqrt(dx * dx + dy * dy + _TINY)
+    done = clearance
+    while done < length and clearance >= _SLIM:
+        clearance, _, _ = clearance_at(maps, m, x0 + dx * (done / length), y0 + dy * (done / length))
+        done += clearance
+    return clearance >= _SLIM
+
+
+@lean
+def lead(c, people, goals, settings, w, i, dt):
+    """Turn the direction of travel of a group after its leader's steps, metre by metre, and note its way."""
+    x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
+    ux, uy = c.ux[w, i], c.uy[w, i]
+    speed = math.sqrt(vx * vx + vy * vy + _TINY)
+    way_x, way_y = goals.x[w, i] - x, goals.y[w, i] - y
+    back = ux * way_x + uy * way_y < _REVERSED * math.sqrt(way_x * way_x + way_y * way_y)
+    if back and speed > _WALKING and ux * vx + uy * vy < _REVERSED * speed:
+        turn_back(c, w, i, people.x.shape[1])
+        ux, uy = c.ux[w, i], c.uy[w, i]
+    part = dt / settings.wheel[0]
+    ux, uy = ux + vx * part, uy + vy * part
+    size = math.sqrt(ux * ux + uy * uy + _TINY)
+    c.ux[w, i], c.uy[w, i] = ux / size, uy / size
+    newest = c.newest[w, i]
+    dx, dy = x - c.trail_x[w, i, newest], y - c.trail_y[w, i, newest]
+    if dx * dx + dy * dy >= _CRUMB * _CRUMB:
+        newest = (newest + 1) % CRUMBS
+        c.newest[w, i] = newest
+        c.crumbs[w, i] = min(c.crumbs[w, i] + 1, CRUMBS)
+        c.trail_x[w, i, newest], c.trail_y[w, i, newest] = x, y
+    c.gap[w, i] = ZERO
+
+
+@lean
+def turn_back(c, w, leader, slots):
+    """Reverse a group's direction of travel; its places stay where they are."""
+    c.ux[w, leader], c.uy[w, leader] = -c.ux[w, leader], -c.uy[w, leader]
+    for i in range(slots):
+        if c.leader[w, i] == leader:
+            c.ahead[w, i], c.aside[w, i] = -c.ahead[w, i], -c.aside[w, i]
+            c.lean_x[w, i], c.lean_y[w, i] = -c.lean_x[w, i], -c.lean_y[w, i]
+
+
+@lean
+def on_trail(c, people, w, leader, back):
+    """The point ``back`` metres behind the leader on its way, at most at its beginning, and the direction of travel there."""
+    x, y = people.x[w, leader], people.y[w, leader]
+    ux, uy = c.ux[w, leader], c.uy[w, leader]
+    for k in range(c.crumbs[w, leader]):
+        crumb = (c.newest[w, leader] - k) % CRUMBS
+        dx, dy = c.trail_x[w, leader, crumb] - x, c.trail_y[w, leader, crumb] - y
+        length = math.sqrt(dx * dx + dy * dy + _TINY)
+        if k > 0 or length > _SLIM:
+            ux, uy = -dx / length, -dy / length
+        if length >= back:
+            return x + dx * (back / length), y + dy * (back / length), ux, uy
+        back -= length
+        x, y = c.trail_x[w, leader, crumb], c.trail_y[w, leader, crumb]
+    return x, y, ux, uy
+
+
+@lean
+def speed_of(people, w, i):
+    """Speed of a pedestrian, m/s."""
+    return math.sqrt(people.vx[w, i] * people.vx[w, i] + people.vy[w, i] * people.vy[w, i])
+
+
+@lean
+def leaving(people, goals, w, leader):
+    """Whether a leader walks, or is about to: its waypoint is elsewhere."""
+    dx, dy = goals.x[w, leader] - people.x[w, leader], goals.y[w, leader] - people.y[w, leader]
+    return dx * dx + dy * dy > _ELSEWHERE * _ELSEWHERE
+
+
+@lean
+def lean_on(c, w, i, dx, dy, dt):
+    """Aim beyond a place that others keep one from: the integral of the way that is left; it fades while that is long."""
+    if dx * dx + dy * dy >= _NEAR * _NEAR:
+        c.lean_x[w, i], c.lean_y[w, i] = c.lean_x[w, i] * (ONE - _LEAN * dt), c.lean_y[w, i] * (ONE - _LEAN * dt)
+    else:
+        x, y = c.lean_x[w, i] + _LEAN * dt * dx, c.lean_y[w, i] + _LEAN * dt * dy
+        shorter = min(ONE, _FARTHEST / math.sqrt(x * x + y * y + _TINY))
+        c.lean_x[w, i], c.lean_y[w, i] = shorter * x, shorter * y
+
+
+@lean
+def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
+    """Give a follower its waypoint and its speed; it does not walk back while its leader walks, nor for a few steps aside."""
+    leader, m = c.leader[w, i], maps.index[w]
+    x, y, ux, uy = people.x[w, i], people.y[w, i], c.ux[w, leader], c.uy[w, leader]
+    c.ux[w, i], c.uy[w, i] = ux, uy
+    goals.index[w, i] = min(goals.index[w, leader], max(c.count[w, i] - 1, 0))
+    leader_x, leader_y, vx, vy = people.x[w, leader], people.y[w, leader], people.vx[w, leader], people.vy[w, leader]
+    place_x = leader_x + c.ahead[w, i] * ux - c.aside[w, i] * uy
+    place_y = leader_y + c.ahead[w, i] * uy + c.aside[w, i] * ux
+    clearance, _, _ = clearance_at(maps, m, place_x, place_y)
+    room = clearance >= traits.radius[w, i] + settings.margin[0]
+    room = room and visible(maps, m, place_x, place_y, leader_x, leader_y, clearance)
+    room = room and visible(maps, m, place_x, place_y, x, y, clearance)
+    beside = min(c.beside[w, i] + dt, ONE) if room else max(c.beside[w, i] - dt, ZERO)
+    c.beside[w, i] = beside
+    if beside < ONE:
+        back = c.behind[w, i]
+        file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)
+        here, _, _ = clearance_at(maps, m, x, y)
+        while not visible(maps, m, x, y, file_x, file_y, max(here, _SLIM)) and back < _CRUMB * CRUMBS:
+            back += _CRUMB
+            beside = ZERO
+            file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)
+        speed = speed_of(people, w, leader) * (ONE - beside)
+        place_x, place_y = file_x + beside * (place_x - file_x), file_y + beside * (place_y - file_y)
+        vx, vy = beside * vx + speed * along_x, beside * vy + speed * along_y
+    dx, dy = place_x - x, place_y - y
+    gap = math.sqrt(dx * dx + dy * dy)
+    c.gap[w, leader] = max(c.gap[w, leader], gap)
+    lean_on(c, w, i, dx * ux + dy * uy, dy * ux - dx * uy, dt)
+    lean_x = c.lean_x[w, i] * ux - c.lean_y[w, i] * uy
+    lean_y = c.lean_x[w, i] * uy + c.lean_y[w, i] * ux
+    gain, own = settings.gain[0], minds.speed[w, i]
+    wanted_x, wanted_y = vx + gain * (dx + lean_x), vy + gain * (dy + lean_y)
+    if gap < _EASY and speed_of(people, w, leader) < _WALKING:
+        wanted_x, wanted_y = ZERO, ZERO
+    elif leaving(people, goals, w, leader):
+        along = min(wanted_x * ux + wanted_y * uy, ZERO)
+        wanted_x, wanted_y = wanted_x - along * ux, wanted_y - along * uy
+    wanted = math.sqrt(wanted_x * wanted_x + wanted_y * wanted_y)
+    goals.x[w, i], goals.y[w, i] = x + wanted_x / gain, y + wanted_y / gain
+    traits.speed[w, i] = min(max(wanted, _STROLL * own), settings.catch_up[0] * own)
+
+
+@lean
+def wait(c, traits, settings, w, i, dt):
+    """Let a leader walk at the pace of its group, and wait for who has fallen behind, but not for ever."""
+    slack, torn = settings.slack[0], settings.torn[0]
+    gap = c.gap[w, i]
+    if gap <= slack:
+        c.waited[w, i] = ZERO
+    else:
+        c.waited[w, i] += dt
+    share = min(max((torn - gap) / (torn - slack), _CREEP), ONE)
+    if c.waited[w, i] > settings.patience[0]:
+        share = ONE
+        if c.waited[w, i] > TWO * settings.patience[0]:
+            c.waited[w, i] = ZERO
+    traits.speed[w, i] = share * c.pace[w, i]

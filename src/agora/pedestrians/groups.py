@@ -1,0 +1,191 @@
+"""Groups that walk with a leader, and groups that stand and talk.
+
+Walking: S. Sarker Roy et al., TAGA, 2025 (a leader drawn among the members; a follower's velocity is the leader's and a part of the
+way to its place), with the rows of M. Moussaid et al., "The walking behaviour of pedestrian social groups and its impact on crowd
+dynamics", PLoS ONE 5(4), 2010. Arena 3.0 gives every member the leader's goal and an offset on a ring: members who are pushed off
+their points turn on the spot when they arrive. Standing: A. Kendon, Conducting Interaction, 1990.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.jit import bind, lean_kernel
+from agora.core.scalar import ZERO
+from agora.core.state import SOCIAL_STATES, Array
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.pedestrians.formations import o_space_radius
+from agora.pedestrians.group_roles import Company, Settings, regroup
+from agora.pedestrians.group_talk import come_and_go, stand
+from agora.pedestrians.group_walk import CRUMBS, follow, lead, wait
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+    from agora.tasks.start import Start
+
+_CONVERSATION = [SOCIAL_STATES.index(name) for name in ("talking", "listening", "telling")]
+_KINDS: dict[str, Any] = dict.fromkeys(("stale", "steered", "hosted", "talks"), np.bool_)
+_KINDS |= dict.fromkeys(("member", "left", "leader", "number", "count", "mode", "newest", "crumbs"), np.int32)
+_DRAWS = 1.0  # s between two draws of who comes and goes
+
+
+@lean_kernel
+def _groups(c, settings, dt, people, traits, minds, goals, maps, status, first, last):
+    for w in range(first, last):
+        if status.done[w]:
+            continue
+        count, step, key = traits.count[w], status.step[w], status.key[w]
+        if step % settings.pause[0] != 0 and not c.stale[w]:
+            continue
+        if step % settings.every[0] == 0 and step > 0 and (settings.join[0] > ZERO or settings.leave[0] > ZERO):
+            come_and_go(c, people, traits, minds, goals, maps, settings, key, step, w, count)
+        changed = c.stale[w]
+        for i in range(count):
+            group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
+            changed = changed or group != c.member[w, i]
+        if changed:
+            regroup(c, people, traits, minds, goals, settings, key, w, count)
+            c.stale[w] = False
+        for i in range(count):
+            if c.leader[w, i] == i and not c.talks[w, i]:
+                lead(c, people, goals, settings, w, i, dt)
+        for i in range(count):
+            if c.talks[w, i] and c.leader[w, i] >= 0:
+                stand(c, people, traits, minds, goals, w, i, dt)
+            elif c.leader[w, i] >= 0 and c.leader[w, i] != i:
+                follow(c, people, traits, minds, goals, maps, settings, w, i, dt)
+        for i in range(count):
+            if c.leader[w, i] == i and not c.talks[w, i]:
+                wait(c, traits, settings, w, i, dt)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
+
+    Walking, one member, drawn with the episode's key, leads at the pace of the slowest; the others keep beside it in rows whose
+    direction turns with the metres that the leader walks, never with its heading, so that nobody turns who need not. Who has no
+    room beside the leader, or does not see its place, follows on the leader's way. Followers hurry after and dawdle ahead; the
+    leader slows down when somebody falls behind. Who leads no more walks on along its own waypoints when its leader is gone.
+
+    A group whose members' state is talking, listening or telling at the start stands about its o-space, which is where they
+    look. Each returns to its place and turns to the others. Whoever gets the number of their group comes and is given room; whoever
+    loses it walks its own way; walkers and members may do so by chance. Who is left alone is in no group. Groups of one and
+    recorded pedestrians are left alone.
+
+    Attributes:
+        period: s between two decisions.
+        abreast: most members in a row.
+        spacing: between neighbours in a row, m; row_gap: between rows, and between members in file, m.
+        bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
+        margin: free space that a place beside the leader needs beyond the follower's radius, m.
+        early: distance at which a leader's waypoint counts as reached, m: those beside it keep it off the point.
+        wheel: metres that a leader walks while the direction of travel follows by 63 %.
+        gain: share of the way to its place that a follower wants to make up each second, 1/s.
+        catch_up: largest speed of a follower, in its preferred speeds.
+        slack, torn: distance of a follower from its place at which its leader begins to slow down, and at which it nearly stops, m.
+        patience: s for which a leader waits before it walks on for as long.
+        join_rate: chance a second with which a lone walker within ``notice`` m of a conversation joins it, if they are fewer than
+            ``most`` and there is room; not the one it left last.
+        leave_rate: chance a second with which a member leaves, if it has somewhere else to go.
+        notice: m. most: members up to which a conversation takes others in.
+    """
+
+    period: float = 0.5
+    abreast: int = 4
+    spacing: float = 0.8
+    row_gap: float = 1.0
+    bend: float = 0.25
+    margin: float = 0.1
+    early: float = 1.0
+    wheel: float = 1.0
+    gain: float = 0.8
+    catch_up: float = 1.5
+    slack: float = 1.5
+    torn: float = 4.0
+    patience: float = 10.0
+    join_rate: float = 0.0
+    leave_rate: float = 0.0
+    notice: float = 4.0
+    most: int = 6
+
+    def __post_init__(self) -> None:
+        above_zero(self, "period", "spacing", "row_gap", "wheel", "gain", "patience")
+        at_least_zero(self, "early", "bend", "margin", "slack", "join_rate", "leave_rate", "notice")
+        if not 1.0 <= self.catch_up < math.inf:
+            raise ValueError(f"catch_up must be at least 1, got {self.catch_up}")
+        if not self.slack < self.torn < math.inf:
+            raise ValueError(f"torn must be above slack, {self.slack}, got {self.torn}")
+        for name in ("abreast", "most"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    def attach(self, engine: Engine) -> AttachedGroups:
+        """Return the behaviour at work in an engine."""
+        return AttachedGroups(self, engine)
+
+    def settings(self, dt: float, crowd_every: int) -> Settings:
+        """Return the parameters as the kernel takes them.
+
+        Args:
+            dt: physics step, s.
+            crowd_every: physics steps from one call to the next.
+        """
+        pause = crowd_every * max(1, round(self.period / (dt * crowd_every)))
+        every = pause * max(1, round(_DRAWS / (dt * pause)))
+        values: dict[str, Any] = vars(self) | {"pause": pause, "every": every}
+        values |= {name: 1.0 - math.exp(-values[f"{name}_rate"] * every * dt) for name in ("join", "leave")}
+        whole = ("abreast", "most", "pause", "every")
+        return Settings._make(np.array([values[n]], np.int32 if n in whole else np.float32) for n in Settings._fields)
+
+
+class AttachedGroups:
+    """`Groups` at work in one engine."""
+
+    def __init__(self, groups: Groups, engine: Engine) -> None:
+        shape = (engine.layout.worlds, engine.slots)
+        self._engine, self._settings = engine, groups.settings(engine.dt, engine.crowd_every)
+        self._dt = float(self._settings.pause[0]) * engine.dt
+        self.company = Company(**{name: np.zeros(_shape(name, shape), _KINDS.get(name, np.float32)) for name in Company._fields})
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode: conversations are known by their members' states, the rest is found when the kernel looks."""
+        company, replay = self.company, self._engine.replay
+        for field in company:
+            field[world] = 0
+        company.stale[world], company.beside[world] = True, 1.0
+        company.member[world], company.left[world], company.leader[world] = -1, -1, -1
+        company.steered[world] = replay.last[world] < replay.first[world]
+        people = start.pedestrians
+        talking = np.isin(people.state, _CONVERSATION) & (people.group >= 0)
+        for group in np.unique(people.group[talking]):
+            members = np.flatnonzero(people.group == group)
+            if len(members) > 1 and talking[members].all():
+                self._converse(world, members, people.position[members], people.heading[members], int(group))
+
+    def _converse(self, world: int, members: Array, position: Array, heading: Array, group: int) -> None:
+        """Members stand where they are, about the point that they look at."""
+        company = self.company
+        look = np.stack((np.cos(heading), np.sin(heading)), -1)
+        centre = (position + float(o_space_radius(len(members))) * look).mean(0)
+        company.member[world, members], company.number[world, members] = group, len(members)
+        company.talks[world, members] = True
+        company.place_x[world, members], company.place_y[world, members] = position.T
+        company.centre_x[world, members], company.centre_y[world, members] = centre
+
+    def think(self, generation: int) -> Callable[[int, int], None]:
+        """Return the kernel, bound to one generation."""
+        engine = self._engine
+        records = (engine._generations[generation], engine.traits, engine.minds, engine.waypoints, engine.maps)
+        return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, engine.status)
+
+
+def _shape(name: str, shape: tuple[int, int]) -> tuple[int, ...]:
+    if name == "stale":
+        return shape[:1]
+    return (*shape, CRUMBS) if name.startswith("trail") else shape

@@ -1,0 +1,187 @@
+"""Benchmarks as Arena 3.0 lays them out: ``config.yaml``, ``suites/*.yaml``, ``contests/*.yaml``; read, never written to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from agora.config import load
+from agora.documents import located, similar
+from agora.errors import InputError
+from agora.share import folder
+from agora.tasks.generator import Setup
+from agora.tasks.settings import Settings
+from agora.tasks.suite import Stage, Suite
+
+
+@dataclass(frozen=True)
+class SuiteChoice:
+    """Which suite.
+
+    Attributes:
+        config: file in ``suites``. scale_episodes: factor of the numbers of episodes; each stage has at least one.
+    """
+
+    config: str
+    scale_episodes: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale_episodes <= 1000:
+            raise ValueError(f"scale_episodes must be above 0 and at most 1000, got {self.scale_episodes}")
+
+
+@dataclass(frozen=True)
+class ContestChoice:
+    """Which planners.
+
+    Attributes:
+        config: file in ``contests``.
+    """
+
+    config: str
+
+
+@dataclass(frozen=True)
+class BenchmarkFile:
+    """The keys of ``config.yaml``.
+
+    Attributes:
+        suite, contest: files. general: ``simulator``; not used.
+    """
+
+    suite: SuiteChoice
+    contest: ContestChoice
+    general: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StageEntry:
+    """One stage of a file in ``suites``.
+
+    Attributes:
+        name: unique in the file. episodes: how many. robot: its model. map: world, or "dynamic_map".
+        tm_robots, tm_obstacles: modes. config: values over those of ``task_generator.yaml``.
+        timeout: s, over theirs too. seed: of every random stream; that of the benchmark where not given, whoever runs it.
+    """
+
+    name: str
+    episodes: int
+    robot: str
+    map: str
+    tm_robots: str
+    tm_obstacles: str
+    config: dict[str, Any] = field(default_factory=dict)
+    timeout: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.episodes <= 1_000_000:
+            raise ValueError(f"episodes must be in [1, 1000000], got {self.episodes}")
+
+
+@dataclass(frozen=True)
+class SuiteFile:
+    """The keys of a file in ``suites``.
+
+    Attributes:
+        stages: one after the other.
+    """
+
+    stages: tuple[StageEntry, ...]
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One planner of a file in ``contests``.
+
+    Attributes:
+        name: its label. local_planner, inter_planner: names.
+    """
+
+    name: str
+    local_planner: str
+    inter_planner: str = "bypass"
+
+
+@dataclass(frozen=True)
+class ContestFile:
+    """The keys of a file in ``contests``.
+
+    Attributes:
+        contestants: planners.
+    """
+
+    contestants: tuple[Contestant, ...]
+
+    def __post_init__(self) -> None:
+        names = [contestant.name for contestant in self.contestants]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"contestants must be at least one, with different names, got {names}")
+
+
+@dataclass(frozen=True)
+class ArenaBenchmark:
+    """A benchmark that was read.
+
+    Attributes:
+        suite: its stages as Agora plays them.
+        contestants: its planners. contest_file: where they were read.
+    """
+
+    suite: Suite
+    contestants: tuple[Contestant, ...]
+    contest_file: Path
+
+
+def read_arena_benchmark(place: str | Path = "", settings: Settings | None = None) -> ArenaBenchmark:
+    """Read a benchmark.
+
+    Args:
+        place: folder with ``config.yaml``; the one that comes with Agora where empty.
+        settings: what the stages' values are put over; ``configs/task_generator.yaml`` where not given.
+
+    Raises:
+        InputError: a file is missing or wrong; names file, line and key.
+    """
+    root = Path(place) if str(place) else folder("configs") / "benchmark" / "arena"
+    config = load(root / "config.yaml", BenchmarkFile)
+    base = load(folder("configs") / "task_generator.yaml", Settings) if settings is None else settings
+    suite_file = _chosen(root / "config.yaml", "suite", root / "suites", config.suite.config)
+    entries = load(suite_file, SuiteFile).stages
+    stages = tuple(_stage(suite_file, k, entry, base, config.suite.scale_episodes) for k, entry in enumerate(entries))
+    try:
+        suite = Suite(suite_file.stem, stages)
+    except ValueError as error:
+        raise InputError(f"{suite_file}:1: {error}") from error
+    contest_file = _chosen(root / "config.yaml", "contest", root / "contests", config.contest.config)
+    return ArenaBenchmark(suite, load(contest_file, ContestFile).contestants, contest_file)
+
+
+def _chosen(config: Path, key: str, place: Path, name: str) -> Path:
+    """A file that ``config.yaml`` names."""
+    path = place / f"{name.removesuffix('.yaml')}.yaml"
+    if not path.is_file():
+        known = [other.name for other in place.glob("*.yaml")] if place.is_dir() else []
+        raise InputError(f"{located(config, key, 'config')}: there is no file {path}{similar(path.name, known)}")
+    return path
+
+
+def _stage(path: Path, number: int, entry: StageEntry, base: Settings, scale: float) -> Stage:
+    tree: Mapping[str, Any] = entry.config if entry.timeout is None else entry.config | {"timeout": entry.timeout}
+    where = f"{located(path, 'stages', number)}"
+    try:
+        settings = base.overridden(tree, f"{where}.config")
+        setup = Setup(settings, entry.tm_robots, entry.tm_obstacles, (), entry.map, entry.robot)
+        return replace(
+            setup.stage(),
+            name=entry.name,
+            episodes=max(1, round(entry.episodes * scale)),
+            seed=entry.seed if settings.random.seed < 0 or entry.seed is not None else settings.random.seed,
+        )
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from error
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(where) else f"{where}: {text}") from error

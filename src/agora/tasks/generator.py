@@ -1,0 +1,322 @@
+"""The task generator: one episode after the other, with modes that can be switched while it runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.config import load
+from agora.errors import InputError
+from agora.registry import Named, available
+from agora.seeds import Stream
+from agora.share import folder
+from agora.tasks.module import Plan
+from agora.tasks.modules.dynamic_map import DynamicMap
+from agora.tasks.modules.staged import Staged
+from agora.tasks.obstacles.parametrized import Parametrized
+from agora.tasks.obstacles.random import Random
+from agora.tasks.obstacles.zones import Zones as ZonesOfPedestrians
+from agora.tasks.robots.guided import Guided
+from agora.tasks.robots.zones import Zones as ZonesOfRobots
+from agora.tasks.scenario import Pose
+from agora.tasks.settings import Settings
+from agora.tasks.start import RobotStart, Start
+from agora.tasks.suite import Crowd, Stage, prepare, put_together, robot_starts
+from agora.tasks.worlds.folder import Folder
+
+_NEVER = 36_000.0  # s, for a time-out below 0
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a task generator makes episodes of.
+
+    Attributes:
+        settings: of modes and modules.
+        robots, obstacles, modules: names, or components.
+        world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
+        robot: model of the robots, one name for all or one for each.
+        crowd: what moves pedestrians, and what they are like.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    robots: Any = "random"
+    obstacles: Any = "random"
+    modules: tuple[Any, ...] = ()
+    world: Any = "hall"
+    robot: str | tuple[str, ...] = "jackal"
+    crowd: Crowd = field(default_factory=Crowd)
+
+    def stage(self) -> Stage:
+        """The stage that describes an episode.
+
+        Raises:
+            InputError: an unknown name, or something that a mode refuses.
+        """
+        settings = self.settings
+        modules = tuple(self._module(module) for module in self.modules)
+        if self.world == "dynamic_map" and not any(isinstance(m.part, DynamicMap) for m in modules):
+            modules = (*modules, self._module("dynamic_map"))
+        try:
+            return Stage(
+                name="task",
+                world=self._world(),
+                robots=self._robots(),
+                obstacles=self._obstacles(),
+                crowd=self.crowd,
+                robot=self.robot,
+                timeout=_NEVER if settings.timeout < 0 else settings.timeout,
+                goal_tolerance=settings.goal_radius,
+                heading_tolerance=None if settings.goal_tolerance_angle >= 180 else math.radians(settings.goal_tolerance_angle),
+                modules=modules,
+            )
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+    def _robots(self) -> Named:
+        settings = self.settings
+        made = {
+            "guided": lambda: Guided(settings.guided.waypoints, settings.guided.file),
+            "zones": lambda: ZonesOfRobots(settings.zones.scenario),
+        }
+        return _named("robots_modes", self.robots, made)
+
+    def _obstacles(self) -> Named:
+        settings, drawn = self.settings, self.settings.random
+        made = {
+            "random": lambda: Random(dynamic=drawn.dynamic, static=drawn.static, interactive=drawn.interactive),
+            "parametrized": lambda: Parametrized(settings.parametrized.file),
+            "zones": lambda: ZonesOfPedestrians(settings.zones.scenario),
+        }
+        return _named("obstacles_modes", self.obstacles, made)
+
+    def _module(self, module: Any) -> Named:
+        staged = self.settings.staged
+        made = {
+            "staged": lambda: Staged(staged.curriculum, staged.index),
+            "dynamic_map": lambda: DynamicMap(),
+        }
+        return _named("modules", module, made)
+
+    def _world(self) -> Named:
+        if not isinstance(self.world, str):
+            return _named("worlds", self.world, {})
+        if self.world == "dynamic_map":
+            return Named.of("worlds", "open")
+        if self.world in available("worlds"):
+            return Named.of("worlds", self.world)
+        scenario = (Path(self.settings.scenario.file).stem,) if "scenario" in (self.robots, self.obstacles) else ()
+        return Named("folder", Folder(self.world, scenario))
+
+
+def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:
+    """A component by its name, built from the settings where they have its parameters; or the component itself."""
+    if isinstance(given, Named):
+        return given
+    if not isinstance(given, str):
+        return Named(type(given).__name__, given)
+    if given not in made:
+        return Named.of(kind, given)
+    try:
+        return Named(given, made[given]())
+    except ValueError as error:
+        raise InputError(f"{given}: {error}") from error
+
+
+class TaskGenerator:
+    """Puts episodes together one after the other; what drives it, a ROS node, a page or a script, runs them.
+
+    Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is put together as the episodes
+    of suites are (`agora.tasks.suite.put_together`).
+
+    Args:
+        settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora where not given.
+        tm_robots, tm_obstacles: robots mode and obstacles mode, by name or as components.
+        tm_modules: modules, by name or as components; also a text with commas.
+        world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
+        robot: model of the robots, one name for all or one for each.
+        crowd: what moves pedestrians, and what they are like.
+        seed: of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
+        name: beginning of the episodes' names.
+
+    Attributes:
+        setup: what episodes are made of.
+        episode: number of the next one.
+
+    Raises:
+        InputError: an unknown name, a wrong file, something that a mode refuses.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | str | Path | None = None,
+        *,
+        tm_robots: Any = "random",
+        tm_obstacles: Any = "random",
+        tm_modules: str | Sequence[Any] = (),
+        world: Any = "hall",
+        robot: str | tuple[str, ...] = "jackal",
+        crowd: Crowd | None = None,
+        seed: int = 0,
+        name: str = "task_generator",
+    ) -> None:
+        self.setup = Setup(_settings(settings), tm_robots, tm_obstacles, _modules(tm_modules), world, robot, crowd or Crowd())
+        self.episode, self._seed, self._name, self._moves = 0, seed, name, 0
+        self._stage = self.setup.stage()
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that the next episode is made of, before modules change it."""
+        return self._stage
+
+    @property
+    def seed(self) -> int:
+        """The seed in use."""
+        given = self.setup.settings.random.seed
+        return self._seed if given < 0 else given
+
+    @property
+    def finished(self) -> bool:
+        """Whether there have been as many episodes as the settings ask for."""
+        return 0 <= self.setup.settings.episodes <= self.episode
+
+    def start(self, episode: int) -> Start:
+        """Put an episode together; the generator stays where it is.
+
+        Raises:
+            InputError: a file is wrong, or something does not fit into the world.
+        """
+        return put_together(Plan(self._name, self._stage, episode, self.seed))
+
+    def reset(self) -> Start:
+        """Put the next episode together.
+
+        Raises:
+            InputError: as `start`; the next call tries the episode after.
+        """
+        self.episode += 1
+        return self.start(self.episode - 1)
+
+    def switch(
+        self,
+        *,
+        robots: Any = None,
+        obstacles: Any = None,
+        modules: str | Sequence[Any] | None = None,
+        world: Any = None,
+        robot: str | tuple[str, ...] | None = None,
+        settings: Settings | str | Path | None = None,
+    ) -> None:
+        """Change modes, modules, world, robot or settings from the next reset on; what is not given stays.
+
+        Raises:
+            InputError: as for the class; nothing has changed then.
+        """
+        given = {"robots": robots, "obstacles": obstacles, "world": world, "robot": robot}
+        changes = {key: value for key, value in given.items() if value is not None}
+        if modules is not None:
+            changes["modules"] = _modules(modules)
+        if settings is not None:
+            changes["settings"] = _settings(settings)
+        self._adopt(replace(self.setup, **changes))
+
+    def configure(self, **parameters: Any) -> None:
+        """Change settings from the next reset on, by the names of Arena's parameters: ``configure(RANDOM_dynamic_max=12)``.
+
+        Raises:
+            InputError: an unknown name or a value that is refused; nothing has changed then.
+        """
+        self._adopt(replace(self.setup, settings=self.setup.settings.with_parameters(parameters)))
+
+    def _adopt(self, setup: Setup) -> None:
+        self._stage = setup.stage()
+        self.setup = setup
+
+    def next_stage(self, by: int = 1) -> int:
+        """Go to the next stage of the curriculum, or by more, or back; return the number of the stage, which stays in the list.
+
+        Raises:
+            InputError: there is no module ``staged``.
+        """
+        module = next((m for m in self._stage.modules if isinstance(m.part, Staged)), None)
+        if module is None:
+            raise InputError("there is no module 'staged' whose stage could change")
+        moved = module.part.moved(by)
+        if "staged" in self.setup.modules:
+            self.configure(STAGED_index=moved.index)
+        else:
+            given = (moved if part in (module, module.part) else part for part in self.setup.modules)
+            self._adopt(replace(self.setup, modules=tuple(given)))
+        index: int = moved.index
+        return index
+
+    def previous_stage(self) -> int:
+        """Go back to the previous stage of the curriculum; return the number of the stage."""
+        return self.next_stage(-1)
+
+    @property
+    def waypoints(self) -> tuple[Pose, ...]:
+        """The waypoints that ``guided`` goes round."""
+        return self._guided().route().waypoints
+
+    def append_waypoint(self, pose: Pose) -> None:
+        """Add a waypoint at the end of the list of the robots mode ``guided``.
+
+        Raises:
+            InputError: the robots mode is another.
+        """
+        self._adopt(replace(self.setup, robots=Named("guided", self._guided().with_waypoint(pose))))
+
+    def estimate_pose(self, pose: Pose) -> None:
+        """Empty the list of the robots mode ``guided``, and let the robot start at a pose.
+
+        Raises:
+            InputError: the robots mode is another.
+        """
+        self._adopt(replace(self.setup, robots=Named("guided", self._guided().restarted(pose))))
+
+    def _guided(self) -> Guided:
+        mode = self._stage.robots.part
+        if not isinstance(mode, Guided):
+            raise InputError(f"waypoints belong to the robots mode 'guided', not {self._stage.robots.name!r}")
+        return mode
+
+    def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
+        """Return new poses and goals for the robots of an episode that goes on: what ``explore`` does at a time-out.
+
+        Obstacles and pedestrians stay. Each call draws anew.
+
+        Args:
+            start: of the episode.
+            taken: (K, 3) discs x, y, radius where somebody is now, m.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        self._moves += 1
+        plan, task, models = prepare(Plan(self._name, self._stage, max(self.episode - 1, 0), self.seed))
+        task.stream = Stream(start.entry, start.seed, "teleport", self._moves)
+        discs = np.asarray(taken, np.float64).reshape(-1, 3)
+        task.map = replace(start.map, discs=np.vstack([start.map.discs, discs]))
+        task.robots = plan.stage.robots.part.place(task)
+        for finish in task.later:
+            finish()
+        return robot_starts(task, models)
+
+
+def _settings(given: Settings | str | Path | None) -> Settings:
+    if isinstance(given, Settings):
+        return given
+    return load(folder("configs") / "task_generator.yaml" if given is None else given, Settings)
+
+
+def _modules(given: str | Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(given, str):
+        return tuple(name.strip() for name in given.split(",") if name.strip())
+    return tuple(given)

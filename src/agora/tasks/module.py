@@ -1,0 +1,54 @@
+"""Modules: what changes a task before it is put together, or after.
+
+A module is a frozen dataclass whose fields are its parameters; it keeps nothing between resets, so that an episode depends on its
+plan alone. What has to count (episodes a map, the stage of a curriculum) is in the plan or is a parameter.
+
+What all episodes of a batch share, the crowd model and what it sees, behaviours, periods, navigation, ``ends`` and
+``after_end``, is not a module's to change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from agora.tasks.suite import Stage
+    from agora.tasks.world import Task
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the next reset puts together.
+
+    Attributes:
+        suite: name of the suite, or of the task generator.
+        stage: how the episode is made.
+        episode: its number in the stage.
+        seed: of every random stream.
+    """
+
+    suite: str
+    stage: Stage
+    episode: int
+    seed: int
+
+    @property
+    def entry(self) -> str:
+        """The name of the episode: ``suite/stage/episode``."""
+        return f"{self.suite}/{self.stage.name}/{self.episode}"
+
+
+class Module(Protocol):
+    """Changes what a reset puts together; subclasses override what they need.
+
+    The modules of a stage run one after the other, also those that one of them adds.
+    """
+
+    def before_reset(self, plan: Plan) -> Plan:
+        """Return the plan to follow; called before the world is read."""
+        return plan
+
+    def after_reset(self, task: Task) -> None:
+        """Change the task; called after the modes have placed everybody."""
+        return

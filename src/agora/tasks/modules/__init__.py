@@ -1,0 +1,1 @@
+"""Modules: one file each."""

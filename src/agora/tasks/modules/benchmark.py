@@ -1,0 +1,61 @@
+"""A benchmark of Arena 3.0, played by whatever resets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from agora.errors import InputError
+from agora.share import folder
+from agora.tasks.arena_benchmark import ArenaBenchmark, Contestant, read_arena_benchmark
+from agora.tasks.module import Module, Plan
+
+
+@dataclass(frozen=True)
+class Benchmark(Module):
+    """Arena's ``benchmark``: the stages of a suite one after the other, once for each planner of a contest.
+
+    The worlds and places of an episode depend on the benchmark and the seed, not on the planner, the day or who runs it. To have
+    the results in a report, run the same with `agora.benchmark.contest`.
+
+    Attributes:
+        path: folder with ``config.yaml``, ``suites`` and ``contests``; the one that comes with Agora where empty.
+    """
+
+    path: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            self.read()
+        except InputError as error:
+            raise ValueError(f"path: {error}") from error
+
+    def read(self) -> ArenaBenchmark:
+        """The benchmark.
+
+        Raises:
+            InputError: a file is missing or wrong.
+        """
+        root = Path(self.path) if self.path else folder("configs") / "benchmark" / "arena"
+        changed = sum(file.stat().st_mtime_ns for file in root.rglob("*.yaml"))
+        return _read_once(str(root), changed)
+
+    def contestant(self, episode: int) -> Contestant:
+        """Whose turn it is in an episode."""
+        read = self.read()
+        return read.contestants[episode // len(read.suite.entries()) % len(read.contestants)]
+
+    def before_reset(self, plan: Plan) -> Plan:
+        """Return the plan of the benchmark's episode; modules of its stage run after this one."""
+        suite = self.read().suite
+        entries = suite.entries()
+        name, episode = entries[plan.episode % len(entries)]
+        stage = suite.stage(name)
+        whole = replace(stage, modules=plan.stage.modules + stage.modules)
+        return Plan(suite.name, whole, episode, plan.seed if stage.seed is None else stage.seed)
+
+
+@lru_cache(maxsize=16)
+def _read_once(place: str, changed: int) -> ArenaBenchmark:
+    return read_arena_benchmark(place)

@@ -1,0 +1,24 @@
+"""In which zones nothing is placed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from agora.tasks.module import Module, Plan
+
+
+@dataclass(frozen=True)
+class ClearForbiddenZones(Module):
+    """Arena's ``clear_forbidden_zones``: before each reset, what is forbidden is forgotten and set anew.
+
+    Nothing that is placed at random, robot, goal, pedestrian or furniture, touches a zone of the categories.
+
+    Attributes:
+        category: categories of zones; those of the category "forbidden" are so without this module too. Empty for none.
+    """
+
+    category: tuple[str, ...] = ("forbidden",)
+
+    def before_reset(self, plan: Plan) -> Plan:
+        """Return the plan with the categories of its stage replaced."""
+        return replace(plan, stage=replace(plan.stage, forbidden=self.category))

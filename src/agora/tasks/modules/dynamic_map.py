@@ -1,0 +1,95 @@
+"""A new map every few episodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from agora.config import load, plain
+from agora.errors import InputError
+from agora.maps.generators.arena import ArenaGenerator, from_arena
+from agora.registry import Named, Plug
+from agora.seeds import Stream
+from agora.share import named_file
+from agora.tasks.module import Module, Plan
+from agora.tasks.world import World
+from agora.tasks.worlds.generated import Generated
+
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class DynamicMap(Module):
+    """Arena's ``dynamic_map``: every few episodes take place in a newly generated map, whatever world the stage names.
+
+    Map n depends on the generator, the seed and n alone.
+
+    Attributes:
+        generator: map generator; ``file`` says where not given.
+        file: Arena's ``map_generator.yaml``: a name in ``configs/map_generator`` or a path, which has a slash.
+        episode_per_map: episodes that share a map; as the file says, where 0.
+    """
+
+    generator: Annotated[Named, Plug("map_generators")] | None = None
+    file: str = "default"
+    episode_per_map: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.episode_per_map <= _MOST:
+            raise ValueError(f"episode_per_map must be in [0, {_MOST}], got {self.episode_per_map}")
+        try:
+            self.resolved()
+        except InputError as error:
+            raise ValueError(f"file: {error}") from error
+
+    def resolved(self) -> tuple[Named, int]:
+        """The generator, and how many episodes share a map.
+
+        Raises:
+            InputError: there is no such file, or it is wrong.
+        """
+        file, generator = self._read()
+        return self.generator or generator, self.episode_per_map or file.episode_per_map
+
+    def _read(self) -> tuple[ArenaGenerator, Named]:
+        path = named_file("map_generator", self.file, ".yaml")
+        return _read_once(path, path.stat().st_mtime_ns)
+
+    def with_algorithm(self, values: dict[str, Any]) -> DynamicMap:
+        """The module with another ``algorithm`` and ``algorithm_config`` of Arena's; size and episodes for each map stay.
+
+        Raises:
+            InputError: no such algorithm, or a parameter that it does not have or refuses.
+        """
+        return replace(self, generator=from_arena(values | {"map_properties": plain(self._read()[0].map_properties)}))
+
+    def before_reset(self, plan: Plan) -> Plan:
+        """Return the plan in the generated world."""
+        generator, episodes = self.resolved()
+        number = plan.episode // episodes
+        world = Named("dynamic_map", _One(Generated(generator, number + 1, plan.seed), number))
+        return replace(plan, stage=replace(plan.stage, world=world))
+
+
+@dataclass(frozen=True)
+class _One:
+    """One place of a source of generated worlds."""
+
+    source: Generated
+    number: int
+
+    def names(self) -> list[str]:
+        return [f"{self.source.generator.name}-{self.number}"]
+
+    def world(self, name: str, stream: Stream) -> World:
+        return self.source.world(name, stream)
+
+
+@lru_cache(maxsize=16)
+def _read_once(path: Path, changed: int) -> tuple[ArenaGenerator, Named]:
+    file = load(path, ArenaGenerator)
+    if not 1 <= file.episode_per_map <= _MOST:
+        raise InputError(f"{path}: episode_per_map must be in [1, {_MOST}], got {file.episode_per_map}")
+    return file, from_arena(plain(file), str(path))

@@ -1,0 +1,69 @@
+"""Pedestrians who walk in groups, and groups that stand and talk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.pedestrians.formations import KINDS, Kind, formation, o_space_radius
+from agora.tasks.obstacles.random import Random
+from agora.tasks.world import Person, Task
+
+_ALL = 1000
+
+
+@dataclass(frozen=True)
+class Groups(Random):
+    """As ``random``, with walking groups, and groups that stand in F-formations besides.
+
+    Standing groups are placed first. They stand by themselves, and the behaviour ``groups`` makes them come back to their places,
+    and lets others come and go; walking groups keep together with it alone.
+
+    Attributes:
+        standing_groups: least and most groups that stand. standing_size: least and most members of each; two stand face to face, at
+            a right angle or side by side, more in a ring.
+        standing_waypoints: random places to which a member goes who leaves its group; without any, all stay.
+    """
+
+    group_size: tuple[int, int] = (2, 4)
+    standing_groups: tuple[int, int] = (0, 0)
+    standing_size: tuple[int, int] = (2, 5)
+    standing_waypoints: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, lowest in {"standing_groups": 0, "standing_size": 2}.items():
+            low, high = getattr(self, name)
+            if not lowest <= low <= high <= _ALL:
+                raise ValueError(f"{name} must be [least, most] from {lowest} to {_ALL}, got {[low, high]}")
+        if not 0 <= self.standing_waypoints <= _ALL:
+            raise ValueError(f"standing_waypoints must be in [0, {_ALL}], got {self.standing_waypoints}")
+
+    def place(self, task: Task) -> None:
+        """Put standing groups into the task, then the rest."""
+        routes = [np.vstack((start[None, :2], goals[:, :2])) for start, goals in task.robots]
+        clear = np.vstack([np.column_stack((r, np.full(len(r), self.keep_clear))) for r in routes] or [np.zeros((0, 3))])
+        for number in range(task.stream.integer(*self.standing_groups)):
+            self._stand(task, number, clear)
+        super().place(task)
+
+    def _stand(self, task: Task, number: int, clear: np.ndarray) -> None:
+        """Put one standing group where all its members have room."""
+        count = task.stream.integer(*self.standing_size)
+        reach = float(o_space_radius(count)) + task.crowd.radius
+        taken = np.array([[*p.position, 2.2 * task.crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
+        keep_out = np.vstack((clear, taken)) + np.array([0.0, 0.0, reach])
+        centre = task.place(reach + self.clearance, 1, keep_out=keep_out)[0]
+        kind: Kind = "circle"
+        if count == 2:
+            kind = list(KINDS)[task.stream.integer(0, len(KINDS) - 1)]
+        turn = float(task.stream.uniform(-np.pi, np.pi))
+        positions, headings = formation(kind, count, (*centre, turn))
+        for k, (position, heading) in enumerate(zip(positions, headings, strict=True)):
+            away = self.standing_waypoints
+            route = task.place(self.clearance, away, connected_to=centre) if away else position[None]
+            state = "talking" if k == 0 else "listening"
+            speed = task.crowd.draw_speed(task.stream)
+            person = Person(position, route, speed, task.crowd.radius, 2, number, heading=float(heading), state=state)
+            task.pedestrians.append(person)

@@ -1,0 +1,74 @@
+"""As many obstacles of each kind as a file of Arena 3.0 says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from agora.errors import InputError
+from agora.share import named_file
+from agora.tasks.parametrized import Entry, read_parametrized
+from agora.tasks.population import add_furniture, add_pedestrians, pedestrian_type
+from agora.tasks.world import Task
+
+
+@lru_cache(maxsize=16)
+def _read_once(path: Path, changed: int) -> tuple[Entry, ...]:
+    return read_parametrized(path)
+
+
+@dataclass(frozen=True)
+class Parametrized:
+    """Between ``min`` and ``max`` of each entry of a file, every number as likely, at random places.
+
+    Attributes:
+        file: a name in ``configs/parametrized``, with or without ``.xml``, or a path, which has a slash.
+        waypoints: of each pedestrian; the start is the last of them.
+        clearance: of pedestrians' starts and waypoints to walls, m.
+        keep_clear: distance between robots' starts or goals and pedestrians' starts or furniture, m.
+    """
+
+    file: str = "default"
+    waypoints: int = 2
+    clearance: float = 0.5
+    keep_clear: float = 1.5
+
+    def __post_init__(self) -> None:
+        try:
+            self.entries()
+        except InputError as error:
+            raise ValueError(f"file: {error}") from error
+        if self.waypoints < 1 or min(self.clearance, self.keep_clear) < 0:
+            raise ValueError("waypoints must be at least 1, clearance and keep_clear at least 0")
+
+    def entries(self) -> tuple[Entry, ...]:
+        """What the file says.
+
+        Raises:
+            InputError: there is no such file, or it is wrong.
+        """
+        path = named_file("parametrized", self.file, ".xml")
+        return _read_once(path, path.stat().st_mtime_ns)
+
+    def place(self, task: Task) -> None:
+        """Put furniture and pedestrians into the task.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        counted = [(entry, task.stream.integer(entry.min, entry.max)) for entry in self.entries()]
+        kinds: tuple[Literal["static", "interactive"], ...] = ("static", "interactive")
+        furniture = [(kind, e.model) for kind in kinds for e, count in counted if e.kind == kind for _ in range(count)]
+        add_furniture(task, furniture, self.keep_clear)
+        for entry, count in counted:
+            for _ in range(count if entry.kind == "dynamic" else 0):
+                add_pedestrians(
+                    task,
+                    [entry.model],
+                    waypoints=self.waypoints,
+                    clearance=self.clearance,
+                    keep_clear=self.keep_clear,
+                    type=pedestrian_type(entry.type),
+                )

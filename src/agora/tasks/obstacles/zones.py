@@ -1,0 +1,49 @@
+"""Pedestrians who belong to parts of the map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.tasks.population import add_pedestrians, pedestrian_type
+from agora.tasks.roles import areas_of, draw, roles_of
+from agora.tasks.world import Task
+
+
+@dataclass(frozen=True)
+class Zones:
+    """Arena's ``zones``: pedestrians with roles, whose starts and waypoints lie in the zones of their role.
+
+    Attributes:
+        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which has a slash.
+        clearance: of starts and waypoints to walls, m.
+        keep_clear: distance between robots' starts and pedestrians' starts, m.
+    """
+
+    file: str = "default"
+    clearance: float = 0.5
+    keep_clear: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not self.file or min(self.clearance, self.keep_clear) < 0:
+            raise ValueError("file must have a name, clearance and keep_clear must be at least 0")
+
+    def place(self, task: Task) -> None:
+        """Put the pedestrians of every role into the task.
+
+        Raises:
+            InputError: there is no such file, it is wrong, or the map has no zone of a category.
+            PlacementError: there is no room in the zones.
+        """
+        roles, path = roles_of(task, self.file)
+        for number, role in enumerate(roles.pedestrians):
+            region = areas_of(task, path, "pedestrians", number, role.zones)
+            for _ in range(draw(task.stream, role.amount)):
+                add_pedestrians(
+                    task,
+                    [role.model],
+                    waypoints=draw(task.stream, role.waypoints),
+                    clearance=self.clearance,
+                    keep_clear=self.keep_clear,
+                    region=region,
+                    type=pedestrian_type(role.type),
+                )

@@ -1,0 +1,185 @@
+"""Parametrized files: the XML of Arena 3.0 that says how many obstacles of each kind a reset places, accepted unchanged.
+
+The root is ``random``; its children ``static``, ``interactive`` and ``dynamic`` hold an ``obstacle`` for each entry. An entry's
+``name``, ``min``, ``max``, ``type`` and ``model`` are attributes or sub-elements. Entries may also all stand under one of the
+three, those of another kind then as ``interactive`` or ``dynamic`` instead of ``obstacle``: so Arena's own reader looks for them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from agora.documents import read_text, shown
+from agora.errors import InputError, nearest
+from agora.maps.furniture import MODELS
+from agora.tasks.population import MOST, Kind, pedestrian_type
+
+_KINDS: tuple[Kind, ...] = ("static", "interactive", "dynamic")
+_KEYS = ("name", "min", "max", "type", "model")
+_DEEPEST = 20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry: ``min`` to ``max`` of a model.
+
+    Attributes:
+        kind: static or interactive furniture, or pedestrians (dynamic).
+        name: of the entry; not used.
+        min, max: least and most of them.
+        model: of the furniture, or the pedestrians' looks.
+        type: of the pedestrians, "adult", "child" ...; of furniture not used.
+    """
+
+    kind: Kind
+    name: str
+    min: int
+    max: int
+    model: str
+    type: str
+
+
+@dataclass
+class _Element:
+    """An element and where it begins."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    text: str = ""
+    children: list[_Element] = field(default_factory=list)
+
+
+def read_parametrized(path: str | Path) -> tuple[Entry, ...]:
+    """Read a parametrized file.
+
+    Raises:
+        InputError: the file cannot be read or holds something else; every problem with file, line and element.
+    """
+    root = _tree(read_text(path), str(path))
+    reader = _Reader(str(path))
+    entries = reader.root(root)
+    if reader.problems:
+        raise InputError("\n".join(reader.problems))
+    return tuple(entries)
+
+
+def _tree(text: str, where: str) -> _Element:
+    """The root element of an XML text without document type, whose entities could be of any size."""
+    parser = expat.ParserCreate()
+    document = _Element("", {}, 1)
+    stack = [document]
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        if len(stack) > _DEEPEST:
+            raise InputError(f"{where}:{parser.CurrentLineNumber}: nested too deeply")
+        stack.append(_Element(tag, attributes, parser.CurrentLineNumber))
+        stack[-2].children.append(stack[-1])
+
+    def end(_: str) -> None:
+        stack.pop()
+
+    def characters(text: str) -> None:
+        stack[-1].text += text
+
+    def refuse(*_: object) -> None:
+        raise InputError(f"{where}:{parser.CurrentLineNumber}: expected no document type declaration")
+
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = characters, refuse
+    try:
+        parser.Parse(re.sub(r"""(<\?xml[^>]*?)\s+encoding\s*=\s*["'][^"']*["']""", r"\1", text, count=1), True)
+    except expat.ExpatError as error:
+        raise InputError(f"{where}:{error.lineno}: not valid XML: {expat.errors.messages[error.code]}") from error
+    except (ValueError, LookupError) as error:
+        raise InputError(f"{where}:1: not valid XML: {error}") from error
+    return document.children[0]
+
+
+class _Reader:
+    """Makes entries of elements and collects every problem on the way."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.problems: list[str] = []
+
+    def wrong(self, element: _Element, message: str) -> None:
+        self.problems.append(f"{self.where}:{element.line}: <{element.tag}>: {message}")
+
+    def root(self, root: _Element) -> list[Entry]:
+        if root.tag != "random":
+            self.wrong(root, "expected the root element <random>")
+            return []
+        self.empty(root, ())
+        found = []
+        for section in root.children:
+            if section.tag not in _KINDS:
+                self.wrong(section, f"unknown element; {nearest(section.tag, _KINDS)}")
+                continue
+            self.empty(section, ())
+            for element in section.children:
+                found.append(self.entry(element, section.tag))
+        return [entry for entry in found if entry is not None]
+
+    def empty(self, element: _Element, attributes: tuple[str, ...]) -> None:
+        """Nothing stands here but elements and the attributes that are known."""
+        if element.text.strip():
+            self.wrong(element, f"expected elements, got the text {shown(element.text.strip())}")
+        for name in element.attributes:
+            if name not in attributes:
+                self.wrong(element, f"unknown attribute {name!r}; {nearest(name, attributes)}")
+
+    def entry(self, element: _Element, kind: str) -> Entry | None:
+        before = len(self.problems)
+        if element.tag not in ("obstacle", *_KINDS):
+            self.wrong(element, f"unknown element; {nearest(element.tag, ('obstacle', *_KINDS))}")
+            return None
+        kind = kind if element.tag == "obstacle" else element.tag
+        self.empty(element, _KEYS)
+        values = {key: (element, text) for key, text in element.attributes.items()}
+        for part in element.children:
+            if part.tag not in _KEYS:
+                self.wrong(part, f"unknown element; {nearest(part.tag, _KEYS)}")
+            elif part.tag in values:
+                self.wrong(part, f"{part.tag} is here twice")
+            elif part.children or part.attributes:
+                self.wrong(part, "expected a text alone")
+            else:
+                values[part.tag] = (part, part.text.strip())
+        for key in ("min", "max", "model"):
+            if key not in values:
+                self.wrong(element, f"expected {key}, as an element or an attribute, got nothing")
+        least, most = self.number(values, "min"), self.number(values, "max")
+        if least is not None and most is not None and least > most:
+            self.wrong(values["min"][0], f"min must be at most max = {most}, got {least}")
+        self.names(values, kind)
+        if len(self.problems) > before or least is None or most is None:
+            return None
+        model = values["model"][1]
+        type_ = values.get("type", (element, "adult"))[1]
+        return Entry(kind, values.get("name", (element, model))[1], least, most, model, type_)  # type: ignore[arg-type]
+
+    def number(self, values: dict[str, tuple[_Element, str]], key: str) -> int | None:
+        if key not in values:
+            return None
+        element, text = values[key]
+        if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) > MOST:
+            self.wrong(element, f"{key} must be an integer in [0, {MOST}], got {shown(text)}")
+            return None
+        return int(text)
+
+    def names(self, values: dict[str, tuple[_Element, str]], kind: str) -> None:
+        """The model is one of the furniture's, or some text; the type one of the pedestrians'."""
+        element, model = values.get("model", (None, ""))
+        if element is not None and kind != "dynamic" and model not in MODELS:
+            self.wrong(element, f"no furniture model called {shown(model)}; {nearest(model, MODELS)}")
+        if element is not None and not model:
+            self.wrong(element, "expected the name of a model, got nothing")
+        if kind == "dynamic" and "type" in values:
+            try:
+                pedestrian_type(values["type"][1])
+            except InputError as error:
+                self.wrong(values["type"][0], str(error))

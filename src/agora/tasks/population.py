@@ -1,0 +1,148 @@
+"""Furniture and pedestrians at random places, with room for the robots: what several obstacles modes do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from agora.core.state import TYPES, Doubles
+from agora.errors import InputError, PlacementError, nearest
+from agora.maps.distance import edges_of, gap_to_shapes
+from agora.maps.furniture import Furniture, model_of
+from agora.maps.grid import Map
+from agora.tasks.placement import component_of
+from agora.tasks.start import Thing
+from agora.tasks.world import Person, Task
+
+MOST = 10_000
+"""Most pedestrians, or pieces of furniture, that a mode takes."""
+
+Kind = Literal["static", "interactive", "dynamic"]
+_TRIES = 100
+_RING = 0.8  # distance of a group's members from its centre at the start, m
+
+
+def robot_places(task: Task, distance: float, *, goals: bool) -> Doubles:
+    """Discs (K, 3) about the robots' starts, and goals where asked for, m."""
+    points = [point for start, ends in task.robots for point in (start[:2], *(ends[:, :2] if goals else ()))]
+    unique = np.unique(np.array(points).reshape(-1, 2), axis=0)
+    return np.column_stack([unique, np.full(len(unique), distance)])
+
+
+def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interactive"], str]], keep_clear: float) -> None:
+    """Put furniture, by kind and model, at random places into the map; robots can go round every piece.
+
+    Args:
+        task: to add to.
+        wanted: kind and model of each piece.
+        keep_clear: distance between robots' starts or goals and furniture, m.
+
+    Raises:
+        UnknownNameError: no such model.
+        PlacementError: there is no room.
+    """
+    taken = robot_places(task, max(keep_clear, task.radius + task.safety), goals=True)
+    room, things = _Room(task.map, task.radius), []
+    for kind, name in wanted:
+        radius = model_of(name).radius
+        for _ in range(_TRIES):
+            place = task.place(radius, 1, keep_out=taken + (0.0, 0.0, radius), passage=min(task.radius, radius))[0]
+            piece = Furniture(name, float(place[0]), float(place[1]), float(task.stream.uniform(-np.pi, np.pi)))
+            if room.take(piece):
+                break
+        else:
+            raise PlacementError(f"no place for {name!r} in {_TRIES} tries that robots can go round, in map {task.map.name!r}")
+        things.append(Thing(task.name("S" if kind == "static" else "I", name), kind, piece))
+        taken = np.vstack([taken, (*place, radius)])
+    task.furnish(things)
+
+
+class _Room:
+    """The free space of a map for robots of a radius, which furniture may narrow but not divide."""
+
+    def __init__(self, map: Map, radius: float) -> None:
+        self._map, self._radius = map, max(radius, 0.5 * map.resolution)
+        self._parts = component_of(map, radius)
+
+    def take(self, piece: Furniture) -> bool:
+        """Whether the piece leaves every part of the free space in one; if so, it is there from now on."""
+        from scipy.ndimage import label
+
+        reach = model_of(piece.model).radius + self._radius
+        corners = np.array([[piece.x - reach, piece.y - reach], [piece.x + reach, piece.y + reach]])
+        rows, columns = (
+            np.clip(cells, 0, size - 1) for cells, size in zip(self._map.cell_of(corners), self._map.shape, strict=True)
+        )
+        near = slice(rows[0], rows[1] + 1), slice(columns[0], columns[1] + 1)
+        grid = np.indices(self._parts[near].shape)
+        centres = self._map.centre_of(grid[0] + rows[0], grid[1] + columns[0]).reshape(-1, 2)
+        polygons = tuple(piece.polygons())
+        gap = gap_to_shapes(centres, edges_of(polygons), piece.discs(), polygons).reshape(grid.shape[1:])
+        left = self._parts > 0
+        left[near] &= gap > self._radius
+        parts = label(left)[0]
+        pairs = np.unique(np.stack([self._parts[left], parts[left]]), axis=1)
+        whole = bool(len(np.unique(pairs[0])) == pairs.shape[1])
+        if whole:
+            self._parts = parts
+        return whole
+
+
+def add_pedestrians(
+    task: Task,
+    looks: Sequence[str],
+    *,
+    waypoints: int,
+    clearance: float,
+    keep_clear: float,
+    group: int = -1,
+    region: Sequence[Doubles] | None = None,
+    type: str = "adult",
+) -> None:
+    """Add one pedestrian, or a group that shares its waypoints, at random.
+
+    Args:
+        task: to add to.
+        looks: of each member.
+        waypoints: how many; the start is one more, the last.
+        clearance: of starts and waypoints to walls, m.
+        keep_clear: distance between robots' starts and pedestrians' starts, m.
+        group: number of the group, -1 for a pedestrian alone.
+        region: polygons in which starts and waypoints are.
+        type: of `agora.core.state.TYPES`.
+
+    Raises:
+        PlacementError: there is no room.
+    """
+    crowd, size = task.crowd, len(looks)
+    ring = _RING if size > 1 else 0.0
+    clearance = max(clearance, crowd.radius) + ring
+    others = np.array([[*p.position, 2.2 * crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
+    blocked = np.vstack([robot_places(task, keep_clear, goals=False), others]) + np.array([0.0, 0.0, ring])
+    centre = task.place(clearance, 1, keep_out=blocked, region=region)
+    route = task.place(clearance, waypoints, connected_to=centre[0], region=region)
+    speed = crowd.draw_speed(task.stream)
+    turn = float(task.stream.uniform(-np.pi, np.pi))
+    for k, look in enumerate(looks):
+        angle = turn + 2 * np.pi * k / size
+        offset = _RING * np.array([np.cos(angle), np.sin(angle)]) if size > 1 else np.zeros(2)
+        start = centre[0] + offset
+        name = task.name("D", look)
+        person = Person(
+            start, np.vstack([route + offset, start]), speed, crowd.radius, group=group, type=type, name=name, look=look
+        )
+        task.pedestrians.append(person)
+
+
+def pedestrian_type(text: str) -> str:
+    """The type of a pedestrian as Arena's files name it: "adult", or "human/adult".
+
+    Raises:
+        InputError: no such type.
+    """
+    name = text.rpartition("/")[2]
+    if name not in TYPES:
+        raise InputError(f"type: no type of pedestrian called {text!r}; {nearest(name, TYPES)}")
+    return name

@@ -1,0 +1,73 @@
+"""Robots that always get another random goal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.errors import PlacementError
+from agora.tasks.robots.random import Random
+from agora.tasks.world import Task
+
+
+@dataclass(frozen=True)
+class Explore:
+    """Arena's ``explore``: a new random goal whenever one is reached; an episode ends at its time-out, or by a contact.
+
+    There are more goals than the fastest robot can reach before the time-out.
+
+    Attributes:
+        count: robots.
+        distance: least distance between start and goal, and between goals that follow each other, m.
+    """
+
+    count: int = 1
+    distance: float = 3.0
+
+    def __post_init__(self) -> None:
+        Random(self.count, self.distance)
+
+    def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
+        """Return start poses and first goals.
+
+        Raises:
+            PlacementError: no places so far apart.
+        """
+        task.later.append(lambda: self._go_on(task))
+        return Random(self.count, self.distance).place(task)
+
+    def _go_on(self, task: Task) -> None:
+        """Add the further goals, which keep clear of what was placed meanwhile."""
+        count = task.enough_goals(self.distance)
+        task.robots = [(start, more_goals(task, goals, count, self.distance)) for start, goals in task.robots]
+
+
+def more_goals(task: Task, first: Doubles, count: int, distance: float, region: Sequence[Doubles] | None = None) -> Doubles:
+    """Return ``count`` poses (count, 3) that begin with the given ones, the others drawn.
+
+    Args:
+        task: of which map and robots are known.
+        first: (K, 3) poses, K >= 1.
+        count: how many.
+        distance: least distance between poses that follow each other, m.
+        region: polygons in which those drawn are.
+
+    Raises:
+        PlacementError: no places so far apart.
+    """
+    clearance, last = task.radius + task.safety, first[-1, :2]
+    found: list[Doubles] = []
+    while len(first) + len(found) < count:
+        missing = count - len(first) - len(found)
+        drawn = task.place(clearance, min(max(missing, 16), 256), connected_to=first[-1], region=region)
+        before = len(found)
+        for point in drawn:
+            if len(first) + len(found) < count and np.hypot(*(point - last)) >= distance:
+                found.append(np.array([*point, task.stream.uniform(-np.pi, np.pi)]))
+                last = point
+        if len(found) == before:
+            raise PlacementError(f"map {task.map.name!r}: no goal {distance} m from ({last[0]:.2f}, {last[1]:.2f})")
+    return np.vstack([first, *found])

@@ -1,0 +1,121 @@
+"""Robots that drive round a list of waypoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agora.config import load
+from agora.core.state import Doubles
+from agora.documents import located
+from agora.errors import PlacementError
+from agora.tasks.placement import component_of
+from agora.tasks.scenario import Pose, pose_of
+from agora.tasks.world import Task
+
+
+@dataclass(frozen=True)
+class Route:
+    """The keys of a file of waypoints.
+
+    Attributes:
+        waypoints: poses x, y, heading, or points x, y.
+        start: pose of the first robot at the start; random where not given.
+    """
+
+    waypoints: tuple[Pose, ...]
+    start: Pose | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "waypoints", tuple(pose_of("waypoints", point) for point in self.waypoints))
+        if self.start is not None:
+            object.__setattr__(self, "start", pose_of("start", self.start))
+
+
+@dataclass(frozen=True)
+class Guided:
+    """Arena's ``guided``: robots drive to one waypoint after the other, and then to the first again.
+
+    An episode ends at its time-out, or by a contact. Without waypoints robots stay where they are.
+
+    Attributes:
+        waypoints: poses x, y, heading, or points x, y.
+        file: with a list ``waypoints`` (and ``start``), instead; a path.
+        start: pose of the first robot at the start; random, connected to the waypoints, where not given, as those of the others.
+        count: robots.
+    """
+
+    waypoints: tuple[Pose, ...] = ()
+    file: str = ""
+    start: Pose | None = None
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        route = Route(self.waypoints, self.start)
+        object.__setattr__(self, "waypoints", route.waypoints)
+        object.__setattr__(self, "start", route.start)
+        if self.file and (self.waypoints or self.start):
+            raise ValueError("file and waypoints or start were given; expected one of them")
+        if not 1 <= self.count <= 1000:
+            raise ValueError(f"count must be in [1, 1000], got {self.count}")
+        if self.file:
+            self.route()
+
+    def route(self) -> Route:
+        """The waypoints and the start, from the file where there is one.
+
+        Raises:
+            InputError: the file cannot be read or holds something else.
+        """
+        return load(self.file, Route) if self.file else Route(self.waypoints, self.start)
+
+    def with_waypoint(self, waypoint: Pose) -> Guided:
+        """The mode with one more waypoint at the end of the list, as RViz's goal tool appends one."""
+        route = self.route()
+        return replace(self, file="", waypoints=(*route.waypoints, waypoint), start=route.start)
+
+    def restarted(self, pose: Pose) -> Guided:
+        """The mode with an empty list and the robot at a pose, as RViz's pose estimate resets it."""
+        return replace(self, file="", waypoints=(), start=pose)
+
+    def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
+        """Return start poses and goals.
+
+        Raises:
+            PlacementError: a waypoint or the start is off the map, has no room for the robot, or cannot be reached from the others.
+        """
+        route = self.route()
+        points = np.array(route.waypoints, np.float64).reshape(-1, 3)
+        fixed = np.array([] if route.start is None else [route.start], np.float64).reshape(-1, 3)
+        self._check(task, points, fixed)
+        known = np.vstack([fixed, points])
+        clearance = task.radius + task.safety
+        anchor = {"connected_to": known[0], "passage": task.radius} if len(known) else {}
+        keep_out = np.column_stack([fixed[:, :2], np.full(len(fixed), 2 * clearance)])
+        drawn = task.place(clearance, self.count - len(fixed), apart=2 * clearance, keep_out=keep_out, **anchor)
+        headings = task.stream.uniform(-np.pi, np.pi, (len(drawn),))
+        starts = np.vstack([fixed, np.column_stack([drawn, headings])])
+        return [(start, self._cycle(task, points if len(points) else start[None])) for start in starts]
+
+    def _cycle(self, task: Task, points: Doubles) -> Doubles:
+        """The waypoints round and round, more of them than a robot can reach before the time-out."""
+        steps = np.hypot(*(points[:, :2] - np.roll(points[:, :2], 1, axis=0)).T)
+        count = task.enough_goals(float(steps.min()))
+        return points[np.arange(max(count, len(points))) % len(points)]
+
+    def _check(self, task: Task, points: Doubles, fixed: Doubles) -> None:
+        """Make sure that everything named has room for the robot and can be reached from everything else named."""
+        components = component_of(task.map, task.radius)
+        named: list[tuple[str, tuple[str | int, ...], Doubles]] = [("start", ("start",), pose) for pose in fixed]
+        named += [(f"waypoint {k}", ("waypoints", k), pose) for k, pose in enumerate(points)]
+        first = 0
+        for name, keys, (x, y, _) in named:
+            row, column = task.map.cell_of((x, y))
+            component = int(components[row, column]) if task.map.contains((x, y)) else 0
+            first = first or component
+            if component and component == first:
+                continue
+            where = located(self.file, *keys) if self.file else name
+            fault = "cannot be reached from the others" if component else f"has no room for a robot of radius {task.radius:g} m"
+            raise PlacementError(f"{where}: ({x:g}, {y:g}) {fault}, in map {task.map.name!r}")

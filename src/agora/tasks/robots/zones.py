@@ -1,0 +1,77 @@
+"""Robots that belong to parts of the map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.errors import InputError, PlacementError
+from agora.tasks.robots.explore import more_goals
+from agora.tasks.robots.random import Random
+from agora.tasks.roles import areas_of, roles_of
+from agora.tasks.world import Task
+
+_TRIES = 50
+
+
+@dataclass(frozen=True)
+class Zones:
+    """Arena's ``zones``: a robot of a random role starts in the zones of its role and gets goals there, as in ``explore``.
+
+    Attributes:
+        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which has a slash.
+        count: robots, each of a role of its own draw.
+        distance: least distance between start and goal, and between goals that follow each other, m.
+    """
+
+    file: str = "default"
+    count: int = 1
+    distance: float = 2.0
+
+    def __post_init__(self) -> None:
+        Random(self.count, self.distance)
+        if not self.file:
+            raise ValueError("file must have a name")
+
+    def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
+        """Return start poses and goals.
+
+        Raises:
+            InputError: there is no such file, it is wrong or without robots, or the map has no zone of a category.
+            PlacementError: there is no room in the zones, or no two places so far apart.
+        """
+        roles, path = roles_of(task, self.file)
+        if not roles.robots:
+            raise InputError(f"{path}:1: robots: expected at least one role, got none")
+        placed: list[tuple[Doubles, Doubles]] = []
+        regions = []
+        for _ in range(self.count):
+            number = task.stream.integer(0, len(roles.robots) - 1)
+            regions.append(areas_of(task, path, "robots", number, roles.robots[number].zones))
+            placed.append(self._one(task, regions[-1], [start for start, _ in placed]))
+        task.later.append(lambda: self._go_on(task, regions))
+        return placed
+
+    def _one(self, task: Task, region: list[Doubles], others: list[Doubles]) -> tuple[Doubles, Doubles]:
+        """Start and first goal of one robot; another start where there is no goal far enough from the first."""
+        clearance = task.radius + task.safety
+        keep_out = np.array([[*start[:2], 2 * clearance] for start in others]).reshape(-1, 3)
+        failed = None
+        for _ in range(_TRIES):
+            point = task.place(clearance, 1, keep_out=keep_out, region=region)[0]
+            start = np.array([*point, task.stream.uniform(-np.pi, np.pi)])
+            try:
+                return start, more_goals(task, start[None], 2, self.distance, region)[1:]
+            except PlacementError as error:
+                failed = error
+        raise PlacementError(f"no place to start from in {_TRIES} tries") from failed
+
+    def _go_on(self, task: Task, regions: list[list[Doubles]]) -> None:
+        """Add the further goals, which keep clear of what was placed meanwhile."""
+        count = task.enough_goals(self.distance)
+        task.robots = [
+            (start, more_goals(task, goals, count, self.distance, region))
+            for (start, goals), region in zip(task.robots, regions, strict=True)
+        ]

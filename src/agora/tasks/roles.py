@@ -1,0 +1,134 @@
+"""Who goes into which zones: Arena 3.0's files ``zones/<name>.yaml`` of a world, accepted unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from agora.config import load
+from agora.core.state import Doubles
+from agora.documents import located, similar
+from agora.errors import InputError, nearest
+from agora.seeds import Stream
+from agora.tasks.population import MOST, pedestrian_type
+from agora.tasks.world import Task
+
+Number = int | tuple[int, int]
+"""A number, or the least and the most."""
+
+
+def _check_number(key: str, value: Number, least: int) -> None:
+    low, high = (value, value) if isinstance(value, int) else value
+    if not least <= low <= high <= MOST:
+        raise ValueError(f"{key} must be a number or [least, most], from {least} to {MOST}, got {value}")
+
+
+def _check_zones(zones: str | tuple[str, ...]) -> None:
+    if (isinstance(zones, str) and zones != "*") or not zones:
+        raise ValueError(f"waypoints in must be a list of categories, or '*' for every zone, got {zones!r}")
+
+
+@dataclass(frozen=True)
+class PedestrianRole:
+    """Pedestrians who have their waypoints in the same zones.
+
+    Attributes:
+        name: of the role.
+        zones: "waypoints in": categories of zones, or "*" for every zone.
+        waypoints: "number of waypoints": of each of them, or least and most.
+        amount: how many there are, or least and most.
+        type: "adult", "child", "elder" or "wheelchair", also as "human/adult".
+        model: their looks.
+    """
+
+    name: str
+    zones: str | tuple[str, ...] = field(default="*", metadata={"key": "waypoints in"})
+    waypoints: Number = field(default=2, metadata={"key": "number of waypoints"})
+    amount: Number = 1
+    type: str = "adult"
+    model: str = "actor1"
+
+    def __post_init__(self) -> None:
+        _check_zones(self.zones)
+        _check_number("number of waypoints", self.waypoints, 1)
+        _check_number("amount", self.amount, 0)
+        try:
+            pedestrian_type(self.type)
+        except InputError as error:
+            raise ValueError(str(error)) from error
+
+
+@dataclass(frozen=True)
+class RobotRole:
+    """A robot that has its start and its goals in the same zones.
+
+    Attributes:
+        name: of the role.
+        zones: "waypoints in": categories of zones, or "*" for every zone.
+    """
+
+    name: str
+    zones: str | tuple[str, ...] = field(default="*", metadata={"key": "waypoints in"})
+
+    def __post_init__(self) -> None:
+        _check_zones(self.zones)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The keys of the file.
+
+    Attributes:
+        pedestrians, robots: roles.
+    """
+
+    pedestrians: tuple[PedestrianRole, ...] = ()
+    robots: tuple[RobotRole, ...] = ()
+
+
+@lru_cache(maxsize=16)
+def _read_once(path: Path, changed: int) -> Roles:
+    return load(path, Roles)
+
+
+def roles_of(task: Task, file: str) -> tuple[Roles, Path]:
+    """Return the roles of a file in the folder ``zones`` of the task's world, or of a path, which has a slash; and the path.
+
+    Raises:
+        InputError: there is no such file, or it is wrong.
+    """
+    if "/" in file:
+        path = Path(file)
+    elif task.world.folder is None:
+        raise InputError(f"mode 'zones': world {task.map.name!r} has no folder with zones/{file}.yaml; name a file by its path")
+    else:
+        path = task.world.folder / "zones" / f"{file.removesuffix('.yaml')}.yaml"
+    if not path.is_file():
+        known = [other.stem for other in path.parent.glob("*.yaml")] if path.parent.is_dir() else []
+        raise InputError(f"mode 'zones': there is no file {path}{similar(path.stem, known)}")
+    return _read_once(path, path.stat().st_mtime_ns), path
+
+
+def areas_of(task: Task, path: Path, kind: str, number: int, zones: str | Iterable[str]) -> list[Doubles]:
+    """Return the polygons of the zones of a role.
+
+    Raises:
+        InputError: the map has no zone of a category; with file, line and key, and the nearest category.
+    """
+    wanted = ["*"] if zones == "*" else list(zones)
+    known = {category for zone in task.world.zones for category in zone.category}
+    for category in wanted:
+        if category != "*" and category not in known:
+            where = located(path, kind, number, "waypoints in")
+            raise InputError(f"{where}: no zone of category {category!r} in map {task.map.name!r}; {nearest(category, known)}")
+    areas = task.world.areas(wanted)
+    if not areas:
+        raise InputError(f"{located(path, kind, number)}: map {task.map.name!r} has no zones")
+    return areas
+
+
+def draw(stream: Stream, number: Number) -> int:
+    """A number, drawn where least and most are given."""
+    return number if isinstance(number, int) else stream.integer(*number)

@@ -1,0 +1,177 @@
+"""Arena 3.0's ``task_generator.yaml``, accepted unchanged, and its parameters by the names that ROS gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agora.config import build, plain
+from agora.errors import UnknownNameError
+from agora.tasks.obstacles.random import Amount
+from agora.tasks.scenario import Pose
+
+
+@dataclass(frozen=True)
+class ScenarioSettings:
+    """For the modes ``scenario``.
+
+    Attributes:
+        file: of the world's folder ``scenarios``, with or without ``.json``.
+    """
+
+    file: str = "default.json"
+
+
+@dataclass(frozen=True)
+class ParametrizedSettings:
+    """For the obstacles mode ``parametrized``.
+
+    Attributes:
+        file: a name in ``configs/parametrized``, or a path, which has a slash.
+    """
+
+    file: str = "default.xml"
+
+
+@dataclass(frozen=True)
+class StagedSettings:
+    """For the module ``staged``.
+
+    Attributes:
+        curriculum: a name in ``configs/training/curriculums``, or a path, which has a slash. index: number of the first stage.
+    """
+
+    curriculum: str = "default.yaml"
+    index: int = 0
+
+
+@dataclass(frozen=True)
+class RandomSettings:
+    """For the obstacles mode ``random``, and everything drawn.
+
+    Attributes:
+        seed: of every random stream; -1 for the one that the generator is given.
+        static, interactive, dynamic: how many, and which.
+    """
+
+    seed: int = -1
+    static: Amount = field(default_factory=Amount)
+    interactive: Amount = field(default_factory=Amount)
+    dynamic: Amount = field(default_factory=lambda: Amount(5, 10, ("actor1",)))
+
+    def __post_init__(self) -> None:
+        if self.seed < -1:
+            raise ValueError(f"seed must be at least -1, got {self.seed}")
+
+
+@dataclass(frozen=True)
+class ZonesSettings:
+    """For the modes ``zones``.
+
+    Attributes:
+        file: not used: the zones of a world are those of its ``map/zones.yaml``.
+        scenario: of the world's folder ``zones``, with or without ``.yaml``.
+    """
+
+    file: str = "zones.yaml"
+    scenario: str = "default.yaml"
+
+
+@dataclass(frozen=True)
+class GuidedSettings:
+    """For the robots mode ``guided``; not in Arena's file, where waypoints come from RViz alone.
+
+    Attributes:
+        waypoints: poses x, y, heading, or points x, y. file: with such a list, instead; a path.
+    """
+
+    waypoints: tuple[Pose, ...] = ()
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keys of the file.
+
+    Attributes:
+        timeout: of an episode, s; below 0 for none.
+        episodes: after which the generator is done; below 0 for never.
+        goal_radius: distance at which a goal counts as reached, m.
+        goal_tolerance_angle: deviation from the goal's heading at which it does, degrees; 180 for any heading.
+        scenario, parametrized, staged, random, zones, guided: of modes and modules; upper case in the file.
+        dynamicmap, autoreset, auto_reset, timeout_wait_for_service, max_reset_fail_times: Arena's; not used.
+    """
+
+    timeout: float = 60.0
+    episodes: int = -1
+    goal_radius: float = 1.0
+    goal_tolerance_angle: float = 30.0
+    scenario: ScenarioSettings = field(default_factory=ScenarioSettings, metadata={"key": "SCENARIO"})
+    parametrized: ParametrizedSettings = field(default_factory=ParametrizedSettings, metadata={"key": "PARAMETRIZED"})
+    staged: StagedSettings = field(default_factory=StagedSettings, metadata={"key": "STAGED"})
+    random: RandomSettings = field(default_factory=RandomSettings, metadata={"key": "RANDOM"})
+    zones: ZonesSettings = field(default_factory=ZonesSettings, metadata={"key": "ZONES"})
+    guided: GuidedSettings = field(default_factory=GuidedSettings, metadata={"key": "GUIDED"})
+    dynamicmap: dict[str, Any] = field(default_factory=dict, metadata={"key": "DYNAMICMAP"})
+    autoreset: bool = True
+    auto_reset: bool = True
+    timeout_wait_for_service: float = 60.0
+    max_reset_fail_times: int = 10
+
+    def __post_init__(self) -> None:
+        if self.timeout == 0 or self.timeout > 36_000:
+            raise ValueError(f"timeout must be above 0 and at most 36000 s, or negative for none, got {self.timeout}")
+        if not 0 < self.goal_radius <= 1000:
+            raise ValueError(f"goal_radius must be above 0 and at most 1000 m, got {self.goal_radius}")
+        if not 0 <= self.goal_tolerance_angle <= 180:
+            raise ValueError(f"goal_tolerance_angle must be in [0, 180] degrees, got {self.goal_tolerance_angle}")
+
+    def overridden(self, tree: Mapping[str, Any], where: str = "settings") -> Settings:
+        """The settings with the values of a tree that has some of the file's keys; ``where`` names it in messages.
+
+        Raises:
+            InputError: an unknown key, or a value that is refused.
+        """
+        return build(_merged(plain(self), tree), Settings, where)
+
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Settings:
+        """The settings with parameters changed by the names that Arena gives them in ROS: "RANDOM_dynamic_max", "timeout".
+
+        A list is also taken as a text with ``;`` between its parts, as Arena writes ``RANDOM_static_models``.
+
+        Raises:
+            UnknownNameError: no such parameter.
+            InputError: a value that is refused.
+        """
+        known = dict(_paths(plain(self)))
+        tree: dict[str, Any] = {}
+        for name, value in parameters.items():
+            if name not in known:
+                raise UnknownNameError("parameter", name, known)
+            keys, present = known[name]
+            if isinstance(present, list) and isinstance(value, str):
+                value = [part for part in value.split(";") if part]
+            inner = tree
+            for key in keys[:-1]:
+                inner = inner.setdefault(key, {})
+            inner[keys[-1]] = value
+        return self.overridden(tree, "parameters")
+
+
+def _merged(base: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested values with those of a tree over them."""
+    merged = dict(base)
+    for key, value in tree.items():
+        inner = merged.get(key)
+        merged[key] = _merged(inner, value) if isinstance(inner, dict) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _paths(values: dict[str, Any], keys: tuple[str, ...] = ()) -> list[tuple[str, tuple[tuple[str, ...], Any]]]:
+    """Names, keys and values of everything in nested mappings."""
+    found: list[tuple[str, tuple[tuple[str, ...], Any]]] = []
+    for key, value in values.items():
+        path = (*keys, key)
+        found += _paths(value, path) if isinstance(value, dict) else [("_".join(path), (path, value))]
+    return found

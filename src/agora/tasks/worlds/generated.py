@@ -1,0 +1,57 @@
+"""Worlds that a map generator makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Annotated
+
+from agora.maps.place import Place
+from agora.registry import Named, Plug
+from agora.seeds import Stream
+from agora.tasks.world import World
+
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Places of one generator, called ``canteen-0``, ``canteen-1``, ...
+
+    Place n depends on the generator, its parameters, the seed and n alone. With fewer places than episodes, episodes share them.
+
+    Attributes:
+        generator: map generator.
+        count: different places.
+        seed: of the places; the suite's seed changes what happens in them, not the places.
+    """
+
+    generator: Annotated[Named, Plug("map_generators")] = field(default_factory=lambda: Named.of("map_generators", "canteen"))
+    count: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.count <= _MOST:
+            raise ValueError(f"count must be in [1, {_MOST}], got {self.count}")
+        if self.seed < 0:
+            raise ValueError(f"seed must be at least 0, got {self.seed}")
+
+    def names(self) -> list[str]:
+        """The generator's name with a number."""
+        return [f"{self.generator.name}-{n}" for n in range(self.count)]
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Return a place.
+
+        Raises:
+            PlacementError: the generator's parameters cannot be met.
+        """
+        place = _place(self.generator, self.seed, int(name.rpartition("-")[2]))
+        return World(place.map, furniture=place.furniture, zones=place.zones)
+
+
+@lru_cache(maxsize=32)
+def _place(generator: Named, seed: int, number: int) -> Place:
+    """Place ``number``; the last 32 are kept."""
+    place: Place = generator.part.generate(Stream(generator.name, seed, "place", number))
+    return replace(place, map=replace(place.map, name=f"{generator.name}-{number}"))

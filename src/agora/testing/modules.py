@@ -1,0 +1,79 @@
+"""The contract of modules: what changes a task before it is put together, or after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from agora.registry import Named
+from agora.tasks.module import Module, Plan
+from agora.tasks.suite import Stage
+from agora.tasks.world import Task
+from agora.testing.errors import ContractError
+from agora.testing.guard import identical, pure
+from agora.testing.tasks import task
+
+_EPISODES = tuple(range(12))
+_SHARED = ("crowd", "periods", "navigation", "ends", "after_end")
+
+
+def check_module(module: Module, *, stage: Stage | None = None) -> None:
+    """Check a module against the contract of `agora.tasks.module`.
+
+    It returns a plan, the same for the same plan whatever was asked before; what all episodes of a batch share stays; the task
+    after it is the same for the same task; the world and its map are not written to; no global generator is drawn from.
+
+    Args:
+        module: to check.
+        stage: that it is given; random robots among random pedestrians in a plane where None.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    name = type(module).__name__
+    given = stage if stage is not None else _stage()
+    plans = [Plan("contract", given, episode, seed) for seed in (1, 2) for episode in _EPISODES]
+    forwards = [_planned(name, module, plan) for plan in plans]
+    backwards = [_planned(name, module, plan) for plan in reversed(plans)][::-1]
+    for plan, one, other in zip(plans, forwards, backwards, strict=True):
+        if one != other:
+            raise ContractError(f"{name}: not deterministic: another plan for episode {plan.episode} after other calls")
+    results = [_after(name, module, seed) for seed in (1, 2, 1)]
+    if not identical(results[0], results[2]):
+        raise ContractError(f"{name}: not deterministic: another task after the same task")
+
+
+def _stage() -> Stage:
+    obstacles = Named.of("obstacles_modes", "random", dynamic=(2, 4))
+    return Stage("stage", Named.of("worlds", "open"), obstacles=obstacles)
+
+
+def _planned(name: str, module: Module, plan: Plan) -> Plan:
+    """What the module makes of a plan."""
+    stage = replace(plan.stage, modules=(Named(name, module), *plan.stage.modules))
+    before = replace(plan, stage=stage)
+    with pure(f"{name}: before_reset of episode {plan.episode}", plan=before):
+        made = module.before_reset(before)
+    if not isinstance(made, Plan) or not isinstance(made.stage, Stage):
+        raise ContractError(f"{name}: before_reset returns a {type(made).__name__}, not a Plan with a Stage")
+    if made.episode < 0 or made.seed < 0:
+        raise ContractError(f"{name}: before_reset returns episode {made.episode} and seed {made.seed}; expected 0 or more")
+    for key in _SHARED:
+        if getattr(made.stage, key) != getattr(plan.stage, key):
+            raise ContractError(f"{name}: before_reset changes {key}, which all episodes of a batch share")
+    return made
+
+
+def _after(name: str, module: Module, seed: int) -> dict[str, Any]:
+    """What a task is after the module."""
+    done: Task = task(seed)
+    scenario = done.world.scenario
+    assert scenario is not None
+    done.robots = [(np.array(robot.start), np.array([robot.goal])) for robot in scenario.robots]
+    with pure(f"{name}: after_reset", world=done.world, map=done.map):
+        module.after_reset(done)
+    if not done.robots:
+        raise ContractError(f"{name}: after_reset leaves no robot")
+    return {"map": done.map, "robots": done.robots, "pedestrians": done.pedestrians, "things": done.things}

@@ -1,0 +1,177 @@
+"""What walking crowds are known to do together: speed falls with density, opposite streams form lanes, crossing ones stripes.
+
+Speed and density: U. Weidmann, Transporttechnik der Fussgaenger, ETH Zuerich, 1993: ``v = 1.34 (1 - exp(-1.913 (1/rho - 1/5.4)))``.
+Lanes: D. Helbing and P. Molnar, Phys. Rev. E 51, 1995. Stripes: D. Helbing et al., Transportation Science 39, 2005. Both order
+parameters are ours; that of lanes counts neighbours beside oneself as M. Rex and H. Loewen do (Phys. Rev. E 75, 2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Bools, Doubles
+from agora.maps.grid import Map
+from agora.pedestrians.waypoint import Waypoint
+from agora.seeds import Stream
+from agora.validation.walk import Walk, fill, speeds, walk
+
+DENSITIES = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
+
+
+def weidmann(density: ArrayLike) -> Doubles:
+    """Return Weidmann's speed at densities, m/s from 1/m2; 0 from 5.4 /m2 on."""
+    rho = np.asarray(density, np.float64)
+    return np.asarray(1.34 * np.maximum(1.0 - np.exp(-1.913 * (1.0 / rho - 1.0 / 5.4)), 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class FundamentalDiagram:
+    """Mean speeds at densities.
+
+    Attributes:
+        density: (D,) measured, 1/m2. speed: (D,) m/s. spread: (D,) standard deviation of the speed among pedestrians, m/s.
+    """
+
+    density: Doubles
+    speed: Doubles
+    spread: Doubles
+
+    @property
+    def error(self) -> float:
+        """Root of the mean squared difference to Weidmann, m/s."""
+        return float(np.sqrt(np.mean((self.speed - weidmann(self.density)) ** 2)))
+
+
+def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, seed: int = 0) -> FundamentalDiagram:
+    """Measure speed against density in a corridor of 50 x 4 m full of pedestrians of one direction.
+
+    Both are means over 5 to 12 s of an area of 8 x 4 m, 20 m behind the first ones, whom nothing hinders, and 20 m before the last.
+
+    Args:
+        model: a crowd model.
+        densities: at the start, 1/m2.
+        seed: of places and preferred speeds.
+    """
+    corridor = _corridor(110.0, 4.0)
+    found = []
+    for k, density in enumerate(densities):
+        stream = Stream(f"fundamental diagram/{k}", seed, "validation")
+        places = fill(stream, (0.0, 0.3), (50.0, 3.7), density * 4.0 / 3.4)
+        goals = np.stack([np.full(len(places), 105.0), places[:, 1]], -1)
+        preferred = speeds(stream, len(places))
+        first = np.stack([np.minimum(preferred, weidmann(density)), np.zeros(len(places))], -1)
+        seen = walk(model, corridor, places, goals[:, None], 12.0, speed=preferred, velocity=first).during(5.0, 12.0)
+        there = (seen.position[..., 0] >= 22.0) & (seen.position[..., 0] < 30.0)
+        pace = seen.velocity[..., 0][there]
+        found.append((there.sum(1).mean() / 32.0, pace.mean(), pace.std()))
+    return FundamentalDiagram(*np.array(found).T)
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """Two streams that meet.
+
+    Attributes:
+        walk: what the pedestrians did. second: (P,) who belongs to the second stream.
+        order: order parameter once the streams are in each other. blind: that of the same people if they see nobody.
+    """
+
+    walk: Walk
+    second: Bools
+    order: float
+    blind: float
+
+
+def lanes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
+    """Let two opposite streams meet in a corridor of 40 x 6 m; order: mean `lane_order` over its middle 20 m from 14 to 22 s.
+
+    Args:
+        model: a crowd model.
+        density: of each stream at the start, 1/m2.
+        seed: of places and preferred speeds.
+    """
+    stream = Stream("lanes", seed, "validation")
+    places = [fill(stream, (low, 0.4), (low + 20.0, 5.6), density) for low in (0.0, 20.0)]
+    second = np.repeat([False, True], [len(p) for p in places])
+    start = np.vstack(places)
+    goals = np.stack([np.where(second, -60.0, 100.0), start[:, 1]], -1)
+    corridor, preferred = _corridor(40.0, 6.0, beyond=62.0), speeds(stream, len(start))
+
+    def order(seen: Walk) -> float:
+        inside = [(p, (p[:, 0] >= 10.0) & (p[:, 0] < 30.0)) for p in seen.during(14.0, 22.0).position[::10]]
+        return float(np.mean([lane_order(p[there, 1], second[there]) for p, there in inside]))
+
+    seen, blind = (walk(m, corridor, start, goals[:, None], 22.0, speed=preferred) for m in (model, Waypoint()))
+    return Streams(seen, second, order(seen), order(blind))
+
+
+def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
+    """Return the mean of ((same - other) / (same + other))^2, counted among those less than half a ``width`` beside, oneself too.
+
+    1 for pure lanes; for two equal streams at random places about one over the number of pedestrians in a strip.
+
+    Args:
+        lateral: (P,) coordinates across the streams, m.
+        second: (P,) stream of each.
+        width: of the strip, m.
+    """
+    beside = np.abs(lateral[:, None] - lateral) < width / 2
+    same = (beside & (second[:, None] == second)).sum(1)
+    other = (beside & (second[:, None] != second)).sum(1)
+    return float(np.mean(((same - other) / (same + other)) ** 2))
+
+
+def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
+    """Let two streams cross at a right angle; order: mean `stripe_order` in the 10 x 10 m where they cross, from 8 to 13 s.
+
+    Args:
+        model: a crowd model.
+        density: of each stream at the start, 1/m2.
+        seed: of places and preferred speeds.
+    """
+    stream = Stream("stripes", seed, "validation")
+    first, other = (fill(stream, (-14.0, 0.0), (2.0, 10.0), density) for _ in range(2))
+    start = np.vstack([first, other[:, ::-1]])
+    second = np.repeat([False, True], [len(first), len(other)])
+    far = np.full(len(start), 60.0)
+    goals = np.where(second[:, None], np.stack([start[:, 0], far], -1), np.stack([far, start[:, 1]], -1))
+    plane, preferred = Map.open((-20.0, -20.0), (70.0, 70.0), resolution=0.5), speeds(stream, len(start))
+
+    def order(seen: Walk) -> float:
+        inside = [(p, ((p >= 0.0) & (p < 10.0)).all(1)) for p in seen.during(8.0, 13.0).position[::10]]
+        return float(np.mean([stripe_order(p[there], second[there]) for p, there in inside]))
+
+    seen, blind = (walk(m, plane, start, goals[:, None], 13.0, speed=preferred) for m in (model, Waypoint()))
+    return Streams(seen, second, order(seen), order(blind))
+
+
+def stripe_order(position: Doubles, second: Bools) -> float:
+    """Return how much more the streams alternate along the sum of their directions (x and y) than across it, in (0, 1).
+
+    With S(k) = |sum s exp(i k r)|^2 / P and s = 1 or -1 by stream, it is A / (A + B), A the largest S of waves of 1.5 to 6 m along
+    (1, 1), B that along (1, -1): 1/2 for no stripes, near 1 for stripes that lie as crossing streams' do.
+
+    Args:
+        position: (P, 2) m.
+        second: (P,) stream of each.
+    """
+    sign = np.where(second, -1.0, 1.0)
+    sign = sign - sign.mean()
+    wave = 2.0 * np.pi / np.linspace(1.5, 6.0, 60)
+    largest = []
+    for direction in ((1.0, 1.0), (1.0, -1.0)):
+        along = position @ np.array(direction) / np.sqrt(2.0)
+        largest.append(float((np.abs(np.exp(1j * wave[:, None] * along) @ sign) ** 2).max()))
+    return largest[0] / (largest[0] + largest[1])
+
+
+def _corridor(length: float, width: float, beyond: float = 0.0) -> Map:
+    """A corridor from x = 0 to ``length``, walls 0.3 m thick at y = 0 and ``width``, going on ``beyond`` both ends."""
+    low, high = -2.0 - beyond, length + 2.0 + beyond
+    walls = [[[low, y], [high, y], [high, y + 0.3], [low, y + 0.3]] for y in (-0.3, width)]
+    return Map.from_shapes(polygons=walls, bounds=(low, -0.5, high, width + 0.5), resolution=0.1, name="corridor")

@@ -1,0 +1,104 @@
+"""A crowd model against recorded crowds: it takes over at a moment of a recording, and both go on for some seconds.
+
+Everybody present keeps place and velocity, gets the mean speed of its recorded way as preferred speed, and walks to where that way
+ends. Data: ETH (S. Pellegrini et al., You'll never walk alone, ICCV 2009) and UCY (A. Lerner et al., Crowds by example, 2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Bools, Doubles
+from agora.datasets.eth_ucy import SOURCES, read_scene
+from agora.datasets.trajectories import Trajectories
+from agora.validation.walk import walk
+
+QUANTITIES = {"speed": "m/s", "clearance": "m", "density": "1/m2"}
+"""What is compared: speed, distance of the centres to the nearest other, people within 2 m about oneself by area."""
+
+_NEAR = 2.0
+_WALKS = 0.3  # mean speed below which somebody stands about and is no walker to be simulated, m/s
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Samples of both crowds, of the same people at the same times.
+
+    Attributes:
+        recorded, simulated: by quantity, (S,).
+        moments: from how many moments they are.
+    """
+
+    recorded: dict[str, Doubles]
+    simulated: dict[str, Doubles]
+    moments: int
+
+    def distance(self, quantity: str) -> tuple[float, float]:
+        """Return the Kolmogorov-Smirnov distance and the 1-Wasserstein distance of a quantity, the latter in its unit."""
+        from scipy.stats import ks_2samp, wasserstein_distance
+
+        one, other = self.recorded[quantity], self.simulated[quantity]
+        return float(ks_2samp(one, other).statistic), float(wasserstein_distance(one, other))
+
+
+def against_recorded(
+    model: Any, scenes: Sequence[str] = (), *, seconds: float = 4.8, every: float = 10.0, least: int = 4, radius: float = 0.25
+) -> Comparison:
+    """Let a model take over recorded crowds.
+
+    Samples are taken every 0.4 s of the second half of each stretch, when the start is forgotten, of those who walk, among
+    everybody whom the recording shows through the whole stretch.
+
+    Args:
+        model: a crowd model.
+        scenes: names of scenes of ETH/UCY; all where empty.
+        seconds: length of a stretch.
+        every: s between the moments at which it takes over.
+        least: people who must be there and walk.
+        radius: of everybody, m.
+
+    Raises:
+        InputError: the data set is not there.
+    """
+    kept: dict[str, list[dict[str, Doubles]]] = {"recorded": [], "simulated": []}
+    moments = 0
+    for name in scenes or sorted(SOURCES):
+        scene = read_scene(name)
+        people = scene.trajectories
+        pace = _paces(people)
+        ends = np.array([(people.knot_x[k - 1], people.knot_y[k - 1]) for k in people.first[1:]])
+        for begin in np.arange(people.start.min(), people.end.max() - seconds, every):
+            now = people.at(begin)
+            there = np.flatnonzero(now.present & (people.end > begin + seconds))
+            walks = pace[there] > _WALKS
+            if walks.sum() < least:
+                continue
+            begun: dict[str, Any] = {"speed": pace[there], "velocity": now.velocity[there], "radius": radius}
+            seen = walk(model, scene.map, now.position[there], ends[there][:, None], seconds, every=8, **begun)
+            moments += 1
+            for k in range(len(seen.time) // 2, len(seen.time)):
+                then = people.at(begin + seen.time[k])
+                kept["recorded"].append(_quantities(then.position[there], then.velocity[there], walks))
+                kept["simulated"].append(_quantities(seen.position[k], seen.velocity[k], walks))
+    whole = {who: {q: np.concatenate([s[q] for s in samples]) for q in QUANTITIES} for who, samples in kept.items()}
+    return Comparison(whole["recorded"], whole["simulated"], moments)
+
+
+def _paces(people: Trajectories) -> Doubles:
+    """Mean speed (n,) of each pedestrian, m/s."""
+    return np.array([people.only(people.id == who).mean_speed() for who in people.id])
+
+
+def _quantities(position: Doubles, velocity: Doubles, walks: Bools) -> dict[str, Doubles]:
+    """The quantities of those who walk, among everybody."""
+    apart = np.hypot(*(position[:, None] - position).transpose(2, 0, 1))
+    np.fill_diagonal(apart, np.inf)
+    return {
+        "speed": np.hypot(*velocity[walks].T),
+        "clearance": apart.min(1)[walks],
+        "density": (((apart < _NEAR).sum(1) + 1) / (np.pi * _NEAR**2))[walks],
+    }

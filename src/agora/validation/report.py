@@ -1,0 +1,165 @@
+"""Everything about one crowd model: a table, the numbers as JSON, and one picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.errors import InputError
+from agora.validation.flow import FundamentalDiagram, Streams, fundamental_diagram, lanes, stripes, weidmann
+from agora.validation.recorded import QUANTITIES, Comparison, against_recorded
+from agora.validation.rimea import CASES, Case
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FIRST, SECOND = "#c44e27", "#2b6cb0"
+_SEEDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """How a crowd model came out.
+
+    Attributes:
+        model: its name.
+        cases: one row each.
+        diagram: speed against density. lanes, stripes: streams that met. recorded: against ETH/UCY, None without the data.
+    """
+
+    model: str
+    cases: tuple[Case, ...]
+    diagram: FundamentalDiagram
+    lanes: Streams
+    stripes: Streams
+    recorded: Comparison | None
+
+
+def validate(name: str, model: Any, *, seed: int = 0, progress: Callable[[str], None] = lambda what: None) -> Validation:
+    """Run every experiment on a crowd model; some minutes, of which RiMEA's case 9 takes most.
+
+    Args:
+        name: of the model. model: the model.
+        model: see there.
+        seed: of places and preferred speeds.
+        progress: called with what is run next.
+    """
+    progress("speed against density")
+    diagram = fundamental_diagram(model, seed=seed)
+    progress("lanes and stripes")
+    opposite, crossing = ([meet(model, seed=seed + k) for k in range(_SEEDS)] for meet in (lanes, stripes))
+    cases = [
+        _weidmann_case(diagram),
+        _stream_case("lanes of opposite streams", opposite, "twice the order of people who see nobody", lambda blind: 2.0 * blind),
+        _stream_case("stripes of crossing streams", crossing, "order above 0.67", lambda blind: 0.67),
+    ]
+    for case in CASES:
+        progress(f"RiMEA {case.__name__.replace('_', ' ')}")
+        cases.append(case(model))
+    progress("recorded crowds")
+    try:
+        recorded = against_recorded(model)
+    except InputError:
+        recorded = None
+    if recorded is not None:
+        cases += [_recorded_case(recorded, quantity) for quantity in QUANTITIES]
+    return Validation(name, tuple(cases), diagram, opposite[0], crossing[0], recorded)
+
+
+def _weidmann_case(diagram: FundamentalDiagram) -> Case:
+    found = f"{diagram.error:.2f} m/s root mean square over {len(diagram.density)} densities"
+    return Case("Weidmann's speeds", "within 0.2 m/s", found, diagram.error <= 0.2, {"error": diagram.error})
+
+
+def _stream_case(name: str, runs: list[Streams], expected: str, least: Callable[[float], float]) -> Case:
+    order, blind = float(np.median([r.order for r in runs])), float(np.median([r.blind for r in runs]))
+    found = f"order {order:.2f}, {blind:.2f} of people who see nobody (medians of {len(runs)})"
+    return Case(name, expected, found, order >= least(blind), {"order": order, "blind": blind})
+
+
+def _recorded_case(recorded: Comparison, quantity: str) -> Case:
+    ks, moved = recorded.distance(quantity)
+    unit = QUANTITIES[quantity]
+    medians = float(np.median(recorded.recorded[quantity])), float(np.median(recorded.simulated[quantity]))
+    found = f"KS {ks:.3f}, W1 {moved:.3f} {unit}; medians {medians[0]:.2f} recorded, {medians[1]:.2f} simulated"
+    return Case(f"{quantity} in ETH/UCY", "KS at most 0.2", found, ks <= 0.2, {"ks": ks, "w1": moved})
+
+
+def write(validation: Validation, folder: Path) -> Path:
+    """Write ``validation.json`` and ``validation.png`` into a folder, and return the picture's path.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        numbers = {"model": validation.model, "cases": [asdict(case) | {"met": bool(case.met)} for case in validation.cases]}
+        (folder / "validation.json").write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
+        figure(validation).savefig(folder / "validation.png", dpi=130)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error}") from error
+    return folder / "validation.png"
+
+
+def figure(validation: Validation) -> Figure:
+    """Return the picture: speed against density, lanes, stripes, and recorded crowds."""
+    from matplotlib.figure import Figure
+
+    from agora.viewer.figures import style
+
+    with style():
+        drawn = Figure((7.2, 7.4), layout="constrained")
+        grid = drawn.add_gridspec(3, 3, height_ratios=(1.1, 1.0, 0.8))
+        _draw_diagram(drawn.add_subplot(grid[0, 0]), validation)
+        _draw_streams(
+            drawn.add_subplot(grid[0, 1:]), validation.stripes, (-1.0, 11.0), (-1.0, 11.0), "Crossing streams, 10 s", 10.0
+        )
+        _draw_streams(drawn.add_subplot(grid[1, :]), validation.lanes, (8.0, 32.0), (0.0, 6.0), "Opposite streams, 15 s", 15.0)
+        for k, quantity in enumerate(QUANTITIES):
+            _draw_recorded(drawn.add_subplot(grid[2, k]), validation.recorded, quantity)
+        drawn.suptitle(validation.model)
+    return drawn
+
+
+def _draw_diagram(axes: Axes, validation: Validation) -> None:
+    rho = np.linspace(0.1, 5.4, 200)
+    d = validation.diagram
+    axes.plot(rho, weidmann(rho), color="black", lw=1, label="Weidmann 1993")
+    axes.errorbar(d.density, d.speed, d.spread, fmt="o", ms=3, lw=0.8, color=SECOND, label=f"simulated, error {d.error:.2f} m/s")
+    axes.set(xlabel="density (1/m²)", ylabel="speed (m/s)", title="Speed against density")
+    axes.legend(fontsize=6.5)
+
+
+def _draw_streams(axes: Axes, streams: Streams, x: tuple[float, float], y: tuple[float, float], title: str, time: float) -> None:
+    k = int(np.argmin(np.abs(streams.walk.time - time)))
+    for who, colour in ((~streams.second, FIRST), (streams.second, SECOND)):
+        place, velocity = streams.walk.position[k][who], streams.walk.velocity[k][who]
+        axes.scatter(place[:, 0], place[:, 1], s=16, color=colour, lw=0)
+        axes.quiver(*place.T, *velocity.T, color=colour, angles="xy", scale_units="xy", scale=2.5, width=0.003)
+    axes.set(
+        xlim=x,
+        ylim=y,
+        aspect="equal",
+        xlabel="x (m)",
+        ylabel="y (m)",
+        title=f"{title}: order {streams.order:.2f}",
+    )
+
+
+def _draw_recorded(axes: Axes, recorded: Comparison | None, quantity: str) -> None:
+    axes.set(xlabel=f"{quantity} ({QUANTITIES[quantity]})")
+    if recorded is None:
+        axes.text(0.5, 0.5, "no ETH/UCY data", ha="center", transform=axes.transAxes)
+        return
+    ks, _ = recorded.distance(quantity)
+    top = float(np.quantile(np.concatenate([recorded.recorded[quantity], recorded.simulated[quantity]]), 0.98))
+    for values, colour, label in ((recorded.recorded, "black", "ETH/UCY"), (recorded.simulated, SECOND, "simulated")):
+        axes.hist(values[quantity], list(np.linspace(0.0, top, 30)), density=True, histtype="step", color=colour, label=label)
+    axes.set(title=f"KS {ks:.2f}", yticks=[])
+    axes.legend(fontsize=6.5)

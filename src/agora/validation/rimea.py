@@ -1,0 +1,183 @@
+"""Cases of the RiMEA guideline that need no stairs: what a model of walking people must get right.
+
+Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
+(fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring restates them; where
+the guideline leaves a number open it is ours. People have `agora.tasks.world.People`'s radius and, but for case 1, its speeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Doubles
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.validation.flow import fundamental_diagram, weidmann
+from agora.validation.walk import Walk, fill, speeds, walk
+
+_THICK = 0.3  # of walls, m
+_AWAY = 60.0  # how far those who are out walk on, m
+
+
+@dataclass(frozen=True)
+class Case:
+    """How one case came out.
+
+    Attributes:
+        name: of the case.
+        expected: what the guideline wants.
+        found: what came out, with units.
+        met: whether it is what the guideline wants.
+        values: the numbers behind it.
+    """
+
+    name: str
+    expected: str
+    found: str
+    met: bool
+    values: dict[str, float]
+
+
+def case_1(model: Any) -> Case:
+    """One who wants to walk at 1.33 m/s, from rest, in a corridor of 40 x 2 m: 26 to 34 s."""
+    place = _walled((0.0, 0.0, 40.0, 2.0), [])
+    seen = walk(model, place, [(0.5, 1.0)], [[(60.0, 1.0)]], 45.0, speed=1.33)
+    time = float(seen.passed(40.0)[0]) * 40.0 / 39.5
+    return Case("1: speed in a corridor", "40 m in 26 to 34 s", f"{time:.1f} s", 26.0 <= time <= 34.0, {"time": time})
+
+
+def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0), seed: int = 0) -> Case:
+    """Speed against density in a corridor: it falls, and by how much it misses Weidmann is told."""
+    diagram = fundamental_diagram(model, densities, seed=seed)
+    falls = bool((np.diff(diagram.speed) < 0.05).all()) and float(diagram.speed.min()) >= 0.0
+    values = {f"speed at {rho:.2f} /m2": float(v) for rho, v in zip(diagram.density, diagram.speed, strict=True)}
+    values |= {"error": diagram.error, "worst": float(np.abs(diagram.speed - weidmann(diagram.density)).max())}
+    found = f"{diagram.error:.2f} m/s from Weidmann's, {diagram.speed.min():.2f} m/s at {diagram.density.max():.1f} /m2"
+    return Case("4: speed against density", "falls with the density, never below 0", found, falls, values)
+
+
+def case_6(model: Any, seed: int = 0) -> Case:
+    """20 people walk 12 m, round a corner to the left and 12 m on, in a corridor of 2 m: nobody goes through a wall."""
+    place = _walled((0.0, 0.0, 12.0, 12.0), [(0.0, 2.0, 10.0, 12.0)])
+    stream = Stream("rimea/6", seed, "validation")
+    start = fill(stream, (0.3, 0.3), (6.3, 1.7), 20.0 / 6.0 / 1.4 * 1.15)[:20]
+    routes = np.array([[(11.0, 1.0), (11.0, 13.5 + _AWAY)]] * len(start))
+    seen = walk(model, place, start, routes, 60.0, speed=speeds(stream, len(start)), tolerance=0.9)
+    out = seen.passed(12.0, axis=1)
+    x, y = np.moveaxis(seen.position, -1, 0)
+    inside = (x > 0.0) & (x < 12.0) & (y > 0.0) & ~((x < 10.0) & (y > 2.0)) | (y > 12.0)
+    through = int((~inside).any(0).sum())
+    met = through == 0 and bool(np.isfinite(out).all())
+    found = f"{through} through a wall, {int(np.isfinite(out).sum())} of {len(start)} round it, the last after {out.max():.1f} s"
+    return Case(
+        "6: round a corner", "all get round, none through a wall", found, met, {"through": through, "last": float(out.max())}
+    )
+
+
+def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0) -> Case:
+    """1,000 people leave a room of 30 x 20 m by four exits of 1 m, then by two: it takes about twice as long."""
+    doors = [(7.0, 0), (23.0, 0), (7.0, 1), (23.0, 1)]
+    everyone = _empty_room(model, doors, count, seed, longest)
+    half = _empty_room(model, doors[:2], count, seed, longest)
+    ratio = half / everyone if np.isfinite(everyone) and np.isfinite(half) else float("nan")
+    found = f"{everyone:.0f} s by four exits, {half:.0f} s by two, ratio {ratio:.2f}"
+    values = {"four": everyone, "two": half, "ratio": ratio}
+    return Case("9: half of the exits closed", "twice as long (1.8 to 2.2)", found, bool(1.8 <= ratio <= 2.2), values)
+
+
+def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed: int, longest: float) -> float:
+    """When 95 % of the people in a room have left it through doors at (x, lower or upper wall), s."""
+    stream = Stream("rimea/9", seed, "validation")
+    gaps = [(x - 0.5, x + 0.5, side) for x, side in doors]
+    place = _room((0.0, 0.0, 30.0, 20.0), gaps)
+    start = fill(stream, (0.5, 0.5), (29.5, 19.5), 1.1 * count / (29.0 * 19.0))
+    start = start[np.argsort(stream.uniform(shape=(len(start),)))][:count]
+    exits = np.array([(x, 20.0 if side else 0.0) for x, side in doors])
+    mine = exits[np.hypot(*(start[:, None] - exits).transpose(2, 0, 1)).argmin(1)]
+    outward = np.where(mine[:, 1] > 10.0, 1.0, -1.0)
+    spread = stream.uniform(-20.0, 20.0, (len(start),))
+    far = np.stack([mine[:, 0] + spread, mine[:, 1] + outward * _AWAY], -1)
+    door = np.stack([mine[:, 0], mine[:, 1] + 0.2 * outward], -1)
+    seen = walk(model, place, start, np.stack([door, far], 1), longest, speed=speeds(stream, len(start)), tolerance=0.5, every=10)
+    out = ((seen.position[..., 1] < -0.5) | (seen.position[..., 1] > 20.5)).mean(1)
+    gone = np.flatnonzero(out >= 0.95)
+    return float(seen.time[gone[0]]) if len(gone) else float("inf")
+
+
+def case_12(model: Any, seed: int = 0) -> Case:
+    """150 people go from a room of 10 x 10 m through a corridor of 5 x 1 m and a second room to its exit of 1 m.
+
+    There is a jam before the corridor, and none before the exit, which is as wide.
+    """
+    stream = Stream("rimea/12", seed, "validation")
+    blocks = [(10.0, 0.0, 15.0, 4.5), (10.0, 5.5, 15.0, 10.0)]
+    place = _walled((0.0, 0.0, 25.0, 10.0), blocks, exit_at=(25.0, 4.5, 5.5))
+    start = fill(stream, (0.4, 0.4), (6.0, 9.6), 150.0 / (5.6 * 9.2) * 1.08)[:150]
+    routes = np.array([[(10.2, 5.0), (15.5, 5.0), (25.2, 5.0), (25.0 + _AWAY, 5.0)]] * len(start))
+    seen = walk(model, place, start, routes, 200.0, speed=speeds(stream, len(start)), tolerance=0.6, every=10)
+    before, after = (_density(seen, box) for box in ((7.0, 3.0, 10.0, 7.0), (22.0, 3.0, 25.0, 7.0)))
+    through = np.sort(seen.passed(15.0)[np.isfinite(seen.passed(15.0))])
+    flow = 0.0 if len(through) < 20 else (len(through) - 20) / max(through[-10] - through[9], 1e-9)
+    met = before > 2.0 * after and flow > 0.0
+    found = f"{before:.2f} /m2 before the corridor, {after:.2f} /m2 before the exit, {flow:.2f} /s through it"
+    return Case(
+        "12: bottleneck",
+        "a jam before the corridor, none before the exit",
+        found,
+        met,
+        {"before": before, "after": after, "flow": flow},
+    )
+
+
+def _density(seen: Walk, box: tuple[float, float, float, float]) -> float:
+    """Mean density in a box from 10 to 60 s, 1/m2."""
+    low, high = np.array(box[:2]), np.array(box[2:])
+    part = seen.during(10.0, 60.0).position
+    return float(((part >= low) & (part < high)).all(-1).sum(1).mean() / np.prod(high - low))
+
+
+def _room(box: tuple[float, float, float, float], gaps: Sequence[tuple[float, float, int]]) -> Map:
+    """A room with gaps (from x, to x, 0 for the lower or 1 for the upper wall)."""
+    x0, y0, x1, y1 = box
+    walls = [(x0 - _THICK, y0 - _THICK, x0, y1 + _THICK), (x1, y0 - _THICK, x1 + _THICK, y1 + _THICK)]
+    for side, (low, high) in enumerate(((y0 - _THICK, y0), (y1, y1 + _THICK))):
+        at = x0
+        for begin, end, where in sorted(gaps):
+            if where == side:
+                walls.append((at, low, begin, high))
+                at = end
+        walls.append((at, low, x1, high))
+    return _of_boxes(walls, box)
+
+
+def _walled(
+    box: tuple[float, float, float, float],
+    blocks: Sequence[tuple[float, float, float, float]],
+    exit_at: tuple[float, float, float] | None = None,
+) -> Map:
+    """A box with filled blocks in it; it is open to the right and above, or by one exit at x between two heights."""
+    x0, y0, x1, y1 = box
+    walls = [*blocks, (x0 - _THICK, y0 - _THICK, x1 + _THICK, y0), (x0 - _THICK, y0, x0, y1)]
+    if exit_at is not None:
+        x, low, high = exit_at
+        walls += [(x0, y1, x1 + _THICK, y1 + _THICK), (x, y0, x + _THICK, low), (x, high, x + _THICK, y1)]
+    elif blocks:
+        walls.append((x1, y0, x1 + _THICK, y1))
+    else:
+        walls.append((x0, y1, x1, y1 + _THICK))
+    return _of_boxes(walls, box)
+
+
+def _of_boxes(walls: Sequence[tuple[float, float, float, float]], box: ArrayLike) -> Map:
+    outlines: list[Doubles] = [np.array([(a, b), (c, b), (c, d), (a, d)]) for a, b, c, d in walls]
+    x0, y0, x1, y1 = np.asarray(box, float)
+    return Map.from_shapes(polygons=outlines, bounds=(x0 - 2.0, y0 - 2.0, x1 + 2.0, y1 + 2.0), resolution=0.05, name="rimea")
+
+
+CASES = (case_1, case_4, case_6, case_9, case_12)
+"""Every case; each takes a crowd model."""

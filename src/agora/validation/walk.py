@@ -1,0 +1,129 @@
+"""Pedestrians of one crowd model in one place, without robots, recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Array, Doubles
+from agora.engine.world import Engine, Layout
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.start import PedestrianStarts, Start
+from agora.tasks.world import People
+
+STAY = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """What P pedestrians did.
+
+    Attributes:
+        time: (T,) s.
+        position: (T, P, 2) m. velocity: (T, P, 2) m/s.
+    """
+
+    time: Doubles
+    position: Doubles
+    velocity: Doubles
+
+    def during(self, begin: float, end: float) -> Walk:
+        """The samples of ``begin <= time < end``, s."""
+        kept = (self.time >= begin) & (self.time < end)
+        return Walk(self.time[kept], self.position[kept], self.velocity[kept])
+
+    def passed(self, line: float, axis: int = 0) -> Doubles:
+        """Return when each pedestrian (P,) first was beyond a coordinate, s; infinite where it never was."""
+        beyond = self.position[:, :, axis] > line
+        return np.where(beyond.any(0), self.time[beyond.argmax(0)], np.inf)
+
+
+def walk(
+    model: Any,
+    map: Map,
+    position: ArrayLike,
+    waypoints: ArrayLike,
+    duration: float,
+    *,
+    speed: ArrayLike = 1.34,
+    velocity: ArrayLike | None = None,
+    radius: float = 0.3,
+    tolerance: float = 0.5,
+    dt: float = 0.05,
+    every: int = 2,
+) -> Walk:
+    """Let pedestrians walk along their waypoints and stay at the last.
+
+    Args:
+        model: a crowd model of either form.
+        map: static surroundings.
+        position: (P, 2) at the start, m.
+        waypoints: (P, K, 2) m.
+        duration: s.
+        speed: preferred speed, one or (P,), m/s.
+        velocity: (P, 2) at the start, m/s; everybody stands where not given.
+        radius: of everybody, m.
+        tolerance: distance at which a waypoint counts as reached, m.
+        dt: physics step, s.
+        every: steps between two samples.
+    """
+    places, routes = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(waypoints, np.float64)
+    count = len(places)
+    crowd = PedestrianStarts(
+        position=places,
+        speed=np.broadcast_to(np.asarray(speed, np.float64), count),
+        radius=np.full(count, radius),
+        group=np.full(count, -1, np.int32),
+        id=np.arange(1, count + 1, dtype=np.int32),
+        waypoints=routes,
+        waypoint_count=np.full(count, routes.shape[1], np.int32),
+        mode=np.full(count, STAY, np.int32),
+        tolerance=np.full(count, tolerance),
+        velocity=np.zeros((count, 2)) if velocity is None else np.asarray(velocity, np.float64),
+    )
+    start = Start("validation", 0, map, (), crowd, timeout=duration, goal_tolerance=0.3)
+    engine = Engine(Layout.of([start], 1, dt), [map], dt=dt, crowd=model)
+    engine.reset(0, start)
+    engine.status.time_limit[0] = np.iinfo(np.int32).max
+    engine.status.done[0] = False
+    samples: list[Array] = []
+    steps = round(duration / dt)
+    for step in range(steps + 1):
+        if step % every == 0:
+            now = engine.pedestrians
+            samples.append(np.stack([now.x[0, :count], now.y[0, :count], now.vx[0, :count], now.vy[0, :count]], -1))
+        if step < steps:
+            engine.step()
+    kept = np.array(samples, np.float64)
+    time: Doubles = np.arange(len(samples), dtype=np.float64) * (every * dt)
+    return Walk(time, kept[..., :2], kept[..., 2:])
+
+
+def speeds(stream: Stream, count: int) -> Doubles:
+    """Return preferred speeds (count,) as suites draw them by default, m/s."""
+    people = People()
+    return np.array([people.draw_speed(stream) for _ in range(count)])
+
+
+def fill(stream: Stream, low: ArrayLike, high: ArrayLike, density: float) -> Doubles:
+    """Return places (P, 2) of a density, 1/m2, in a box: a triangular lattice, a fifth of whose distance is random.
+
+    Args:
+        stream: of random numbers.
+        low: (2,) lower-left corner, m.
+        high: (2,) upper-right corner, m.
+        density: pedestrians a square metre.
+    """
+    lower, upper = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    side = np.sqrt(2.0 / (np.sqrt(3.0) * density))
+    rows = np.arange(lower[1] + side / 4, upper[1], side * np.sqrt(3.0) / 2)
+    places = np.array(
+        [(x + side / 2 * (k % 2), y) for k, y in enumerate(rows) for x in np.arange(lower[0] + side / 4, upper[0], side)]
+    )
+    places = places + stream.uniform(-side / 5, side / 5, places.shape)
+    inside: Doubles = places[((places >= lower) & (places <= upper)).all(1)]
+    return inside

@@ -1,0 +1,88 @@
+"""Pictures of places: walls, furniture in its colours, zones by category."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agora.errors import InputError
+from agora.maps.furniture import Box, Furniture, model_of
+from agora.maps.place import Place
+from agora.viewer.figures import draw_map, style
+from agora.viewer.scene import Extent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+_TINTS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#e15759", "#9c755f", "#ff9da7", "#bab0ac")
+_EDGE = "#2a2a2a"
+
+
+def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10.0) -> Figure:
+    """Return pictures of places, each with its name, and a legend of the categories of zones.
+
+    Args:
+        places: to draw.
+        columns: pictures side by side.
+        width: of the figure, inches.
+
+    Raises:
+        InputError: no place.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    if not places:
+        raise InputError("a figure needs at least one place")
+    categories = sorted({zone.category[0] for place in places for zone in place.zones})
+    tints = {category: _TINTS[k % len(_TINTS)] for k, category in enumerate(categories)}
+    rows = math.ceil(len(places) / columns)
+    with style():
+        figure = Figure(figsize=(width, rows * width / columns * 0.92 + 0.3), layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, place in zip(grid, places, strict=False):
+            draw_place(axes, place, tints)
+        for axes in grid[len(places) :]:
+            axes.set_axis_off()
+        handles = [Patch(facecolor=tint, alpha=0.35, label=category) for category, tint in tints.items()]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 10) or 1)
+    return figure
+
+
+def draw_place(axes: Axes, place: Place, tints: dict[str, str]) -> None:
+    """Add a place to the axes: ``tints`` are the colours of zones by category, zones of others are left out."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Polygon
+
+    (x, y), (width, height) = place.map.origin, place.map.size
+    extent = Extent(x, y, x + width, y + height)
+    axes.set(aspect="equal", xlim=(x, x + width), ylim=(y, y + height), title=place.map.name)
+    for zone in place.zones:
+        if tint := tints.get(zone.category[0]):
+            for polygon in zone.polygons:
+                axes.add_patch(Polygon(polygon, closed=True, facecolor=tint, alpha=0.25, lw=0, zorder=0.5))
+    draw_map(axes, place.map, extent)
+    shapes = [patch for piece in place.furniture for patch in _outlines(piece)]
+    axes.add_collection(PatchCollection(shapes, match_original=True, zorder=2))
+
+
+def _outlines(piece: Furniture) -> list[Patch]:
+    """The parts of a piece from above, the lower ones first."""
+    from matplotlib.patches import Circle, Rectangle
+    from matplotlib.transforms import Affine2D
+
+    shown: list[Patch] = []
+    turn = Affine2D().rotate(piece.heading).translate(piece.x, piece.y)
+    for part in sorted(model_of(piece.model).parts, key=lambda part: part.z + part.height):
+        if isinstance(part, Box):
+            corner = (part.x - part.length / 2, part.y - part.width / 2)
+            shown.append(Rectangle(corner, part.length, part.width, facecolor=part.colour, edgecolor=_EDGE, lw=0.25))
+        else:
+            shown.append(Circle((part.x, part.y), part.radius, facecolor=part.colour, edgecolor=_EDGE, lw=0.25))
+        shown[-1].set_transform(turn)
+    return shown
