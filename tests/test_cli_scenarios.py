@@ -13,11 +13,13 @@ from typer.testing import CliRunner
 from agora.benchmark.bench import Options, bench
 from agora.cli import app
 from agora.errors import InputError
+from agora.tasks.arena_tools import convert
 from agora.tasks.cards import card as cards
 from agora.tasks.faults import faults, task_of_file
 from agora.tasks.scenario import read_scenario
 from agora.tasks.suite import load_suite
 from tests.suites import planners
+from tests.tasks.test_arena_tools import FILE as OLD
 
 
 def agora(*words):
@@ -125,3 +127,12 @@ def test_a_run_says_in_how_many_episodes_it_happened(tmp_path):
     bench(plane, planners("go_to_goal"), tmp_path / "plane", Options(workers=0))
     with pytest.raises(InputError, match="no kept recordings of scenario cards"):
         agora("happened", str(tmp_path / "plane"))
+
+
+def test_a_file_of_arena_tools_is_written_in_the_present_format(tmp_path):
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(json.dumps(OLD), encoding="utf-8")
+    agora("convert", str(old), "--output", str(new))
+    assert read_scenario(new) == convert(old)
+    with pytest.raises(InputError, match="is there already"):
+        agora("convert", str(old), "--output", str(new))

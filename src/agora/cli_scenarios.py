@@ -115,6 +115,22 @@ def validate(
 
 
 @scenarios.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="A scenario file of arena-tools, JSON or YAML.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not be there.")],
+) -> None:
+    """Write a scenario of arena-tools' old format in the present one."""
+    from agora.errors import InputError
+    from agora.tasks.arena_tools import convert as converted
+    from agora.tasks.scenario import write_scenario
+
+    if output.exists():
+        raise InputError(f"--output {output}: is there already")
+    write_scenario(converted(source), output)
+    typer.echo(output)
+
+
+@scenarios.command()
 def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results of a suite that plays cards.")]) -> None:
     """Say in how many episodes of a run the interactions came about."""
     from rich.console import Console
