@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from itertools import cycle
 
 import numpy as np
 from measure import Bench, Line, paired
 from plain_c import PlainC, library
 from scene import LIDAR, SOCIAL_FORCE, Worlds, free_points, hall, halls
+
+from agora.pedestrians.evacuation import Evacuation
 
 
 def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
@@ -19,8 +22,13 @@ def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
         off = float(np.mean(np.abs(ranges - plain.ranges) > 1e-3))
         if off > 1e-3:
             raise RuntimeError(f"{100 * off:.2g} % of the beams differ from plain C by more than 1 mm")
+    _check_step(worlds, plain, plain.step)
+
+
+def _check_step(worlds: Worlds, plain: PlainC, step: Callable[[], None]) -> None:
+    """Make sure that a step of both takes the pedestrians to the same places."""
     worlds.engine.step()
-    plain.step()
+    step()
     people, count = worlds.engine.pedestrians, plain.people[0].shape[1]
     off = max(float(np.abs(mine[:, :count] - its).max()) for mine, its in zip(people[:4], plain.people, strict=True))
     if off > 1e-3:
@@ -70,6 +78,19 @@ def social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
     return Line.of(paired(mine.engine.step, plain.step, pairs=5 if quick else 15, before=before))
 
 
+def evacuation(pedestrians: int, worlds: int, quick: bool) -> Line:
+    """One substep of pedestrians who may be in contact."""
+    scene, model = halls(worlds, pedestrians), Evacuation()
+    mine, plain = Worlds(scene, model, dt=model.max_step), PlainC(scene)
+    _check_step(mine, plain, plain.evacuate)
+
+    def before() -> None:
+        mine.restart()
+        plain.restart()
+
+    return Line.of(paired(mine.engine.step, plain.evacuate, pairs=5 if quick else 15, before=before))
+
+
 def benches() -> list[Bench]:
     """The lines; none without gcc."""
     if library() is None:
@@ -78,4 +99,5 @@ def benches() -> list[Bench]:
     forces = [
         Bench(f"social-force-{p}-{w}", "C", 0.8, functools.partial(social_force, p, w)) for p in (30, 300) for w in (1, 64, 1024)
     ]
-    return steps + forces
+    panics = [Bench(f"evacuation-{p}-{w}", "C", 0.7, functools.partial(evacuation, p, w)) for p in (30, 300) for w in (1, 64, 1024)]
+    return steps + forces + panics

@@ -57,11 +57,15 @@ class PlainC:
         sizes = ctypes.c_int(worlds), ctypes.c_int(count)
         self._arrays = forces, rays
         self._forces, self._rays = ((*sizes, *(ctypes.c_void_p(a.ctypes.data) for a in arrays)) for arrays in self._arrays)
-        self._social_force, self._scan = kernels.social_force, kernels.scan
+        self._social_force, self._evacuation, self._scan = kernels.social_force, kernels.evacuation, kernels.scan
 
     def step(self) -> None:
-        """Move the pedestrians."""
+        """Move the pedestrians by social force."""
         self._social_force(*self._forces)
+
+    def evacuate(self) -> None:
+        """Move the pedestrians by one substep of evacuation."""
+        self._evacuation(*self._forces)
 
     def scan(self) -> None:
         """Scan from where the robots are."""

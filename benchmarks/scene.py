@@ -127,7 +127,7 @@ def _starts(scene: Scene, robots: bool) -> list[Start]:
                 tolerance=np.full(count, 0.5),
                 velocity=scene.velocity[w],
             ),
-            timeout=1e7,
+            timeout=1e6,
             goal_tolerance=0.3,
         )
         for w, place in enumerate(scene.maps)

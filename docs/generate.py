@@ -274,8 +274,9 @@ def suites() -> str:
         for stage in suite.stages:
             robots_ = stage.robot if isinstance(stage.robot, str) else ", ".join(stage.robot)
             episodes = str(stage.episodes) if stage.episodes else "one of each world"
-            modes = [f"`{part.name}`" for part in (stage.world, stage.robots, stage.obstacles, stage.crowd.model)]
-            rows.append([stage.name, episodes, *modes, robots_, f"{stage.timeout:g} s"])
+            modes = [f"`{part.name}`" for part in (stage.world, stage.robots, stage.obstacles)]
+            models = ", ".join(f"`{part.name}`" for part in stage.crowd.parts)
+            rows.append([stage.name, episodes, *modes, models, robots_, f"{stage.timeout:g} s"])
         parts.append(table(["stage", "episodes", "world", "robots", "obstacles", "crowd model", "robot", "time limit"], rows))
     return "\n".join(parts)
 

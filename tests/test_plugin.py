@@ -1,47 +1,75 @@
-"""A stranger's planner: CONTRIBUTING is followed word by word in a fresh environment."""
+"""A stranger's planner and crowd model: the pages are followed word by word in a fresh environment."""
 
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.environments import ROOT, Environment
 from tests.test_docs import blocks
 
+CONTRIBUTING, CROWD_MODEL = ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-to" / "add_a_crowd_model.md"
+
+
+class Stranger(NamedTuple):
+    """Somebody with a folder of the files that a page shows, and an environment that has Agora."""
+
+    page: Path
+    folder: Path
+    environment: Environment
+
+    def block(self, language: str) -> str:
+        """The page's first block of a language that is no file."""
+        return next(block.text for block in blocks(self.page) if block.language == language and block.file is None)
+
+    def type(self) -> dict[str, str]:
+        """Run the page's commands, and return what each command of ``agora`` said."""
+        said = {}
+        for line in self.block("console").splitlines():
+            words = shlex.split(line)
+            if words[0] == "pip":
+                assert words[1] == "install"
+                self.environment.pip(*words[2:], where=self.folder)
+            else:
+                said[words[1]] = self.environment.run(*words, where=self.folder)
+        return said
+
 
 @pytest.fixture
-def stranger(tmp_path):
-    """A folder with the files that CONTRIBUTING shows, and an environment that has Agora."""
-    folder = tmp_path / "polite"
+def stranger(tmp_path, request):
+    folder = tmp_path / "own"
     folder.mkdir()
     environment = Environment.make(tmp_path / "environment")
     environment.add_checkout()
-    for block in blocks(ROOT / "CONTRIBUTING.md"):
+    for block in blocks(request.param):
         if block.file is not None:
             (folder / block.file).write_text(block.text, encoding="utf-8")
-    return folder, environment
+    return Stranger(request.param, folder, environment)
 
 
+@pytest.mark.parametrize("stranger", [CONTRIBUTING], indirect=True)
 def test_contributing_shows_one_file_and_one_entry_point(stranger):
-    folder, _ = stranger
-    assert sorted(path.name for path in folder.iterdir()) == ["polite.py", "pyproject.toml"]
-    assert (folder / "polite.py").read_text(encoding="utf-8").count("\n") < 40
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["polite.py", "pyproject.toml"]
+    assert (stranger.folder / "polite.py").read_text(encoding="utf-8").count("\n") < 40
 
 
+@pytest.mark.parametrize("stranger", [CONTRIBUTING], indirect=True)
 def test_a_planner_is_added_as_contributing_says(stranger):
-    folder, environment = stranger
-    _, _, console, python, *_ = blocks(ROOT / "CONTRIBUTING.md")
-    said = {}
-    for line in console.text.splitlines():
-        words = shlex.split(line)
-        if words[0] == "pip":
-            assert words[1] == "install"
-            environment.pip(*words[2:], where=folder)
-        else:
-            said[words[1]] = environment.run(*words, where=folder)
+    said = stranger.type()
     assert "polite" in said["list"].replace(",", "").split()
     assert said["run"].startswith("demo/hall/0")
     assert "polite:distance=1.2" in said["bench"] and "pure_pursuit" in said["bench"]
-    assert "polite:distance=1.2" in (folder / "results" / "polite" / "report.html").read_text(encoding="utf-8")
-    environment.run("python", "-c", python.text, where=folder)
+    assert "polite:distance=1.2" in (stranger.folder / "results" / "polite" / "report.html").read_text(encoding="utf-8")
+    stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+
+
+@pytest.mark.parametrize("stranger", [CROWD_MODEL], indirect=True)
+def test_a_crowd_model_is_added_as_the_manual_says(stranger):
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["promenade.yaml", "pyproject.toml", "strollers.py"]
+    said = stranger.type()
+    assert "stroll" in said["list"].replace(",", "").split()
+    assert said["run"].startswith("promenade/mixed/0")
+    stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)

@@ -38,7 +38,7 @@ class Conditions:
 
     Attributes:
         periods: how often things happen.
-        crowd: what moves simulated pedestrians.
+        crowd: what moves simulated pedestrians: a crowd model, or several.
         behaviours: what decides where they want to go and how fast, one after the other.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         ends: sum of END bits (`agora.engine.records`): which contacts end an episode; the others are counted.
@@ -65,7 +65,7 @@ class Conditions:
         """What the episodes of a stage have in common."""
         return Conditions(
             periods=stage.periods,
-            crowd=stage.crowd.model.part,
+            crowd=tuple(named.part for named in stage.crowd.parts),
             behaviours=tuple(behaviour.part for behaviour in stage.crowd.behaviours),
             sees_pedestrians=stage.crowd.sees_pedestrians,
             sees_robots=stage.crowd.sees_robots,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
@@ -237,11 +237,14 @@ class CrowdScene:
         radius, preferred_speed: (W, P) m and m/s.
         active: (W, P) whether the slot is in use; rows of others mean nothing.
         group: (W, P) number of the walking group, -1 for none. id: (W, P) identity.
+        heading: (W, P) direction of the last motion, rad.
+        type, state: (W, P) numbers in `agora.core.state.TYPES` and ``SOCIAL_STATES``.
         wall_distance: (W, P) distance to the nearest wall, m. wall_direction: (W, P, 2) unit vector away from it.
+        clearance: the same of any points (W, K, 2), m: a function that returns distances (W, K) and directions (W, K, 2).
         robot_position, robot_velocity: (W, R, 2) m and m/s. robot_radius: (W, R) m.
         robot_active: (W, R) False where robots are not seen.
         sees_pedestrians: whether the suite lets pedestrians see each other.
-        dt: crowd period, s.
+        dt: s until the model is called again: the crowd period, or less for a model with a ``max_step``.
     """
 
     position: Floats
@@ -252,8 +255,12 @@ class CrowdScene:
     active: Bools
     group: Ints
     id: Ints
+    heading: Floats
+    type: Ints
+    state: Ints
     wall_distance: Floats
     wall_direction: Floats
+    clearance: Callable[[Floats], tuple[Floats, Floats]]
     robot_position: Floats
     robot_velocity: Floats
     robot_radius: Floats
@@ -271,6 +278,7 @@ class CrowdModel(Protocol):
         """Return accelerations or velocities (W, P, 2), as ``output`` says; rows that are not active are ignored."""
 
 
+@runtime_checkable
 class CompiledCrowdModel(Protocol):
     """A built-in crowd model: a kernel over worlds ``first <= w < last``.
 
@@ -285,6 +293,15 @@ class CompiledCrowdModel(Protocol):
 
     def parameters(self) -> Floats:
         """Return the model's parameters in the kernel's order."""
+
+
+AnyCrowdModel = CrowdModel | CompiledCrowdModel
+"""A crowd model of either form.
+
+Two attributes more, fields or of the class, are read where a model has them: ``max_speed_factor``, the cap of the speed in
+preferred speeds (1 where it has none), and ``max_step``, the longest step in s that it may be called with: with a shorter one than
+the suite's crowd period it is called more often, and ``dt`` is that step (`agora.engine.crowd`).
+"""
 
 
 class AttachedBehaviour(Protocol):

@@ -173,6 +173,42 @@ def pysocial(model, crowd, sees=3, as_package=False):
     return collect(crowd, sees, terms)
 
 
+def touching(model, n, overlap, relative, stable):
+    """Terms of Helbing 2000, eqs. 2 and 3, as accelerations: repulsion, compression and sliding friction, at most ``stable``."""
+    pressed = max(overlap, 0.0)
+    t = np.array([-n[1], n[0]])
+    push = model.repulsion * np.exp(overlap / model.length) + model.body * pressed
+    rub = min(model.friction * pressed / model.mass, stable)
+    return [push / model.mass * n, rub * (relative @ t) * t]
+
+
+def evacuation(model, crowd, sees=3, dt=0.1):
+    def terms(at, p, v, goal, radius, speed, staying, discs):
+        e, distance = direction(p, goal)
+        out = relaxation(v, e, distance, speed, staying, model.relaxation_time)
+        for q, u, other in zip(*discs, strict=True):
+            d = np.linalg.norm(p - q)
+            out += touching(model, (p - q) / d, radius + other - d, u - v, 0.25 / dt)
+        gap, away = clearance(crowd.maps, crowd.maps.index[at[0]], *p)
+        return out + touching(model, away, radius - gap, -v, 0.25 / dt)
+
+    return collect(crowd, sees, terms)
+
+
+def bonding(model, crowd, sees=3):
+    def bonds(at, p, *_):
+        out = [np.zeros(2)]
+        for q in members_of(crowd, *at) if sees & 1 else ():
+            d = np.linalg.norm(q - p)
+            if model.bond_distance < d < model.bond_reach:
+                pull = model.bond_force * (np.exp((d - model.bond_distance) / model.bond_length) - 1.0)
+                out.append(min(pull, model.bond_limit) / model.mass * (q - p) / d)
+        return out
+
+    parts = zip(evacuation(model, crowd, sees), collect(crowd, sees, bonds), strict=True)
+    return tuple(one + other for one, other in parts)
+
+
 def half_axis(model, r, velocity):
     """Semi-minor axis of the ellipse whose foci are the neighbour and where its step takes it, as Helbing and Molnar write it."""
     step = model.stride * velocity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,12 @@ from tests.suites import write_world
 
 from agora.benchmark.bench import check
 from agora.config import dump
+from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.planners.local.go_to_goal import GoToGoal
+from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite, suite_names
+from agora.tasks.world import Person
 
 TEXT = """\
 name: small
@@ -77,6 +81,21 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
         ("helbing", "helbling", ":11: stages[0].crowd.model: no crowd model called 'helbling'; did you mean 'helbing'?"),
         ("{name: orca}", "{name: orka}", ":18: stages[1].crowd.model: no crowd model called 'orka'; did you mean 'orca'?"),
         ("{name: orca}", "{name: orca, horizn: 2}", ":18: stages[1].crowd.model.horizn: unknown key; did you mean 'horizon'?"),
+        (
+            "model: {name: orca}",
+            "models: [{model: orka}]",
+            ":18: stages[1].crowd.models[0].model: no crowd model called 'orka'; did you mean 'orca'?",
+        ),
+        (
+            "model: {name: orca}",
+            "models: [{model: orca, share: 0}]",
+            ":18: stages[1].crowd.models[0]: share must be above 0, got 0.0",
+        ),
+        (
+            "model: {name: orca}",
+            "{model: orca, models: [{model: helbing}]}",
+            ":18: stages[1].crowd: models cannot be given together with model, which is that of all",
+        ),
         ("burger", "burgr", ":13: stages[0]: robot: no robot called 'burgr'; did you mean 'burger'?"),
         ("path: WORLD", "path: hal", ":6: stages[0].world: path: no world called 'hal'; did you mean 'hall'?"),
         ("path: WORLD", "path: ./nowhere", ":6: stages[0].world: path: there is no folder ./nowhere"),
@@ -275,3 +294,38 @@ def test_a_damaged_suite_is_read_or_refused_but_never_breaks(world, place, lengt
                 check(suite)
         except InputError as error:
             assert str(error)
+
+
+SHARES = "models: [{model: helbing, share: 3}, {model: {name: orca, horizon: 2.5}, share: 1}]"
+
+
+def test_shares_of_a_crowd_among_models_are_drawn_by_walking_group_and_change_nothing_else(written):
+    groups = "dynamic: [14, 14], group_size: [1, 2]"
+    path = written("dynamic: [2, 4]", groups)
+    plain = load_suite(path)
+    path.write_text(path.read_text().replace("model: helbing", SHARES))
+    mixed = load_suite(path)
+    assert [named.name for named in mixed.stages[0].crowd.parts] == ["helbing", "orca"]
+    for k in range(2):
+        one, other = plain.start("first", k).pedestrians, mixed.start("first", k).pedestrians
+        for part in fields(one):
+            if part.name != "model":
+                assert np.array_equal(getattr(one, part.name), getattr(other, part.name)), part.name
+        assert not one.model.any()
+        for group in range(other.group.max() + 1):
+            assert len(set(other.model[other.group == group])) == 1
+        assert np.array_equal(other.model, mixed.start("first", k).pedestrians.model)
+    walker = Person(np.zeros(2), np.ones((1, 2)), 1.2, 0.3)
+    shared = mixed.stages[0].crowd.share_out([walker] * 2000 + [replace(walker, model=0)] * 50, Stream("e", 1, "crowd_models"))
+    assert np.mean([person.model for person in shared[:2000]]) == pytest.approx(0.25, abs=0.03)
+    assert {person.model for person in shared[2000:]} == {0}
+
+
+def test_a_suite_with_several_models_runs_and_survives_the_way_through_a_file(written, tmp_path):
+    suite = load_suite(written("model: helbing", SHARES))
+    (tmp_path / "again.yaml").write_text(dump(suite))
+    assert load_suite(tmp_path / "again.yaml") == suite
+    starts = [suite.start("first", k) for k in range(2)]
+    results = dict(Episodes(starts, GoToGoal(), Conditions.of(suite.stages[0])))
+    assert len(results) == 2
+    assert all(np.isfinite(r.pedestrian_position[r.pedestrian_present]).all() for [r] in results.values())

@@ -6,13 +6,23 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean, lean_kernel
+from agora.core.jit import inlined, lean, lean_kernel
 from agora.core.scalar import ONE, ZERO, atan2
 from agora.seeds import uniform_at
 
 _TINY = np.float32(1e-12)
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
 LOOP, RANDOM, STAY = 0, 1, 2
+
+
+@inlined
+def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
+    """A crowd model's answer as a velocity, its speed clipped at ``cap``."""
+    a = vx + ox * dt if acceleration else ox
+    b = vy + oy * dt if acceleration else oy
+    s = math.sqrt(a * a + b * b + _TINY)
+    k = cap / s if s > cap else ONE
+    return a * k, b * k
 
 
 @lean
@@ -24,17 +34,32 @@ def _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt):
     for i in range(x.size):
         after.active[w, i] = now.active[w, i]
     for i in range(x.size):
-        a = vx[i] + ox[i] * dt if acceleration else ox[i]
-        b = vy[i] + oy[i] * dt if acceleration else oy[i]
-        cap = speed[i] * factor
-        s = math.sqrt(a * a + b * b + _TINY)
-        k = cap / s if s > cap else ONE
-        a *= k
-        b *= k
+        a, b = _next_velocity(vx[i], vy[i], ox[i], oy[i], acceleration, speed[i] * factor, dt)
         next_vx[i] = a
         next_vy[i] = b
         next_x[i] = x[i] + a * dt
         next_y[i] = y[i] + b * dt
+
+
+@lean_kernel
+def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, traits, answers, out_x, out_y, first, last):
+    """Write the velocity at which each pedestrian's own crowd model would have it go at the end of a substep.
+
+    Args:
+        dt: physics step, s; substep: of 1..substeps, its equal parts.
+        acceleration: (K,) whether a model answers with accelerations. factor: (K,) its cap of the speed, in preferred speeds.
+        number: (W, P) which of the K models moves a pedestrian.
+        answers: (K, 2, W, P) of the models.
+    """
+    h = dt / np.float32(substeps)
+    for w in range(first, last):
+        vx, vy, speed, mine, wx, wy = now.vx[w], now.vy[w], traits.speed[w], number[w], out_x[w], out_y[w]
+        for k in range(answers.shape[0]):
+            ox, oy = answers[k, 0, w], answers[k, 1, w]
+            for i in range(vx.size):
+                a, b = _next_velocity(vx[i], vy[i], ox[i], oy[i], acceleration[k], speed[i] * factor[k], h)
+                wx[i] = a if mine[i] == k else wx[i]
+                wy[i] = b if mine[i] == k else wy[i]
 
 
 @lean
@@ -57,7 +82,7 @@ def _turn(now, after, w):
 
 
 @lean
-def _next_waypoint(after, traits, waypoints, status, w):
+def _next_waypoint(after, traits, waypoints, status, w, substep):
     """Make the next waypoint current where one is reached."""
     for i in range(traits.count[w]):
         n = waypoints.count[w, i]
@@ -68,7 +93,7 @@ def _next_waypoint(after, traits, waypoints, status, w):
             continue
         k = waypoints.index[w, i]
         if waypoints.mode[w, i] == RANDOM:
-            k = (k + 1 + np.int32(uniform_at(status.key[w], traits.id[w, i], status.step[w], 0) * (n - 1))) % n
+            k = (k + 1 + np.int32(uniform_at(status.key[w], traits.id[w, i], status.step[w], substep - 1) * (n - 1))) % n
         elif waypoints.mode[w, i] == LOOP:
             k = (k + 1) % n
         else:
@@ -79,13 +104,16 @@ def _next_waypoint(after, traits, waypoints, status, w):
 
 
 @lean
-def _replay_slot(replay, after, w, i, time, dt):
-    """Position on the recorded trajectory; absent before its first and after its last knot, and for the step of a repeat."""
+def _replay_slot(replay, after, w, i, time, since):
+    """Position on the recorded trajectory; absent before its first and after its last knot.
+
+    Absent too where it was begun again in the last ``since`` s, since the generation of which this is the next.
+    """
     first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
     t = time + replay.phase[w, i]
     if period > 0.0:
         rounds = np.floor(t / period)
-        jumped = rounds > np.floor((t - dt) / period) and time > 0.0
+        jumped = rounds > np.floor((t - since) / period) and time > 0.0
         t -= rounds * period
         t += replay.time[first]
         if jumped:
@@ -112,11 +140,11 @@ def _replay_slot(replay, after, w, i, time, dt):
 
 
 @lean
-def place_replayed(replay, after, traits, w, time, dt):
+def place_replayed(replay, after, traits, w, time, since):
     """Put every replayed slot of world w where its recording says."""
     for i in range(traits.count[w]):
         if replay.last[w, i] >= replay.first[w, i]:
-            _replay_slot(replay, after, w, i, time, dt)
+            _replay_slot(replay, after, w, i, time, since)
 
 
 @lean_kernel
@@ -129,14 +157,23 @@ def start_replayed(dt, now, traits, replay, w):
 
 
 @lean_kernel
-def advance_pedestrians(dt, acceleration, factor, now, after, traits, waypoints, replay, status, out_x, out_y, first, last):
-    """Write generation t + dt of the pedestrians of worlds ``first <= w < last``; worlds that are done stay as they are."""
+def advance_pedestrians(
+    dt, substep, substeps, acceleration, factor, now, after, traits, waypoints, replay, status, out_x, out_y, first, last
+):
+    """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; worlds that are done stay as they are.
+
+    Args:
+        dt: physics step, s; substep: of 1..substeps, its equal parts.
+        acceleration: whether the crowd model answers with accelerations. factor: its cap of the speed, in preferred speeds.
+        now: at the beginning of the substep; after: at its end.
+    """
+    h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)
     for w in range(first, last):
         if status.done[w]:
             _keep(now, after, w)
             continue
-        _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt)
+        _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, h)
         if replay.time.size > 1:
-            place_replayed(replay, after, traits, w, (status.step[w] + 1) * np.float64(dt), np.float64(dt))
+            place_replayed(replay, after, traits, w, (status.step[w] + share) * np.float64(dt), share * np.float64(dt))
         _turn(now, after, w)
-        _next_waypoint(after, traits, waypoints, status, w)
+        _next_waypoint(after, traits, waypoints, status, w, substep)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _walls(pedestrians, maps, distance, direction, first, last):
+def _walls(x, y, maps, distance, direction, first, last):
     for w in range(first, last):
         for i in range(distance.shape[1]):
-            d, nx, ny = clearance_at(maps, maps.index[w], pedestrians.x[w, i], pedestrians.y[w, i])
+            d, nx, ny = clearance_at(maps, maps.index[w], x[w, i], y[w, i])
             distance[w, i] = d
             direction[w, i, 0] = nx
             direction[w, i, 1] = ny
@@ -30,17 +30,25 @@ class CrowdReader:
     """Calls a user-written crowd model on one generation of an engine."""
 
     def __init__(
-        self, model: CrowdModel, engine: Engine, generation: int, sees_pedestrians: bool, sees_robots: bool, dt: float
+        self,
+        model: CrowdModel,
+        engine: Engine,
+        generation: int,
+        robots_generation: int,
+        sees_pedestrians: bool,
+        sees_robots: bool,
+        dt: float,
+        out: Floats,
     ) -> None:
-        people, robots = engine._generations[generation], engine._robots[generation]
+        people, robots = engine._generations[generation], engine._robots[robots_generation]
         shape = (engine.layout.worlds, engine.slots)
         self._model, self._people, self._robots, self._engine = model, people, robots, engine
         self._distance, self._direction = np.zeros(shape, np.float32), np.zeros((*shape, 2), np.float32)
-        self._fill_walls = bind(_walls, people, engine.maps, self._distance, self._direction)
+        self._fill_walls = bind(_walls, people.x, people.y, engine.maps, self._distance, self._direction)
         self._sees = (sees_pedestrians, sees_robots)
-        self._dt = dt
+        self._dt, self._out = dt, out
 
-    def compute(self, out: Floats) -> None:
+    def compute(self) -> None:
         """Write the model's answer to ``out`` (2, W, P).
 
         Raises:
@@ -58,8 +66,12 @@ class CrowdReader:
             active=read_only(people.active),
             group=read_only(traits.group),
             id=read_only(traits.id),
+            heading=read_only(people.heading),
+            type=read_only(self._engine.minds.type),
+            state=read_only(self._engine.minds.state),
             wall_distance=read_only(self._distance),
             wall_direction=read_only(self._direction),
+            clearance=self._clearance,
             robot_position=read_only(np.stack([robots.x, robots.y], -1)),
             robot_velocity=read_only(np.stack([robots.world_vx, robots.world_vy], -1)),
             robot_radius=read_only(self._engine.robot_traits.radius),
@@ -73,4 +85,15 @@ class CrowdReader:
             raise InputError(f"crowd model {name} returned shape {answer.shape}, expected {scene.position.shape}")
         if not np.isfinite(answer[people.active]).all():
             raise InputError(f"crowd model {name} returned values that are not finite")
-        out[0], out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
+        self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
+
+    def _clearance(self, points: Floats) -> tuple[Floats, Floats]:
+        """Distances to the nearest wall (W, K) of points (W, K, 2), m, and the unit vectors away from it (W, K, 2)."""
+        points = np.asarray(points, np.float32)
+        worlds = self._engine.layout.worlds
+        if points.ndim != 3 or points.shape[0] != worlds or points.shape[2] != 2:
+            raise InputError(f"crowd model {type(self._model).__name__}: clearance of points {points.shape}, not ({worlds}, K, 2)")
+        x, y = (np.ascontiguousarray(points[..., axis]) for axis in (0, 1))
+        distance, direction = np.zeros(x.shape, np.float32), np.zeros(points.shape, np.float32)
+        _walls(x, y, self._engine.maps, distance, direction, 0, worlds)
+        return distance, direction

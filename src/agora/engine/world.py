@@ -6,10 +6,12 @@ generations are swapped. Sensors are computed when somebody reads them (`Engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -17,7 +19,8 @@ from agora.core import state
 from agora.core.jit import bind
 from agora.core.state import Floats, Pedestrians, Robots
 from agora.engine import records
-from agora.engine.pedestrian_kernels import advance_pedestrians, start_replayed
+from agora.engine.crowd import EngineCrowd, Part, Work
+from agora.engine.pedestrian_kernels import start_replayed
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 from agora.engine.robot_kernels import advance_robots
 from agora.engine.scene import CrowdReader
@@ -26,13 +29,12 @@ from agora.maps.store import build_store
 from agora.seeds import key_of
 
 if TYPE_CHECKING:
-    from agora.interfaces import Behaviour, CompiledCrowdModel, CrowdModel
+    from agora.interfaces import AnyCrowdModel, Behaviour
     from agora.maps.grid import Map
     from agora.sensors.lidar import Lidar
     from agora.tasks.start import Start
 
-_Work = Callable[[int, int], None]
-_Scanner = tuple[Floats, list[_Work]]
+_Scanner = tuple[Floats, list[Work]]
 EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
 _PER_THREAD = 16  # worlds below which a thread costs more than it brings
 _PARTS = 4  # ranges of worlds for each thread: who is done, or has a core for itself, takes the next
@@ -84,7 +86,8 @@ class Engine:
         layout: sizes.
         maps: every map that a world may be given.
         dt: physics step, s.
-        crowd: what moves simulated pedestrians; None leaves them where they are.
+        crowd: what moves simulated pedestrians: a model, or several, of which a start says by number whom each of them moves
+            (`agora.engine.crowd`); None leaves them where they are.
         behaviours: what decides where they want to go and how fast, one after the other, before the crowd model is called.
         crowd_every: physics steps between two calls of the crowd model.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
@@ -100,7 +103,7 @@ class Engine:
         maps: Sequence[Map],
         *,
         dt: float,
-        crowd: CompiledCrowdModel | CrowdModel | None = None,
+        crowd: AnyCrowdModel | Sequence[AnyCrowdModel] | None = None,
         behaviours: Sequence[Behaviour] = (),
         crowd_every: int = 1,
         sees_pedestrians: bool = True,
@@ -127,16 +130,17 @@ class Engine:
         self.commands = np.zeros((worlds, count, 3), np.float32)
         self._generations = [state.pedestrians(worlds, self.slots) for _ in range(2)]
         self._robots = [state.robots(worlds, count) for _ in range(2)]
-        self._out = np.zeros((2, worlds, self.slots), np.float32)
         self._now = 0
         self._behaviours = [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
         self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        self._bind(crowd, sees_pedestrians, sees_robots)
+        models = () if crowd is None else tuple(crowd) if isinstance(crowd, Sequence) else (crowd,)
+        self._crowd = EngineCrowd(models, self, crowd_every, sees_pedestrians, sees_robots)
+        self._bind()
         self._scanners: dict[Lidar, _Scanner] = {}
-        self._scanner: tuple[Lidar, Floats, list[_Work]] | None = None
+        self._scanner: tuple[Lidar, Floats, list[Work]] | None = None
 
     @property
     def pedestrians(self) -> Pedestrians:
@@ -152,33 +156,29 @@ class Engine:
         """One of the two generations, 0 or 1, of pedestrians and robots: what a behaviour reads."""
         return self._generations[number], self._robots[number]
 
-    def _bind(self, crowd: Any, sees_pedestrians: bool, sees_robots: bool) -> None:
-        """Fix the kernels' arguments, for both directions of the swap."""
-        sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))
-        out_x, out_y = self._out
-        period = np.float32(self.dt * self.crowd_every)
-        acceleration = crowd is None or crowd.output == "acceleration"
-        factor = np.float32(getattr(crowd, "max_speed_factor", 1.0))
+    def _bind(self) -> None:
+        """Fix what a step does, for both directions of the swap: where the crowd models are not due, and where they are."""
         walls = np.zeros((self.layout.worlds, self.layout.robots), np.float32)
-        dt = np.float32(self.dt)
-        self._readers: list[CrowdReader] = []
-        self._kernels: list[tuple[tuple[_Work, ...], tuple[_Work, ...]]] = []
+        self._plans: list[tuple[list[Callable[[], None]], list[Callable[[], None]]]] = []
         for now in (0, 1):
-            people, after = self._generations[now], self._generations[1 - now]
-            robots, robots_after = self._robots[now], self._robots[1 - now]
-            think = tuple(behaviour.think(now) for behaviour in self._behaviours)
-            if hasattr(crowd, "kernel"):
-                arguments = (crowd.parameters(), period, sees, people, self.traits, self.waypoints, robots, self.robot_traits)
-                think += (bind(crowd.kernel(), *arguments, self.maps, out_x, out_y),)
-            elif crowd is not None:
-                self._readers.append(CrowdReader(crowd, self, now, sees_pedestrians, sees_robots, float(period)))
-            move = (
-                bind(advance_pedestrians, dt, acceleration, factor, people, after, self.traits, self.waypoints, self.replay,
-                     self.status, out_x, out_y),
-                bind(advance_robots, dt, robots, robots_after, self.robot_traits, self.maps, people, after, self.traits,
-                     self.status, self.rules, self.commands, walls),
+            think: list[Part] = [behaviour.think(now) for behaviour in self._behaviours]
+            people, robots = self._generations[now], self._robots[now]
+            robots_move = bind(
+                advance_robots, np.float32(self.dt), robots, self._robots[1 - now], self.robot_traits, self.maps, people,
+                self._generations[1 - now], self.traits, self.status, self.rules, self.commands, walls,
             )  # fmt: skip
-            self._kernels.append((move, think + move))
+            move = [*self._crowd.move(now), robots_move]
+            self._plans.append((self._plan(move), self._plan([*think, *self._crowd.compute(now), *move])))
+
+    def _plan(self, parts: list[Part]) -> list[Callable[[], None]]:
+        """Parts of a step as calls: kernels that follow each other in one, which runs them world by world."""
+        calls: list[Callable[[], None]] = []
+        for is_reader, some in itertools.groupby(parts, lambda part: isinstance(part, CrowdReader)):
+            if is_reader:
+                calls += [cast(CrowdReader, reader).compute for reader in some]
+            else:
+                calls.append(functools.partial(self._everywhere, tuple(cast(Iterator[Work], some))))
+        return calls
 
     def step(self, commands: Floats | None = None) -> None:
         """Advance every world that is not done by one physics step.
@@ -188,14 +188,12 @@ class Engine:
         """
         if commands is not None:
             self.commands[...] = commands
-        due = self.tick % self.crowd_every == 0
-        if due and self._readers:
-            self._readers[self._now].compute(self._out)
-        self._everywhere(self._kernels[self._now][due])
+        for call in self._plans[self._now][self.tick % self.crowd_every == 0]:
+            call()
         self._now = 1 - self._now
         self.tick += 1
 
-    def _everywhere(self, kernels: tuple[_Work, ...]) -> None:
+    def _everywhere(self, kernels: tuple[Work, ...]) -> None:
         """Run kernels on every world, on this thread and the helpers."""
         if self._pool is None:
             for kernel in kernels:
@@ -272,6 +270,7 @@ class Engine:
         now.x[w, :n], now.y[w, :n] = crowd.position.T
         now.vx[w, :n], now.vy[w, :n] = crowd.velocity.T
         now.active[w, :n] = True
+        self._crowd.assign(w, crowd)
         self.traits.radius[w, :n], self.traits.speed[w, :n] = crowd.radius, crowd.speed
         self.traits.group[w, :n], self.traits.id[w, :n] = crowd.group, crowd.id
         goals.count[w], goals.index[w] = 0, 0

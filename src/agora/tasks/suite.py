@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,19 +27,63 @@ Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 
 @dataclass(frozen=True)
+class Share:
+    """A crowd model for a part of the pedestrians.
+
+    Attributes:
+        model: crowd model. share: of the walking groups and of those who walk alone; in the sum of all shares.
+    """
+
+    model: Annotated[Named, Plug("crowd_models")]
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.share <= 0:
+            raise ValueError(f"share must be above 0, got {self.share}")
+
+
+@dataclass(frozen=True)
 class Crowd:
     """What moves pedestrians, and what they are like.
 
     Attributes:
-        model: crowd model. sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
+        model: crowd model of all; helbing where neither is given. models: several, and how many pedestrians each moves; who
+            is drawn once an episode, and a walking group has one. Each computes everybody, so the time is that of all together.
+        sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
         behaviours: what decides where pedestrians want to go and how fast, one after the other.
     """
 
-    model: Annotated[Named, Plug("crowd_models")] = field(default_factory=lambda: Named.of("crowd_models", "helbing"))
+    model: Annotated[Named, Plug("crowd_models")] | None = None
+    models: tuple[Share, ...] = ()
     sees_pedestrians: bool = True
     sees_robots: bool = True
     people: People = field(default_factory=People)
     behaviours: tuple[Annotated[Named, Plug("behaviours")], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.model is not None and self.models:
+            raise ValueError("models cannot be given together with model, which is that of all")
+        if self.model is None and not self.models:
+            object.__setattr__(self, "model", Named.of("crowd_models", "helbing"))
+
+    @property
+    def parts(self) -> tuple[Named, ...]:
+        """The crowd models; `Person.model` is the number of one of them."""
+        return tuple(share.model for share in self.models) if self.model is None else (self.model,)
+
+    def share_out(self, people: list[Person], stream: Stream) -> list[Person]:
+        """Give a crowd model to everybody who has none yet: one draw for each walking group and each who walks alone."""
+        if len(self.models) < 2:
+            return people
+        bounds = np.cumsum([share.share for share in self.models])
+        drawn: dict[int, int] = {}
+        shared = []
+        for place, person in enumerate(people):
+            walkers = person.group if person.group >= 0 else -1 - place
+            if walkers not in drawn:
+                drawn[walkers] = int(np.searchsorted(bounds, stream.uniform(0.0, bounds[-1]), side="right"))
+            shared.append(person if person.model is not None else replace(person, model=drawn[walkers]))
+        return shared
 
 
 @dataclass(frozen=True)
@@ -265,12 +309,13 @@ def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]
 
 def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
     stage = plan.stage
+    people = stage.crowd.share_out(task.pedestrians, Stream(plan.entry, plan.seed, "crowd_models"))
     return Start(
         entry=plan.entry,
         seed=plan.seed,
         map=task.map,
         robots=robots,
-        pedestrians=_pedestrians(task.pedestrians, task.crowd),
+        pedestrians=_pedestrians(people, task.crowd),
         timeout=task.timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
@@ -301,7 +346,7 @@ def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
         tolerance=np.array([crowd.tolerance if p.tolerance is None else p.tolerance for p in people]),
         velocity=np.zeros((count, 2)),
         heading=np.array([p.facing() for p in people]),
-        model=np.array([p.model for p in people], np.int32),
+        model=np.array([p.model or 0 for p in people], np.int32),
         type=np.array([TYPES.index(p.type) for p in people], np.int32),
         reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
         state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),

@@ -208,7 +208,7 @@ class Person:
         mode: 0 loop, 1 random order, 2 stay at the last. group: -1 for none.
         tolerance: distance at which a waypoint counts as reached, m; the crowd's where None.
         heading: rad; towards the first waypoint where None.
-        model: number of the crowd model among the stage's.
+        model: number of the crowd model among the stage's; drawn by their shares where None.
         type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
         waits: s, how long it stands before it sets out for each waypoint; none where fewer are given. company: distance at which it
             stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need the behaviour ``cues``.
@@ -223,7 +223,7 @@ class Person:
     group: int = -1
     tolerance: float | None = None
     heading: float | None = None
-    model: int = 0
+    model: int | None = None
     type: str = "adult"
     reaction: str = "regular"
     state: str = "walking"

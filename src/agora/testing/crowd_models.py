@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from agora.core.state import Floats
 from agora.engine.scene import CrowdReader
-from agora.engine.world import Engine
-from agora.interfaces import CompiledCrowdModel, CrowdModel
+from agora.engine.world import Engine, Layout
+from agora.interfaces import CompiledCrowdModel, CrowdModel, CrowdScene
+from agora.tasks.start import Start
 from agora.testing.crowds import DT, SIZES, crowd, standing
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure
@@ -20,21 +21,37 @@ from agora.testing.scenes import Move
 
 _SEEN = ((True, True), (True, False), (False, True), (False, False))
 _FIELDS = ("x", "y", "vx", "vy", "heading")
+_STEPS = 6
 
 
-def check_crowd_model(model: CrowdModel | CompiledCrowdModel, *, tolerance: float = 1e-3, agreement: float = 1.0) -> None:
+class _Companion:
+    """Walks to its waypoint, in substeps of a third of a step."""
+
+    output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
+    max_step = DT / 3
+
+    def compute(self, scene: CrowdScene) -> Floats:
+        """Return velocities (W, P, 2)."""
+        return (scene.waypoint - scene.position) / np.float32(5.0)
+
+
+def check_crowd_model(
+    model: CrowdModel | CompiledCrowdModel, *, tolerance: float = 1e-3, agreement: float = 1.0, handed: bool = False
+) -> None:
     """Check a crowd model, of either form, against the contract of `agora.interfaces`.
 
     What it answers is finite, also for nobody, for one pedestrian, for two at one place, at the waypoint and at a wall; the same
     scene gives the same bits whatever was asked before; nothing given is written to; no global generator is drawn from; a world
     alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; robots that are not seen
     do not count; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored answers; a parameter that is not a
-    number is refused.
+    number is refused. In an engine it moves its pedestrians the same whether a world is alone or in a batch; where a second model
+    moves every other pedestrian, the answers for the others stay its own; with a ``max_step`` it is asked in substeps of that.
 
     Args:
         model: to check.
         tolerance: of answers in the moved scene, in the largest answer of the scene (and at least 1 m/s or m/s2).
         agreement: share of the pedestrians who must agree in the moved scene: less than 1 for models whose answer can jump.
+        handed: True for a model that prefers one side: it is not held against its mirror image.
 
     Raises:
         ContractError: it breaks a clause.
@@ -46,7 +63,8 @@ def check_crowd_model(model: CrowdModel | CompiledCrowdModel, *, tolerance: floa
     check.empty_slots()
     check.worlds_are_alone()
     check.unseen_robots()
-    check.moved(tolerance, agreement)
+    check.moved(tolerance, agreement, handed)
+    check.in_an_engine()
 
 
 @dataclass(frozen=True)
@@ -70,7 +88,7 @@ class _Check:
                 bits = np.int64(sees[0] + 2 * sees[1])
                 self.model.kernel()(self.model.parameters(), np.float32(DT), bits, *records, *out, 0, worlds)
             else:
-                CrowdReader(self.model, engine, 0, *sees, DT).compute(out)
+                CrowdReader(self.model, engine, 0, 0, *sees, DT, out).compute()
         answer = np.stack((out[0], out[1]), -1)
         if not np.isfinite(answer).all():
             w, i = (int(v) for v in np.argwhere(~np.isfinite(answer).all(-1))[0])
@@ -151,7 +169,36 @@ class _Check:
         engine.robots.x[:] += 0.7
         self.same(before, self.ask(engine, "robots there", (True, False)), "robots that are not seen count")
 
-    def moved(self, tolerance: float, agreement: float) -> None:
+    def in_an_engine(self) -> None:
+        """The engine's steps: alone, as two halves of a crowd, and beside a model with substeps."""
+        starts = crowd()
+        halves = tuple(replace(s, pedestrians=replace(s.pedestrians, model=s.pedestrians.id % 2)) for s in starts)
+        once = self.walk(starts, (self.model,))
+        self.same(once, self.walk(halves, (self.model, self.model)), "a crowd of it, and two halves of it, walk differently")
+        mixed = self.walk(halves, (self.model, _Companion()))
+        for w in range(len(SIZES)):
+            slots = once.shape[1]
+            alone = self.walk(starts[w : w + 1], (self.model,), slots)
+            self.same(once[w], alone[0], f"worlds are mixed: world {w} walks in the batch and alone")
+            alone = self.walk(halves[w : w + 1], (self.model, _Companion()), slots)
+            self.same(mixed[w], alone[0], f"worlds are mixed: world {w} walks beside another model, in the batch and alone")
+
+    def walk(self, starts: tuple[Start, ...], models: tuple[CrowdModel | CompiledCrowdModel, ...], slots: int = 0) -> Floats:
+        """Where an engine takes the pedestrians (W, P, 2)."""
+        layout = Layout.of(starts, len(starts), DT)
+        engine = Engine(layout, [s.map for s in starts], dt=DT, crowd=models, ends=0, slots=slots)
+        with pure(f"{self.name}: {len(models)} models in an engine"):
+            for world, start in enumerate(starts):
+                engine.reset(world, start)
+            for _ in range(_STEPS):
+                engine.step()
+        people = engine.pedestrians
+        place = np.where(people.active[..., None], np.stack((people.x, people.y), -1), np.float32(0.0))
+        if not np.isfinite(place).all():
+            raise self.fail(f"after {_STEPS} steps in an engine a pedestrian is nowhere")
+        return place
+
+    def moved(self, tolerance: float, agreement: float, handed: bool) -> None:
         """The answer moves with the scene."""
         moves = {
             "shifted": Move(-32.0, 16.0),
@@ -159,6 +206,8 @@ class _Check:
             "mirrored": Move(3.2, -6.4, mirror=True),
             "turned, without walls": Move(4.0, -8.0, 0.7),
         }
+        if handed:
+            del moves["mirrored"]
         for clause, move in moves.items():
             walls = clause != "turned, without walls"
             errors = []

@@ -1,0 +1,152 @@
+"""What moves the pedestrians of an engine: its crowd models side by side, in substeps where one of them needs them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core import state
+from agora.core.jit import bind
+from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities
+from agora.engine.scene import CrowdReader
+from agora.errors import InputError
+from agora.interfaces import AnyCrowdModel, CompiledCrowdModel
+
+if TYPE_CHECKING:
+    from agora.core.state import Ints
+    from agora.engine.world import Engine
+    from agora.tasks.start import PedestrianStarts
+
+Work = Callable[[int, int], None]
+"""A kernel that is bound: it is called with a range of worlds."""
+
+Part = Work | CrowdReader
+"""One piece of a step: a kernel, or a user-written model, which takes all worlds at once."""
+
+_NO_CAP = np.float32(1e30)
+_ROUNDING = 1e-6
+
+
+class EngineCrowd:
+    """The crowd models of an engine, and how they share a step.
+
+    Every model computes every pedestrian, so that all are neighbours of all and the cost is the sum of the models'; then each
+    pedestrian takes the answer of its own model, capped by that model's ``max_speed_factor``.
+
+    A model with a ``max_step`` shorter than the crowd period is called in every physics step, in equal substeps no longer than it,
+    between which everybody is moved and the next waypoints are set. Meanwhile the robots stand where they are in generation t, and
+    a model without a ``max_step`` keeps its answer. Replayed pedestrians are where their recording says at every substep. Contacts
+    know of substeps only their end: they are swept along the straight line between the generations, as without.
+
+    Args:
+        models: of the crowd, of either form.
+        engine: whose pedestrians they move; its arrays exist.
+        every: physics steps of the crowd period.
+        sees_pedestrians, sees_robots: whom simulated pedestrians react to.
+
+    Attributes:
+        number: (W, P) which of the models moves a pedestrian.
+        substeps: of a physics step.
+
+    Raises:
+        InputError: something that is no crowd model, or a ``max_step`` that is no time.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[AnyCrowdModel],
+        engine: Engine,
+        every: int,
+        sees_pedestrians: bool,
+        sees_robots: bool,
+    ) -> None:
+        for model in models:
+            _check(model)
+        self._models, self._engine, self._every = tuple(models), engine, every
+        self._sees = sees_pedestrians, sees_robots
+        worlds, slots = engine.layout.worlds, engine.slots
+        self.number: Ints = np.zeros((worlds, slots), np.int32)
+        longest = [_longest(model) for model in models]
+        self._stiff = [step < (1.0 - _ROUNDING) * engine.dt * every for step in longest]
+        self.substeps = max((math.ceil(engine.dt / step - _ROUNDING) for step in longest), default=1) or 1
+        self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
+        self._chosen = self._answers[0] if len(models) < 2 else np.zeros((2, worlds, slots), np.float32)
+        if self.substeps > 1:
+            engine._generations.append(state.pedestrians(worlds, slots))
+
+    def assign(self, world: int, crowd: PedestrianStarts) -> None:
+        """Begin an episode in one world: who is moved by which model.
+
+        Raises:
+            InputError: a pedestrian has the number of a model that there is not.
+        """
+        self.number[world] = 0
+        wrong = np.flatnonzero((crowd.model < 0) | (crowd.model >= max(len(self._models), 1)))
+        if wrong.size:
+            number, count = crowd.model[wrong[0]], len(self._models)
+            raise InputError(f"pedestrian {crowd.id[wrong[0]]} has crowd model number {number}, of {count}; the first is 0")
+        self.number[world, : len(crowd.id)] = crowd.model
+
+    def compute(self, now: int) -> list[Part]:
+        """The models that are called once in a crowd period, reading generation ``now``."""
+        return list(self._calls(now, now, stiff=False))
+
+    def move(self, now: int) -> list[Part]:
+        """What takes the pedestrians from generation ``now`` to the other one; in a chain over a third where there are substeps."""
+        parts: list[Part] = []
+        after, here = 1 - now, now
+        for substep in range(1, self.substeps + 1):
+            there = 2 if (self.substeps - substep) % 2 else after
+            parts += self._calls(here, now, stiff=True)
+            parts += self._advance(here, there, substep)
+            here = there
+        return parts
+
+    def _calls(self, people: int, robots: int, *, stiff: bool) -> Iterator[Part]:
+        """The calls of those models that need substeps, or of the others."""
+        engine, (sees_pedestrians, sees_robots) = self._engine, self._sees
+        sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))
+        period = engine.dt / self.substeps if stiff else engine.dt * self._every
+        for model, out, is_stiff in zip(self._models, self._answers, self._stiff, strict=False):
+            if is_stiff != stiff:
+                continue
+            if not isinstance(model, CompiledCrowdModel):
+                yield CrowdReader(model, engine, people, robots, sees_pedestrians, sees_robots, float(np.float32(period)), out)
+                continue
+            arguments = (model.parameters(), np.float32(period), sees, engine._generations[people], engine.traits, engine.waypoints)
+            yield bind(model.kernel(), *arguments, engine._robots[robots], engine.robot_traits, engine.maps, *out)
+
+    def _advance(self, here: int, there: int, substep: int) -> Iterator[Part]:
+        """The kernels that move everybody from one generation to another as their models say."""
+        engine, models = self._engine, self._models
+        step = np.float32(engine.dt), np.int64(substep), np.int64(self.substeps)
+        people = engine._generations[here]
+        acceleration = not models or models[0].output == "acceleration"
+        factor = np.float32(getattr(models[0], "max_speed_factor", 1.0)) if models else np.float32(1.0)
+        if len(models) > 1:
+            kinds = np.array([model.output == "acceleration" for model in models])
+            factors = np.array([getattr(model, "max_speed_factor", 1.0) for model in models], np.float32)
+            yield bind(choose_velocities, *step, kinds, factors, self.number, people, engine.traits, self._answers, *self._chosen)
+            acceleration, factor = False, _NO_CAP
+        records = (people, engine._generations[there], engine.traits, engine.waypoints, engine.replay, engine.status)
+        yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
+
+
+def _check(model: object) -> None:
+    """Raise `InputError` unless something looks like a crowd model."""
+    name = type(model).__name__
+    if not (hasattr(model, "kernel") or callable(getattr(model, "compute", None))):
+        raise InputError(f"{name} is no crowd model: expected a method compute(scene) that returns accelerations or velocities")
+    if getattr(model, "output", None) not in ("acceleration", "velocity"):
+        raise InputError(f"crowd model {name}: output is {getattr(model, 'output', None)!r}; expected 'acceleration' or 'velocity'")
+
+
+def _longest(model: Any) -> float:
+    """The longest step that a model may be called with, s."""
+    longest = getattr(model, "max_step", math.inf)
+    if not (isinstance(longest, int | float) and longest > 0):
+        raise InputError(f"crowd model {type(model).__name__}: max_step is {longest!r}; expected a number of seconds above 0")
+    return float(longest)

@@ -1,0 +1,127 @@
+"""Escape panic: social force with the body and sliding friction of people in contact.
+
+Helbing, Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000, eqs. 1 to 3 and their parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, exp
+from agora.core.state import Floats
+from agora.pedestrians import walls
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.pedestrians.goal import arriving, direction
+from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, VX, VY, X, Y, append, lanes
+from agora.pedestrians.walls import clearances
+
+_TINY = np.float32(1e-12)
+_STABLE = np.float32(0.25)  # largest share of the sliding that one body may lose to one contact in a step
+
+
+@inlined
+def _contact(nx, ny, overlap, ux, uy, law):
+    """Acceleration of a body whose surface is ``overlap`` m inside another's (below 0: outside), in the direction (nx, ny) away.
+
+    (ux, uy) is the velocity of the other relative to it. Friction takes the tangential part alone: u - (u.n) n = (u.t) t.
+    """
+    strength, inverse_length, body, friction, stable = law
+    pressed = max(overlap, ZERO)
+    push = strength * exp(overlap * inverse_length) + body * pressed
+    rub = min(friction * pressed, stable)
+    push -= rub * (ux * nx + uy * ny)
+    return push * nx + rub * ux, push * ny + rub * uy
+
+
+@kernel
+def evacuate(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+    """Accelerations of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
+    relaxation = parameters[0]
+    law = (parameters[1], parameters[2], parameters[3], parameters[4], _STABLE / np.float32(dt))
+    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    scratch = np.empty((5 + walls.ROWS, slots), np.float32)
+    discs = np.empty((5, slots + others), np.float32)
+    cell = np.empty(slots, np.int32)
+    ex, ey, fx, fy, speed = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
+        for i in range(top):
+            ex[i], ey[i], distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
+            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
+            speed[i] = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
+            fx[i], fy[i] = ZERO, ZERO
+        n = 0
+        if sees & SEES_PEDESTRIANS:
+            n = append(active, count, x, y, vx, vy, radius, discs, n)
+        if sees & SEES_ROBOTS:
+            r = robots
+            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        for j in range(n):
+            xj, yj, uj, vj, rj = discs[X, j], discs[Y, j], discs[VX, j], discs[VY, j], discs[RADIUS, j]
+            for i in range(top):
+                dx, dy = x[i] - xj, y[i] - yj
+                d = math.sqrt(dx * dx + dy * dy + _TINY)
+                inverse = ONE / d
+                gx, gy = _contact(dx * inverse, dy * inverse, radius[i] + rj - d, uj - vx[i], vj - vy[i], law)
+                fx[i] += gx
+                fy[i] += gy
+        clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5:])
+        for i in range(top):
+            gx, gy = _contact(nx[i], ny[i], radius[i] - clearance[i], -vx[i], -vy[i], law)
+            ax[i] = (speed[i] * ex[i] - vx[i]) * relaxation + fx[i] + gx if active[i] else ZERO
+            ay[i] = (speed[i] * ey[i] - vy[i]) * relaxation + fy[i] + gy if active[i] else ZERO
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class Evacuation:
+    """Pedestrians who keep away from each other, and where they touch are pressed and rubbed like bodies.
+
+    Forces are stiff, so that the engine calls this in substeps of ``max_step``. The walls act through the nearest point alone that
+    the clearance field shows (`agora.core.field`), whose distances are good to half a cell: give the map of a narrow door a
+    resolution of 0.05 m or less. A robot that is seen is a body of its radius. Friction is explicit; where a step is too long for
+    it, it is limited to what takes half of the sliding of two bodies away in a step, so that hard presses stay stable.
+
+    Attributes:
+        relaxation_time: tau, s.
+        mass: m, kg.
+        repulsion: A, N.
+        length: B, m.
+        body: k of the compression, N/m.
+        friction: kappa of the sliding friction, kg/(m s).
+        max_step: longest step between two calls, s; 0.001 where people press harder than at a desired speed of 3 m/s.
+        max_speed_factor: cap of the speed, in preferred speeds; the paper has none, and by default it is out of reach.
+    """
+
+    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
+
+    relaxation_time: float = 0.5
+    mass: float = 80.0
+    repulsion: float = 2000.0
+    length: float = 0.08
+    body: float = 1.2e5
+    friction: float = 2.4e5
+    max_step: float = 0.0025
+    max_speed_factor: float = 10.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "relaxation_time", "mass", "length", "max_step", "max_speed_factor")
+        at_least_zero(self, "repulsion", "body", "friction")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return evacuate
+
+    def parameters(self) -> Floats:
+        """Return (1 / tau, A / m, 1 / B, k / m, kappa / m)."""
+        per_mass = (self.repulsion / self.mass, 1.0 / self.length, self.body / self.mass, self.friction / self.mass)
+        return np.array([1.0 / self.relaxation_time, *per_mass], np.float32)

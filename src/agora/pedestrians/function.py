@@ -1,0 +1,61 @@
+"""A crowd model made of one function over arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import typing
+from collections.abc import Callable
+from typing import Any, Literal
+
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.interfaces import CrowdScene
+
+
+def crowd_model(
+    output: Literal["acceleration", "velocity"], *, max_speed_factor: float = 1.0, max_step: float = math.inf
+) -> Callable[[Callable[..., Floats]], type]:
+    """Return a decorator that makes a crowd model of a function of the scene; its other arguments become parameters.
+
+    The result is a frozen dataclass with the function's name: an entry point may name it, suites may set its parameters.
+
+    Args:
+        output: what the function returns, (W, P, 2): m/s2 or m/s.
+        max_speed_factor: cap of the speed, in preferred speeds.
+        max_step: longest step between two calls, s.
+
+    Raises:
+        InputError: an argument after the scene has no default.
+    """
+
+    def make(function: Callable[..., Floats]) -> type:
+        name, hints = function.__name__, typing.get_type_hints(function)
+        _, *parameters = inspect.signature(function).parameters.values()
+        for parameter in parameters:
+            if parameter.default is inspect.Parameter.empty:
+                raise InputError(f"crowd model {name}: the parameter {parameter.name} needs a default")
+        names = [parameter.name for parameter in parameters]
+
+        def compute(self: Any, scene: CrowdScene) -> Floats:
+            return function(scene, **{key: getattr(self, key) for key in names})
+
+        def finite(self: Any) -> None:
+            for key in names:
+                if isinstance(getattr(self, key), float) and not math.isfinite(getattr(self, key)):
+                    raise InputError(f"{name}.{key} is {getattr(self, key)!r}; expected a finite number")
+
+        namespace: dict[str, Any] = {
+            "output": output,
+            "max_speed_factor": max_speed_factor,
+            "max_step": max_step,
+            "compute": compute,
+            "__post_init__": finite,
+            "__doc__": function.__doc__,
+            "__module__": function.__module__,
+        }
+        fields = [(p.name, hints.get(p.name, type(p.default)), p.default) for p in parameters]
+        return dataclasses.make_dataclass(name, fields, namespace=namespace, frozen=True)
+
+    return make

@@ -1,0 +1,22 @@
+"""ORCA with the parameters of the example with which the authors' RVO2 library comes.
+
+van den Berg, Guy, Snape, Lin and Manocha, RVO2 library, 2008-2023, examples/Circle.cc: neighborDist 15, maxNeighbors 10,
+timeHorizon and timeHorizonObst 10, maxSpeed 2 at a preferred speed of 1. The library itself has no defaults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.pedestrians.orca import Orca
+
+
+@dataclass(frozen=True)
+class Rvo2(Orca):
+    """ORCA that looks farther ahead, and may walk at twice the preferred speed to get out of the way."""
+
+    neighbour_distance: float = 15.0
+    horizon: float = 10.0
+    horizon_obstacle: float = 10.0
+    padding: float = 0.0
+    max_speed_factor: float = 2.0

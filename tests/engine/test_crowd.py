@@ -1,0 +1,237 @@
+"""Several crowd models in one world, and substeps for those that need them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from tests.starts import people, plane, start
+
+from agora.core.recording import Outcome
+from agora.datasets.trajectories import Trajectories
+from agora.engine.world import Engine, Layout
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.pedestrians.evacuation import Evacuation
+from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.orca import Orca
+from agora.pedestrians.waypoint import Waypoint
+from agora.testing.crowds import crowd as crooked
+
+DT = 0.0625
+
+
+@dataclass
+class Listener:
+    """Walks at a fixed velocity and keeps what it was shown."""
+
+    output: ClassVar[str] = "velocity"
+    velocity: tuple[float, float] = (0.3, -0.1)
+    max_speed_factor: float = 5.0
+    max_step: float = np.inf
+    shown: list[Any] = field(default_factory=list)
+
+    def compute(self, scene: Any) -> Any:
+        self.shown.append(dataclasses.replace(scene, position=scene.position.copy(), active=scene.active.copy()))
+        return np.broadcast_to(np.float32(self.velocity), scene.position.shape)
+
+
+def engine(starts, dt=DT, **more) -> Engine:
+    made = Engine(Layout.of(starts, len(starts), dt), [s.map for s in starts], dt=dt, **more)
+    for w, one in enumerate(starts):
+        made.reset(w, one)
+    return made
+
+
+def after(starts, steps=20, **more) -> np.ndarray:
+    """Positions and velocities (W, P, 4) after some steps; 0 where nobody is."""
+    made = engine(starts, ends=0, **more)
+    for _ in range(steps):
+        made.step()
+    p = made.pedestrians
+    return np.where(p.active[..., None], np.stack([p.x, p.y, p.vx, p.vy], -1), np.float32(0.0))
+
+
+def numbered(starts, numbers):
+    """The starts with crowd models given in turns."""
+    return [
+        dataclasses.replace(s, pedestrians=dataclasses.replace(s.pedestrians, model=np.resize(numbers, len(s.pedestrians.id))))
+        for s in starts
+    ]
+
+
+MODELS = [Helbing(), Orca(), Evacuation(max_step=DT / 3), Listener()]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("every", [1, 3])
+def test_halves_of_a_crowd_with_the_same_model_move_as_the_crowd_does_to_the_bit(model, every):
+    starts = crooked()
+    once = after(starts, crowd=model, crowd_every=every)
+    assert np.array_equal(once, after(numbered(starts, [0, 1]), crowd=[model, model], crowd_every=every))
+    assert np.array_equal(once, after(numbered(starts, [1]), crowd=[Waypoint(), model], crowd_every=every))
+
+
+def test_everybody_is_moved_by_its_own_model_and_capped_by_it():
+    far = people([[-5.0, 0.0], [0.0, 0.0], [5.0, 0.0]], [[[-4.0, 9.0]], [[-9.0, 3.0]], [[5.0, -9.0]]], speed=0.9)
+    starts = numbered([start(crowd=far, pose=(9.0, 8.0, 0.0))], [2, 0, 1])
+    models = [Helbing(), Listener((3.0, 4.0), max_speed_factor=2.0), Waypoint()]
+    mixed = after(starts, 12, crowd=models)
+    for person, number in enumerate([2, 0, 1]):
+        alone = after(numbered(starts, [0]), 12, crowd=models[number])
+        assert mixed[0, person] == pytest.approx(alone[0, person], abs=1e-4)
+    assert mixed[0, 2, 2:] == pytest.approx((0.6 * 1.8, 0.8 * 1.8), abs=1e-5)
+
+
+def test_models_are_neighbours_of_each_other():
+    pair = people([[0.0, 0.0], [0.8, 0.1]], [[[6.0, 0.0]], [[0.8, 0.1]]])
+    starts = numbered([start(crowd=pair, pose=(9.0, 8.0, 0.0))], [0, 1])
+    mixed = after(starts, 3, crowd=[Helbing(), Waypoint()])
+    lone = after([start(crowd=people([[0.0, 0.0]], [[[6.0, 0.0]]]), pose=(9.0, 8.0, 0.0))], 3, crowd=Helbing())
+    assert mixed[0, 0, 2] < 0.8 * lone[0, 0, 2]
+
+
+def test_a_step_in_four_substeps_is_four_steps_of_a_quarter():
+    starts = crooked()
+    whole = after(starts, 12, crowd=Evacuation(max_step=DT / 4))
+    quarters = after(starts, 48, dt=DT / 4, crowd=Evacuation(max_step=1.0))
+    assert np.abs(whole[..., 2:]).max() > 0.5
+    assert np.array_equal(whole, quarters)
+
+
+def test_only_the_model_that_needs_it_is_called_more_often_and_is_told_its_step():
+    stiff, calm = Listener(max_step=0.025), Listener()
+    starts = numbered([start(crowd=people([[2.0, 0.0]] * 2, [[[5.0, 0.0]]] * 2))], [0, 1])
+    made = engine(starts, crowd=[stiff, calm], crowd_every=4)
+    for _ in range(8):
+        made.step()
+    assert len(stiff.shown) == 8 * 3
+    assert len(calm.shown) == 2
+    assert [scene.dt for scene in stiff.shown] == [pytest.approx(DT / 3)] * 24
+    assert [scene.dt for scene in calm.shown] == [pytest.approx(4 * DT)] * 2
+    walked = np.array([scene.position[0, 0] for scene in stiff.shown])
+    assert np.allclose(np.diff(walked, axis=0), np.array([0.3, -0.1]) * DT / 3, atol=1e-6)
+
+
+def test_a_longest_step_between_the_physics_step_and_the_crowd_period_means_every_physics_step():
+    model = Listener(max_step=1.5 * DT)
+    made = engine([start(crowd=people([[0.0, 0.0]], [[[5.0, 0.0]]]))], crowd=model, crowd_every=3)
+    for _ in range(6):
+        made.step()
+    assert [scene.dt for scene in model.shown] == [pytest.approx(DT)] * 6
+
+
+def test_robots_stand_through_the_substeps_where_they_are_in_generation_t():
+    model = Listener(max_step=DT / 2)
+    made = engine([start(pose=(0.0, 0.0, 0.0), crowd=people([[3.0, 3.0]], [[[5.0, 0.0]]]))], crowd=model)
+    for _ in range(3):
+        made.step(np.float32([[[1.0, 0.0, 0.0]]]))
+    seen = [round(float(scene.robot_position[0, 0, 0]) / DT, 4) for scene in model.shown]
+    assert seen == [0, 0, 1, 1, 2, 2]
+
+
+def test_waypoints_follow_each_other_within_a_step():
+    route = people([[0.0, 0.0]], [[[0.5, 0.0], [1.0, 0.0], [1.5, 0.0], [9.0, 0.0]]], speed=20.0)
+    made = engine([start(crowd=route, pose=(9.0, 8.0, 0.0))], crowd=Listener((16.0, 0.0), max_step=DT / 4))
+    made.step()
+    assert made.waypoints.index[0, 0] == 2
+    assert made.pedestrians.x[0, 0] == pytest.approx(1.0)
+
+
+def test_replayed_pedestrians_are_where_their_recording_says_at_every_substep_and_gone_while_it_jumps():
+    recorded = Trajectories(
+        id=np.array([7]), group=np.array([-1]), first=np.array([0, 2]), period=np.array([5.5 * DT]),
+        knot_time=np.array([0.0, 5.5 * DT]), knot_x=np.array([0.0, 11.0], np.float32), knot_y=np.array([1.0, 1.0], np.float32),
+    )  # fmt: skip
+    model = Listener(max_step=DT / 2)
+    one = dataclasses.replace(start(crowd=people([[3.0, 3.0]], [[[5.0, 0.0]]])), replay=recorded)
+    fine, plain = engine([one], crowd=model, ends=0), engine([one], crowd=Listener(), ends=0)
+    for _ in range(14):
+        fine.step()
+        plain.step()
+        assert fine.pedestrians.active[0, 1] == plain.pedestrians.active[0, 1]
+        if fine.pedestrians.active[0, 1]:
+            assert fine.pedestrians.x[0, 1] == plain.pedestrians.x[0, 1]
+    seen = [(round(float(s.position[0, 1, 0]), 3) if s.active[0, 1] else None) for s in model.shown]
+    assert seen == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, None, None, 2, 3, 4, 5, 6, 7, 8, 9, 10, None, 1, 2, 3, 4, 5]
+
+
+def test_a_contact_is_found_between_the_ends_of_a_step_with_substeps():
+    crowd = people([[-3.0, 0.0]], [[[9.0, 0.0]]], speed=8.0)
+    outcomes = []
+    for model in (Listener((8.0, 0.0)), Listener((8.0, 0.0), max_step=DT / 5)):
+        made = engine([start(pose=(0.0, 0.0, 0.0), goal=(0.0, 6.0, 0.0), crowd=crowd)], crowd=model)
+        for _ in range(8):
+            made.step()
+        status = made.status
+        outcomes.append((status.outcome[0, 0], float(status.event_step[0, 0] + status.event_fraction[0, 0]) * DT))
+    assert outcomes[0][0] == outcomes[1][0] == Outcome.PEDESTRIAN_COLLISION
+    assert outcomes[0][1] == pytest.approx((3.0 - 0.55) / 8.0, abs=1e-4)
+    assert outcomes[1][1] == pytest.approx(outcomes[0][1], abs=1e-4)
+
+
+def test_batch_padding_and_threads_change_no_bit_of_a_mixed_crowd_with_substeps():
+    models = [Evacuation(max_step=DT / 3), Orca(), Listener(max_step=DT / 2), Helbing()]
+    starts = numbered(crooked() * 9, [3, 0, 2, 1, 0])
+    together = after(starts, crowd=models, crowd_every=2)
+    assert np.array_equal(together, after(starts, crowd=models, crowd_every=2, threads=2))
+    wide = after(starts, crowd=models, crowd_every=2, slots=64)
+    assert np.array_equal(together, wide[:, : together.shape[1]])
+    for w in range(4):
+        assert np.array_equal(together[w], after(starts[w : w + 1], crowd=models, crowd_every=2, slots=together.shape[1])[0])
+
+
+def test_behaviours_decide_before_a_user_written_model_is_asked():
+    class Changes:
+        def attach(self, made: Engine) -> Any:
+            self.traits = made.traits
+            return self
+
+        def reset(self, world: int, begun: Any) -> None:
+            pass
+
+        def think(self, generation: int) -> Any:
+            def decide(first: int, last: int) -> None:
+                self.traits.speed[first:last] += 1.0
+
+            return decide
+
+    model = Listener()
+    made = engine([start(crowd=people([[0.0, 0.0]], [[[5.0, 0.0]]], speed=1.0))], crowd=model, behaviours=[Changes()])
+    model.compute = lambda scene: model.shown.append(float(scene.preferred_speed[0, 0])) or scene.velocity  # type: ignore[method-assign]
+    made.step()
+    made.step()
+    assert model.shown == [2.0, 3.0]
+
+
+def test_what_is_no_crowd_model_and_a_number_without_a_model_are_refused():
+    one = start(crowd=people([[0.0, 0.0], [1.0, 1.0]], [[[5.0, 0.0]]] * 2))
+    with pytest.raises(InputError, match=r"pedestrian 12 has crowd model number 2, of 2; the first is 0"):
+        engine(numbered([one], [0, 2]), crowd=[Waypoint(), Helbing()])
+    with pytest.raises(InputError, match=r"Map is no crowd model: expected a method compute"):
+        engine([one], crowd=[plane()])
+    with pytest.raises(InputError, match=r"crowd model Listener: max_step is 0, expected|max_step is 0; expected"):
+        engine([one], crowd=Listener(max_step=0))
+
+    class Odd(Listener):
+        output = "force"
+
+    with pytest.raises(InputError, match=r"crowd model Odd: output is 'force'; expected 'acceleration' or 'velocity'"):
+        engine([one], crowd=Odd())
+
+
+def test_a_world_that_is_done_stays_as_it_is_through_substeps():
+    near = people([[0.6, 0.0], [4.0, 4.0]], [[[0.0, 0.0]], [[9.0, 4.0]]])
+    made = engine(
+        [start(pose=(0.0, 0.0, 0.0), crowd=near, place=Map.open((-9, -9), (9, 9)))], crowd=Listener((-1.0, 0.0), max_step=0.02)
+    )
+    for _ in range(12):
+        made.step()
+    assert made.status.done[0]
+    x = made.pedestrians.x.copy()
+    for _ in range(3):
+        made.step()
+        assert np.array_equal(made.pedestrians.x, x)
