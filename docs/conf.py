@@ -17,7 +17,7 @@ release = version = __version__
 
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "reference/generated"]
+exclude_patterns = ["_build", "reference/generated/*.md"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
@@ -27,3 +27,4 @@ html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 
 generate.write(HERE / "reference" / "generated")
+generate.write_cards(HERE / "reference" / "generated" / "cards")

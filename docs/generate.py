@@ -34,6 +34,8 @@ from agora.tasks.arena_benchmark import (
     SuiteChoice,
     SuiteFile,
 )
+from agora.tasks.cards.card import ROBOT, Card, card_names, load_card, situation_of
+from agora.tasks.faults import task_of
 from agora.tasks.modules.staged import CurriculumStage
 from agora.tasks.obstacles.random import Amount
 from agora.tasks.parametrized import Entry
@@ -52,6 +54,8 @@ from agora.tasks.settings import (
 )
 from agora.tasks.suite import Crowd, Navigation, Stage, Suite, load_suite, suite_names
 from agora.tasks.world import People
+from agora.viewer.figures import save
+from agora.viewer.situation import situation_figure
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
@@ -100,12 +104,37 @@ def write(place: Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
     pages = {name: "\n".join(component_section(kind) for kind in kinds) for name, kinds in COMPONENTS.items()}
     pages |= {name: "\n".join(record_section(record) for record in records) for name, records in (FILES | RECORDS).items()}
-    pages |= {"metrics": metrics(), "robots": robots(), "suites": suites(), "presets": presets(), "data_sets": data_sets()}
+    pages |= {
+        "metrics": metrics(),
+        "robots": robots(),
+        "suites": suites(),
+        "presets": presets(),
+        "data_sets": data_sets(),
+        "cards": cards(),
+    }
     pages["command_line"] = command_line()
     for name, text in pages.items():
-        path = place / f"{name}.md"
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+        put(place / f"{name}.md", text)
+
+
+def put(path: Path, text: str) -> bool:
+    """Write a page that is not there or says something else; return whether it was."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.write_text(text, encoding="utf-8")
+    return True
+
+
+def write_cards(place: Path, names: Sequence[str] = ()) -> None:
+    """Write a page with a picture for each card of the scenario library, or for some, into a folder."""
+    place.mkdir(parents=True, exist_ok=True)
+    for name in names or card_names():
+        card, picture = load_card(name), place / f"{name}.png"
+        if put(place / f"{name}.md", card_page(card)) or not picture.is_file():
+            suite = Suite("scenario", (card.stage(),))
+            situation = situation_of(suite, name, 0)
+            task = task_of(situation, load_robot(ROBOT).radius)
+            save(situation_figure(task, area=situation.area), picture, dpi=120)
 
 
 def component_section(kind: str) -> str:
@@ -253,6 +282,45 @@ def suites() -> str:
             rows.append([stage.name, episodes, *modes, models, robots_, f"{stage.timeout:g} s"])
         parts.append(table(["stage", "episodes", "world", "robots", "obstacles", "crowd model", "robot", "time limit"], rows))
     return "\n".join(parts)
+
+
+def cards() -> str:
+    """Every card of the scenario library in a table."""
+    rows = []
+    for name in card_names():
+        card = load_card(name)
+        rows.append([f"[`{name}`](generated/cards/{name}.md)", card.figure, prose(card.title), card.family, prose(card.tests)])
+    return table(["name", "figure", "title", "family", "tests"], rows)
+
+
+def card_page(card: Card) -> str:
+    """What a card is about, and its parameters."""
+    source = f"{card.origin}, figure {card.figure}" if card.figure else card.origin
+    texts = {
+        "Tests": card.tests,
+        "Leaves out": card.leaves_out,
+        "Intended": card.intended,
+        "Happened when": card.happens,
+        "Metrics that matter": ", ".join(f"`{name}`" for name in card.measures),
+        "After": source,
+    }
+    model = ", ".join(f"{value}" if key == "name" else f"{key} {value}" for key, value in card.model.items())
+    sees = "who see the robot" if card.sees_robots else "who do not see the robot"
+    ways = {
+        "search": "a robot that knows beforehand where everybody will be",
+        "behind": "a robot that drives behind the pedestrian",
+    }
+    ways |= {"beside": "a robot that drives beside the pedestrian", "ahead": "a robot that drives slowly ahead of the pedestrian"}
+    texts["People"] = f"of the model `{model}`, {sees}"
+    texts["Shown to be solvable by"] = ways[card.oracle]
+    lines = [
+        f"# {card.title}\n",
+        f"`{card.name}`: {prose(summary(card.build))}\n",
+        f"![The situation, drawn once]({card.name}.png)\n",
+    ]
+    lines += [f"{head}\n: {text if head in ('Metrics that matter', 'People') else prose(text)}\n" for head, text in texts.items()]
+    rows = [[f"`{name}`", f"{r.low:g}", f"{r.high:g}", r.unit, prose(r.meaning)] for name, r in card.parameters.items()]
+    return "\n".join([*lines, table(["parameter", "from", "to", "unit", "meaning"], rows)])
 
 
 def presets() -> str:

@@ -148,3 +148,13 @@ def test_words_that_the_glossary_rules_out_are_not_used():
         text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         if path.stem != "glossary":
             assert not re.findall(r"\b(dynamic obstacles?|humans?|rollouts?|contestants?)\b", text, re.IGNORECASE), path
+
+
+def test_a_card_has_a_page_with_its_picture_which_is_drawn_once(generate, tmp_path):
+    generate.write_cards(tmp_path, ["leading", "sean_empty"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["leading.md", "leading.png", "sean_empty.md", "sean_empty.png"]
+    page = (tmp_path / "leading.md").read_text(encoding="utf-8")
+    assert "![The situation, drawn once](leading.png)" in page and "| `gap` | 0.9 | 1.4 | m |" in page
+    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    generate.write_cards(tmp_path, ["leading", "sean_empty"])
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before

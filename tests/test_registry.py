@@ -52,7 +52,7 @@ def test_everything_registered_can_be_imported_and_is_frozen_data(kind):
             assert dataclasses.is_dataclass(component) and component.__dataclass_params__.frozen
 
 
-@pytest.mark.parametrize("kind", [kind for kind in registry.KINDS if kind != "metrics"])
+@pytest.mark.parametrize("kind", [kind for kind in registry.KINDS if kind not in ("metrics", "cards")])
 def test_the_docstring_of_a_component_names_every_parameter(kind):
     for name in registry.available(kind):
         component = registry.load(kind, name)

@@ -12,6 +12,7 @@ import typer
 
 from agora import __version__
 from agora.cli_maps import import_, maps
+from agora.cli_scenarios import scenarios
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 data = typer.Typer(help="Real data: what is there, and bringing it in.", no_args_is_help=True)
 app.add_typer(data, name="data")
+app.add_typer(scenarios, name="scenario")
 app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
 

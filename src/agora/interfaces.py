@@ -318,8 +318,8 @@ class Behaviour(Protocol):
     """Decides, before the crowd model moves them, where pedestrians want to go and how fast; behaviours decide in their order.
 
     It writes the current waypoint (``engine.waypoints.x``, ``y``), the preferred speed (``engine.traits.speed``), the minds
-    (``engine.minds``), the headings of those who stand, and, where it takes somebody's way over, how the list is followed (its count,
-    index, mode and tolerance) and the group; it reads generation t of everybody's places, and nothing of it depends on
+    (``engine.minds``), the headings of those who stand, and, where it takes somebody's way over, how the list is followed (its
+    count, index, mode and tolerance) and the group; it reads generation t of everybody's places, and nothing of it depends on
     slots or other worlds. Before the first behaviour decides, every waypoint is the list's current one again and every speed the
     undisturbed one (``engine.minds.speed``): who wants something else says so every time, and later behaviours see what earlier
     ones decided. Waypoints of the list count as reached whatever the current one is. Worlds that are done are left alone.

@@ -24,6 +24,7 @@ KINDS = {
     "obstacles_modes": "obstacles mode",
     "modules": "module",
     "worlds": "world source",
+    "cards": "scenario card",
 }
 
 

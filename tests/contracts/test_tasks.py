@@ -18,7 +18,7 @@ from agora.tasks.world import Person, World
 from agora.testing import ContractError, check_obstacles_mode, check_robots_mode, check_world_source
 
 DATA = {"barn", "dynabarn", "eth_ucy", "socnavbench"}
-PARAMETERS = {"folder": {"path": "corridor", "scenarios": ["counterflow"]}}
+PARAMETERS = {"folder": {"path": "corridor", "scenarios": ["counterflow"]}, "card": {"card": "queue"}}
 FIXED = {"none", "replay", "scenario"}
 
 

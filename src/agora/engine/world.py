@@ -159,6 +159,10 @@ class Engine:
         """Generation t of the robots."""
         return self._robots[self._now]
 
+    def generation(self, number: int) -> tuple[Pedestrians, Robots]:
+        """One of the two generations, 0 or 1, of pedestrians and robots: what a behaviour reads."""
+        return self._generations[number], self._robots[number]
+
     def _bind(self) -> None:
         """Fix what a step does, for both directions of the swap: where the crowd models are not due, and where they are."""
         walls = np.zeros((self.layout.worlds, self.layout.robots), np.float32)

@@ -86,6 +86,8 @@ class PedestrianStarts:
         type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
             walk where not given.
         habits: one a pedestrian; empty where nobody has any of its own.
+        waits: (P, K) s before setting out for each waypoint; company: (P, 3) distance to the nearest robot, m, first and last
+            moment, s; nothing of both where not given (`agora.pedestrians.cues`).
     """
 
     position: Doubles
@@ -104,6 +106,8 @@ class PedestrianStarts:
     reaction: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     state: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     habits: tuple[Habits, ...] = ()
+    waits: Doubles = field(default_factory=lambda: np.zeros((0, 0)))
+    company: Doubles = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         ahead = self.waypoints[:, 0] - self.position
@@ -113,6 +117,9 @@ class PedestrianStarts:
             if len(getattr(self, name)) == 0:
                 kind = np.float64 if name == "heading" else np.int32
                 object.__setattr__(self, name, np.full(len(self.id), value, kind))
+        for name, shape in {"waits": self.waypoints.shape[:2], "company": (len(self.id), 3)}.items():
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.zeros(shape))
 
     @staticmethod
     def none() -> PedestrianStarts:

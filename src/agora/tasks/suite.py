@@ -231,6 +231,7 @@ def put_together(plan: Plan) -> Start:
         plan, task, models = prepare(plan)
         task.robots = plan.stage.robots.part.place(task)
         plan.stage.obstacles.part.place(task)
+        _check_cues(plan.stage, task.pedestrians)
         for finish in task.later:
             finish()
         for module in plan.stage.modules:
@@ -270,6 +271,12 @@ def prepare(plan: Plan) -> tuple[Plan, Task, list[RobotModel]]:
         control=stage.periods.control,
     )
     return plan, task, models
+
+
+def _check_cues(stage: Stage, people: list[Person]) -> None:
+    """Make sure that somebody sees to it that pedestrians wait and keep company where they are to."""
+    if any(any(p.waits) or p.company[0] > 0 for p in people) and not any(b.name == "cues" for b in stage.crowd.behaviours):
+        raise InputError("its pedestrians wait or keep company: crowd.behaviours must name cues")
 
 
 def _models(stage: Stage) -> list[RobotModel]:
@@ -345,6 +352,8 @@ def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
         reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
         state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),
         habits=tuple(p.habits for p in people),
+        waits=np.array([(p.waits + (0.0,) * most)[:most] for p in people]),
+        company=np.array([p.company for p in people]),
     )
 
 

@@ -34,6 +34,7 @@ class World:
         scenario: robots' tasks and pedestrians that belong to it, for the modes ``scenario``; scenario_file: where it was read.
         replay: recorded pedestrians, for the obstacles mode ``replay``; replay_radius: their radius, m.
         timeout: s, where the world sets one.
+        people: pedestrians that belong to it, beside the scenario's, for the obstacles mode ``scenario``.
         furniture: what stands in the map, whose cells it occupies; zones: parts of the map by category.
         folder: of the world, where it has one; modes read their files there.
     """
@@ -44,6 +45,7 @@ class World:
     replay_radius: float = 0.3
     timeout: float | None = None
     scenario_file: Path | None = None
+    people: tuple[Person, ...] = ()
     furniture: tuple[Furniture, ...] = ()
     zones: tuple[Zone, ...] = ()
     folder: Path | None = None
@@ -240,6 +242,8 @@ class Person:
         heading: rad; towards the first waypoint where None.
         model: number of the crowd model among the stage's; drawn by their shares where None.
         type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
+        waits: s, how long it stands before it sets out for each waypoint; none where fewer are given. company: distance at which it
+            stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need the behaviour ``cues``.
         name: of its own. look: what simulators show it as.
         habits: what a scenario says of its social states.
     """
@@ -256,6 +260,8 @@ class Person:
     type: str = "adult"
     reaction: str = "regular"
     state: str = "walking"
+    waits: tuple[float, ...] = ()
+    company: tuple[float, float, float] = (0.0, 0.0, 0.0)
     name: str = ""
     look: str = "actor1"
     habits: Habits = field(default_factory=Habits)

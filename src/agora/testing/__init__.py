@@ -5,6 +5,7 @@ check_planner(MyPlanner())
 """
 
 from agora.testing.behaviours import check_behaviour
+from agora.testing.cards import check_card
 from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
@@ -20,6 +21,7 @@ __all__ = [
     "ContractError",
     "Move",
     "check_behaviour",
+    "check_card",
     "check_costmap_layer",
     "check_crowd_model",
     "check_global_planner",

@@ -27,9 +27,10 @@ def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement:
     """Check a behaviour against the contract of `agora.interfaces`.
 
     What it decides is finite and in range, also for nobody and for one pedestrian; the same episode gives the same bits whatever
-    was run before; it writes waypoints, preferred speeds, groups, minds and headings alone and draws from no global generator; an episode
-    alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; worlds that are done stay
-    as they are; a scene that is shifted or turned gives shifted or turned waypoints; a parameter that is not a number is refused.
+    was run before; it writes waypoints, preferred speeds, groups, minds and headings alone and draws from no global generator; an
+    episode alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; worlds that are
+    done stay as they are; a scene that is shifted or turned gives shifted or turned waypoints; a parameter that is not a number is
+    refused.
 
     Args:
         behaviour: to check.

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from agora.core.state import TYPES
-from agora.errors import InputError, UnknownNameError, nearest
+from agora.errors import InputError, UnknownNameError
 from agora.maps.furniture import Furniture, model_of
+from agora.maps.grid import Map
 from agora.pedestrians.types import pedestrian_types
+from agora.seeds import Stream
+from agora.tasks.population import pedestrian_type
 from agora.tasks.scenario import Pedestrian
 from agora.tasks.start import Habits, Thing
-from agora.tasks.world import Person, Task
+from agora.tasks.world import People, Person, Task, World
 
 
 @dataclass(frozen=True)
 class Scenario:
     """The file's static and interactive obstacles as furniture of Agora's catalogue, its dynamic ones as pedestrians.
+
+    The people whom the world brings besides are there too.
 
     Pedestrians with social states use the interactive ones.
     """
@@ -33,42 +37,68 @@ class Scenario:
         scenario = task.world.scenario
         if scenario is None:
             raise InputError(f"obstacles mode 'scenario': world {task.map.name!r} has no scenario")
-        task.furnish([*self._things(task, "static"), *self._things(task, "interactive")])
+        task.furnish(things_of(task.world))
         if task.things:
             for number, (start, _) in enumerate(task.robots):
                 task.check_free(f"robot {number}", start, "obstacles")
         for number, pedestrian in enumerate(scenario.obstacles.dynamic):
-            start = np.asarray(pedestrian.pos[:2], float)
-            task.check_free("it", start, "obstacles", "dynamic", number, "pos")
-            route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
-            name = _type_of(task, number, pedestrian.type)
-            like = pedestrian_types()[name]
-            speed = task.crowd.draw_speed(task.stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
-            waypoints = route if len(route) else start[None]
-            shown: dict[str, Any] = {"type": name, "habits": _habits(pedestrian), "name": pedestrian.name, "look": pedestrian.model}
-            radius = task.crowd.radius * like.radius
-            task.pedestrians.append(Person(start, waypoints, speed, radius, mode=pedestrian.waypoint_mode, **shown))
+            person = person_of(pedestrian, task.world, number, task.crowd, task.stream)
+            task.check_free("it", person.position, "obstacles", "dynamic", number, "pos")
+            task.pedestrians.append(person)
+        for number, person in enumerate(task.world.people):
+            task.check_free("it", person.position, "people", number)
+        task.pedestrians.extend(task.world.people)
 
-    def _things(self, task: Task, kind: Literal["static", "interactive"]) -> list[Thing]:
-        """The file's furniture of a kind."""
-        assert task.world.scenario is not None
-        things = []
-        for number, thing in enumerate(getattr(task.world.scenario.obstacles, kind)):
+
+def things_of(world: World) -> list[Thing]:
+    """The furniture that the world's scenario names.
+
+    Raises:
+        InputError: a model is not known.
+    """
+    things: list[Thing] = []
+    kinds: tuple[Literal["static", "interactive"], ...] = ("static", "interactive")
+    for kind in kinds:
+        for number, thing in enumerate(getattr(world.scenario.obstacles, kind) if world.scenario is not None else ()):
             try:
                 model_of(thing.model)
             except UnknownNameError as error:
-                raise InputError(f"{task.world.named('obstacles', kind, number, 'model')}: {error}") from error
+                raise InputError(f"{world.named('obstacles', kind, number, 'model')}: {error}") from error
             things.append(Thing(thing.name, kind, Furniture(thing.model, *thing.pos)))
-        return things
+    return things
 
 
-def _type_of(task: Task, number: int, written: str) -> str:
-    """The type of a pedestrian as a file writes it: "adult" or "human/adult"."""
-    name = written.rsplit("/", 1)[-1]
-    if name not in TYPES:
-        where = task.world.named("obstacles", "dynamic", number, "type")
-        raise InputError(f"{where}: no type of pedestrian called {written!r}; {nearest(name, TYPES)}")
-    return name
+def furnished(world: World, map: Map) -> Map:
+    """A map with the furniture of the world's scenario.
+
+    Raises:
+        InputError: a model is not known.
+    """
+    pieces = [thing.furniture for thing in things_of(world)]
+    if not pieces:
+        return map
+    polygons = tuple(outline for piece in pieces for outline in piece.polygons())
+    return replace(map, polygons=map.polygons + polygons, discs=np.vstack([map.discs, *(piece.discs() for piece in pieces)]))
+
+
+def person_of(pedestrian: Pedestrian, world: World, number: int, crowd: People, stream: Stream) -> Person:
+    """Pedestrian ``number`` of the world's scenario; where the file gives no speed one is drawn.
+
+    Raises:
+        InputError: a type of pedestrian is not known.
+    """
+    start = np.asarray(pedestrian.pos[:2], float)
+    route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
+    try:
+        name = pedestrian_type(pedestrian.type)
+    except InputError as error:
+        where = world.named("obstacles", "dynamic", number, "type")
+        raise InputError(f"{where}: {str(error).removeprefix('type: ')}") from error
+    like = pedestrian_types()[name]
+    speed = crowd.draw_speed(stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
+    shown: dict[str, Any] = {"type": name, "habits": _habits(pedestrian), "name": pedestrian.name, "look": pedestrian.model}
+    waypoints = route if len(route) else start[None]
+    return Person(start, waypoints, speed, crowd.radius * like.radius, mode=pedestrian.waypoint_mode, **shown)
 
 
 def _habits(pedestrian: Pedestrian) -> Habits:

@@ -1,0 +1,28 @@
+"""In how many episodes of a run the interactions of the scenario cards came about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agora.benchmark import store
+from agora.benchmark.kept import described, recordings
+from agora.config import build
+from agora.tasks.cards.card import situation_of
+from agora.tasks.suite import Suite
+
+
+def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return, by stage and planner, in how many episodes the card's predicate holds, and of how many recordings were kept.
+
+    Raises:
+        ResultsError: the folder holds no run. InputError: its suite cannot be read.
+    """
+    suite = build(described(folder)["suite"], Suite, str(folder / "run.yaml"))
+    cards = {stage.name for stage in suite.stages if stage.world.name == "card"}
+    rows = {str(row["key"]): row for row in store.read_rows(folder / "episodes") if row["stage"] in cards}
+    counted: dict[tuple[str, str], tuple[int, int]] = {}
+    for key, recording in recordings(folder, rows).items():
+        stage, planner, episode = str(rows[key]["stage"]), str(rows[key]["planner"]), int(rows[key]["episode"])
+        happened, total = counted.get((stage, planner), (0, 0))
+        counted[stage, planner] = (happened + situation_of(suite, stage, episode).happened(recording), total + 1)
+    return counted

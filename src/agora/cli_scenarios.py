@@ -1,0 +1,217 @@
+"""``agora scenario``: the scenario library and scenario files. Every command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from agora.tasks.cards.card import Card, Situation
+    from agora.tasks.faults import Fault
+    from agora.tasks.suite import Suite
+    from agora.tasks.world import Task
+
+scenarios = typer.Typer(help="Scenario cards and scenario files: list, look, write, check.", no_args_is_help=True)
+
+Which = Annotated[str, typer.Argument(help="A card (agora scenario list), or a file WORLD/scenarios/NAME.json.")]
+Seed = Annotated[int, typer.Option(help="Of the card's draw.", min=0)]
+Values = Annotated[str, typer.Option("--set", help="Parameters that are not drawn: key=value,key=value.")]
+Robot = Annotated[str, typer.Option(help="The robot that it is looked at for.")]
+ROBOT = "tiago"
+_ENDINGS = (".png", ".pdf", ".svg")
+
+
+@scenarios.command("list")
+def list_() -> None:
+    """List the cards, and the scenario files of the worlds that come with Agora."""
+    from agora.share import folder
+    from agora.tasks.cards.card import card_names, load_card
+
+    for name in card_names():
+        card = load_card(name)
+        typer.echo(f"{name:26s} {card.figure or '-':3s} {card.title}")
+    place = folder("scenarios") / "worlds"
+    for path in sorted(place.glob("*/scenarios/*.json")):
+        typer.echo(path)
+
+
+@scenarios.command()
+def show(
+    which: Which,
+    seed: Seed = 0,
+    values: Values = "",
+    robot: Robot = ROBOT,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a picture (.png, .pdf or .svg).")] = None,
+) -> None:
+    """Say what a card or file is about, and draw it."""
+    from agora.errors import InputError
+
+    if output is not None and (output.suffix.lower() not in _ENDINGS or not output.absolute().parent.is_dir()):
+        raise InputError(f"--output {output}: expected a name that ends in {', '.join(_ENDINGS)}, in a folder that is there")
+    if _is_file(which):
+        task, situation = _file(Path(which), robot), None
+        typer.echo(f"{which}: {len(task.robots)} robots, {len(task.pedestrians)} pedestrians, map {task.map.name}")
+    else:
+        card, suite, situation, task = _drawn(which, seed, values, robot)
+        _describe(card, suite, seed)
+    if output is not None:
+        _picture(task, situation, (), which, output)
+        typer.echo(output)
+
+
+@scenarios.command()
+def generate(
+    card: Annotated[str, typer.Argument(help="A card (agora scenario list).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world to write; must not be there.")],
+    seed: Seed = 0,
+    values: Values = "",
+) -> None:
+    """Write one draw of a card as a world folder with Arena's map and scenario files."""
+    from agora.tasks.cards.export import write_world
+
+    _, _, situation, _ = _drawn(card, seed, values, ROBOT)
+    path, lost = write_world(situation, card, output)
+    typer.echo(path)
+    for text in lost:
+        typer.echo(f"not in the file: {text}", err=True)
+
+
+@scenarios.command()
+def validate(
+    which: Annotated[list[str], typer.Argument(help="Cards and files WORLD/scenarios/NAME.json.")],
+    seed: Seed = 0,
+    values: Values = "",
+    robot: Robot = ROBOT,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures of what is wrong.")] = Path("."),
+) -> None:
+    """Check that starts are free, goals and waypoints can be reached, and that a card's interaction can come about.
+
+    What is wrong is marked in a picture, NAME.faults.png, and the command ends with 2.
+    """
+    from agora.errors import InputError
+    from agora.tasks.faults import faults
+
+    if not output.is_dir():
+        raise InputError(f"--output {output}: there is no such folder")
+    wrong = []
+    for name in which:
+        situation = None
+        if _is_file(name):
+            task = _file(Path(name), robot)
+            found = faults(task)
+        else:
+            card, suite, situation, task = _drawn(name, seed, values, robot)
+            found = faults(task) or _unsolved(card, suite, situation)
+        if not found:
+            typer.echo(f"{name}: fine")
+            continue
+        picture = output / f"{Path(name).stem}.faults.png"
+        _picture(task, situation, found, name, picture)
+        wrong += [f"{name}: {fault.text}" for fault in found] + [f"{name}: marked in {picture}"]
+    if wrong:
+        raise InputError("\n".join(wrong))
+
+
+@scenarios.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="A scenario file of arena-tools, JSON or YAML.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not be there.")],
+) -> None:
+    """Write a scenario of arena-tools' old format in the present one."""
+    from agora.errors import InputError
+    from agora.tasks.arena_tools import convert as converted
+    from agora.tasks.scenario import write_scenario
+
+    if output.exists():
+        raise InputError(f"--output {output}: is there already")
+    write_scenario(converted(source), output)
+    typer.echo(output)
+
+
+@scenarios.command()
+def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results of a suite that plays cards.")]) -> None:
+    """Say in how many episodes of a run the interactions came about."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from agora.benchmark.interactions import interactions
+    from agora.errors import InputError
+
+    counted = interactions(folder)
+    if not counted:
+        raise InputError(f"{folder}: no kept recordings of scenario cards")
+    planners = sorted({planner for _, planner in counted})
+    table = Table("card", *planners)
+    for stage in dict.fromkeys(stage for stage, _ in counted):
+        shares = [counted.get((stage, planner), (0, 0)) for planner in planners]
+        table.add_row(stage, *(f"{came} of {total}" if total else "-" for came, total in shares))
+    Console(width=100).print(table)
+
+
+def _is_file(which: str) -> bool:
+    return which.endswith(".json") or "/" in which
+
+
+def _file(path: Path, robot: str) -> Task:
+    from agora.robots.model import load_robot
+    from agora.tasks.faults import task_of_file
+
+    return task_of_file(path, load_robot(robot).radius)
+
+
+def _drawn(name: str, seed: int, values: str, robot: str) -> tuple[Card, Suite, Situation, Task]:
+    """A card's draw: as the first episode of a suite ``scenario`` with one stage."""
+    from agora.config import parse_parameters
+    from agora.robots.model import load_robot
+    from agora.tasks.cards.card import load_card, situation_of
+    from agora.tasks.faults import task_of
+    from agora.tasks.suite import Suite
+
+    card = load_card(name)
+    given: dict[str, Any] = parse_parameters(values, "--set")
+    suite = Suite("scenario", (card.stage(robot=robot, values=given),), seed)
+    situation = situation_of(suite, name, 0)
+    return card, suite, situation, task_of(situation, load_robot(robot).radius)
+
+
+def _describe(card: Card, suite: Suite, seed: int) -> None:
+    from agora.seeds import Stream
+
+    origin = f"{card.origin}, figure {card.figure}" if card.figure else card.origin
+    typer.echo(f"{card.name}: {card.title} ({origin})")
+    for head, text in (
+        ("tests", card.tests),
+        ("leaves out", card.leaves_out),
+        ("intended", card.intended),
+        ("happened when", card.happens),
+    ):
+        typer.echo(f"  {head}: {text}")
+    stage = suite.stages[0]
+    drawn = card.settings(Stream(suite.entry(stage.name, 0), seed, "task"), stage.world.part.values)
+    for name, limits in card.parameters.items():
+        span = f"{limits.low:g} to {limits.high:g} {limits.unit}".rstrip()
+        typer.echo(f"  {name:12s} {drawn[name]:8.3g}   {span}: {limits.meaning}")
+
+
+def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
+    """What the oracle says: that nobody can get through, or that what the card is about cannot come about."""
+    from agora.tasks.faults import Fault
+    from agora.testing.oracle import solve
+
+    x, y = situation.area[0].mean(axis=0) if situation.area else situation.start[:2]
+    solution = solve(card, suite, 0)
+    if not solution.solved:
+        return [Fault("no way was found to the goal without a contact", float(x), float(y))]
+    if not situation.happened(solution.recording):
+        return [Fault("the interaction did not come about when it was solved", float(x), float(y))]
+    return []
+
+
+def _picture(task: Task, situation: Situation | None, found: Any, title: str, path: Path) -> None:
+    from agora.viewer.figures import save
+    from agora.viewer.situation import situation_figure
+
+    area = () if situation is None else situation.area
+    save(situation_figure(task, area=area, faults=found, title=Path(title).stem), path)

@@ -1,0 +1,1 @@
+"""The scenario library: cards by family, one file each."""

@@ -1,0 +1,206 @@
+"""Going somewhere with somebody, and joining or leaving people who stand together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Doubles
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.predicates import crowding, distance, share_near, together, track
+from agora.tasks.cards.shapes import box, corridor, place
+from agora.tasks.world import Person
+
+CIRCLE = {
+    "people": Range(2, 5, "", "how many stand together", whole=True),
+    "radius": Range(0.9, 1.2, "m", "of the circle that they stand on"),
+    "turn": Range(-50.0, 50.0, "deg", "of the robot's place in the circle, from the far side"),
+}
+
+
+def circle(centre: tuple[float, float], people: int, radius: float, free: float, group: int = 0) -> tuple[list[Person], Doubles]:
+    """People on a circle who look at its middle, evenly, with a place left free at an angle; and that place, a pose.
+
+    The circle is the p-space of Kendon's F-formations; the middle, which is everybody's, stays empty.
+    """
+    angles = free + np.arange(1, people + 1) * math.tau / (people + 1)
+    spots = np.array(centre) + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    there = [
+        walker(
+            (float(x), float(y)),
+            waits=(3600.0,),
+            heading=float(math.remainder(a + math.pi, math.tau)),
+            group=group,
+            state="talking",
+        )
+        for (x, y), a in zip(spots, angles, strict=True)
+    ]
+    mine = (centre[0] + radius * math.cos(free), centre[1] + radius * math.sin(free))
+    return there, pose(*mine, math.remainder(free + math.pi, math.tau))
+
+
+@card(
+    "Joining a group",
+    figure="7p",
+    tests="Whether the robot comes to its place in a circle of people from outside, not through the middle.",
+    leaves_out="People who move up to make room: the place is free.",
+    intended="The robot goes around the group to the gap and stops there; nobody has to move.",
+    happens="The robot ends less than 0.6 m from its place, with two people at the circle.",
+    measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
+    parameters=CIRCLE,
+)
+def join_group(stream: Stream, people: int, radius: float, turn: float) -> Situation:
+    """People talk in the middle of a room; the gap is on the side away from the robot."""
+    there, mine = circle((2.0, 0.0), people, radius, math.radians(turn))
+
+    def happened(recording: Recording) -> bool:
+        arrived = float(np.hypot(*(recording.pose[-1, :2] - mine[:2]))) <= 0.6
+        return arrived and crowding(recording, 2.0 * radius + 0.6) >= 2
+
+    return Situation(
+        map=place("join_group", (-5.0, -4.0, 6.0, 4.0)),
+        start=pose(-4.0, 0.0),
+        goal=mine,
+        people=tuple(there),
+        happened=happened,
+        area=(_round((2.0, 0.0), radius + 0.5),),
+    )
+
+
+@card(
+    "Leaving a group",
+    figure="7q",
+    tests="Whether the robot leaves a circle of people backwards and around it, not through the middle.",
+    leaves_out="Taking leave.",
+    intended="The robot turns away from the circle and goes around it; nobody has to move.",
+    happens="The robot begins among two people or more and ends more than 2.5 m from everybody.",
+    measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
+    parameters=CIRCLE,
+)
+def leave_group(stream: Stream, people: int, radius: float, turn: float) -> Situation:
+    """The robot stands in the circle; its goal lies behind the people opposite."""
+    there, mine = circle((-2.0, 0.0), people, radius, math.pi + math.radians(turn))
+
+    def happened(recording: Recording) -> bool:
+        near = [distance(recording, int(person)) for person in recording.pedestrian_id]
+        among = [d for d in near if d[0] <= 2.0 * radius + 0.3]
+        return len(among) >= 2 and all(d[-1] > 2.5 for d in near)
+
+    return Situation(
+        map=place("leave_group", (-6.0, -4.0, 5.0, 4.0)),
+        start=mine,
+        goal=pose(4.0, 0.0),
+        people=tuple(there),
+        happened=happened,
+        area=(_round((-2.0, 0.0), radius + 0.5),),
+    )
+
+
+def _round(centre: tuple[float, float], radius: float) -> Doubles:
+    angles = np.linspace(0.0, math.tau, 24, endpoint=False)
+    return np.array(centre) + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _winding(name: str) -> Map:
+    """A room with a wall that one has to go around."""
+    return place(name, (-1.0, -4.0, 12.0, 4.0), (5.4, -4.0, 5.7, 1.0))
+
+
+@card(
+    "Following somebody",
+    figure="7r",
+    tests="Whether the robot stays behind somebody around a corner and through a stop, neither pressing nor losing it.",
+    leaves_out="Telling whom to follow: a planner is given the goal alone, and one that drives ahead does not follow.",
+    intended="The robot stays one to two metres behind and stops when the pedestrian stops.",
+    happens="For 70 % of the time the robot is 0.6 to 2.6 m from the pedestrian, and for 4 s at least both walk the same way.",
+    measures=("closest_pedestrian_distance_average", "time_in_private_zone", "jerk_average"),
+    parameters={
+        "headway": Range(1.2, 1.8, "m", "between them at the start"),
+        "speed": Range(0.6, 0.9, "m/s", "the pedestrian's"),
+        "stop": Range(1.0, 4.0, "s", "how long it stops on the way"),
+    },
+    conflict=False,
+    oracle="behind",
+)
+def following(stream: Stream, headway: float, speed: float, stop: float) -> Situation:
+    """The pedestrian goes around the end of a wall, stops behind it, and goes on."""
+    route = ((3.0, 1.0), (5.0, 2.4), (7.5, 1.5), (10.5, -2.0))
+    return Situation(
+        map=_winding("following"),
+        start=pose(0.0, 0.0, math.atan2(1.0, 3.0)),
+        goal=pose(9.5, -0.9, -0.9),
+        people=(walker((headway * 0.95, headway * 0.32), *route, speed=speed, waits=(0.0, 0.0, 0.0, stop)),),
+        happened=lambda recording: share_near(recording, 1, 0.6, 2.6) >= 0.7 and together(recording, 1, 2.6) >= 4.0,
+    )
+
+
+@card(
+    "Leading somebody",
+    figure="7s",
+    tests="Whether the robot goes ahead at a pace that the pedestrian keeps up with, and waits where it does not.",
+    leaves_out="Planners that do not look back: they lose the pedestrian.",
+    intended="The robot leads the way to the goal, the pedestrian one to two metres behind it.",
+    happens="For 80 % of the time they are 0.5 to 3 m apart, at the end too, and the robot got 5 m ahead.",
+    measures=("velocity_average", "time_to_goal", "closest_pedestrian_distance_average"),
+    parameters={
+        "gap": Range(0.9, 1.4, "m", "at which the pedestrian follows"),
+        "speed": Range(0.7, 1.0, "m/s", "the pedestrian's, at most"),
+        "width": Range(2.0, 4.0, "m", "width of the corridor"),
+    },
+    conflict=False,
+    oracle="ahead",
+)
+def leading(stream: Stream, gap: float, speed: float, width: float) -> Situation:
+    """The pedestrian follows the robot through a corridor for as long as it takes."""
+    follower = walker((1.0, 0.0), speed=speed, company=(gap, 0.0, 3600.0), heading=0.0)
+
+    def happened(recording: Recording) -> bool:
+        came = distance(recording, 1)[-1] <= 3.0 and recording.pose[-1, 0] - recording.pose[0, 0] >= 5.0
+        return bool(came) and share_near(recording, 1, 0.5, 3.0) >= 0.8
+
+    return Situation(
+        map=corridor("leading", 14.0, width),
+        start=pose(2.4, 0.0),
+        goal=pose(12.0, 0.0),
+        people=(follower,),
+        happened=happened,
+    )
+
+
+@card(
+    "Accompanying somebody",
+    figure="7t",
+    tests="Whether the robot stays beside somebody through a change of pace and a stop.",
+    leaves_out="Telling whom to accompany, as in following.",
+    intended="The robot stays at the pedestrian's side, about a metre away.",
+    happens="For 70 % of the time they are side by side: less than 1 m along and 0.4 to 2.2 m across; for 4 s at least both walk.",
+    measures=("closest_pedestrian_distance_average", "velocity_average", "jerk_average"),
+    parameters={
+        "offset": Range(0.9, 1.2, "m", "between the two lines"),
+        "speed": Range(0.6, 0.9, "m/s", "the pedestrian's"),
+        "stop": Range(0.0, 3.0, "s", "how long it stops halfway"),
+    },
+    conflict=False,
+    oracle="beside",
+)
+def accompanying(stream: Stream, offset: float, speed: float, stop: float) -> Situation:
+    """Both walk down a wide corridor, side by side."""
+    y = offset / 2
+
+    def happened(recording: Recording) -> bool:
+        along, across = (track(recording, 1) - recording.pose[:, :2]).T
+        beside = (np.abs(along) <= 1.0) & (np.abs(across) >= 0.4) & (np.abs(across) <= 2.2)
+        return float(beside.mean()) >= 0.7 and together(recording, 1, 2.6) >= 4.0
+
+    return Situation(
+        map=corridor("accompanying", 14.0, 4.0),
+        start=pose(1.5, -y),
+        goal=pose(11.5, -y),
+        people=(walker((1.5, y), (6.5, y), (11.5, y), speed=speed, waits=(0.0, stop)),),
+        happened=happened,
+        area=(box(1.0, -1.5, 12.0, 1.5),),
+    )

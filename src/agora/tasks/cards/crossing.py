@@ -1,0 +1,154 @@
+"""Ways that cross. The pedestrian's start is so far away that it is at the crossing when a robot of `robot_speed` is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.predicates import between, first_inside, inside, met, track
+from agora.tasks.cards.shapes import box, junction
+
+WAY = 5.0
+"""From the robot's start to the crossing, m."""
+
+ROBOT_SPEED = Range(0.4, 1.5, "m/s", "of the robot by which the meeting is timed")
+SIDE = Range(0, 1, "", "1 for a pedestrian from the robot's left, 0 from its right", whole=True)
+
+
+def _along(angle: float, distance: float) -> tuple[float, float]:
+    """The point at a distance and a direction from the crossing."""
+    return distance * math.cos(angle), distance * math.sin(angle)
+
+
+@card(
+    "Intersection without gestures",
+    figure="7f",
+    tests="Who goes first when two ways cross in the open, and whether it can be seen early enough.",
+    leaves_out="Walls that hide the pedestrian (blind corner), gestures.",
+    intended="One slows down a little or bends its way; nobody stops.",
+    happens="Both are in the marked area within 3 s of each other.",
+    measures=("time_to_collision_min", "closest_pedestrian_distance_min", "stalled_time"),
+    parameters={
+        "angle": Range(60.0, 120.0, "deg", "between the two ways"),
+        "arrival": Range(-0.5, 0.5, "s", "how much later than the robot the pedestrian is at the crossing"),
+        "speed": Range(0.8, 1.4, "m/s", "the pedestrian's"),
+        "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
+        "left": SIDE,
+    },
+)
+def intersection_no_gesture(stream: Stream, angle: float, arrival: float, speed: float, robot_speed: float, left: int) -> Situation:
+    """An open floor; the ways cross in its middle."""
+    turn = math.radians(angle) * (-1.0 if left else 1.0)
+    start, end = _along(turn + math.pi, speed * (WAY / robot_speed + arrival)), _along(turn, 6.5)
+    area = box(-1.2, -1.2, 1.2, 1.2)
+    return Situation(
+        map=Map.open((-8.0, -9.8), (8.0, 9.8), resolution=0.05, name="intersection_no_gesture"),
+        start=pose(-WAY, 0.0),
+        goal=pose(WAY, 0.0),
+        people=(walker(start, end, speed=speed),),
+        happened=lambda recording: between(recording, 1, area) <= 3.0,
+        area=(area,),
+    )
+
+
+_JUNCTION = {
+    "width": Range(2.0, 3.5, "m", "width of both corridors"),
+    "speed": Range(0.9, 1.3, "m/s", "the pedestrian's"),
+    "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
+}
+
+
+@card(
+    "Intersection, the pedestrian waits",
+    figure="7g",
+    tests="Whether the robot takes the way that it is given, without delay.",
+    leaves_out="The gesture itself: a robot can see that the pedestrian stands, not that it beckons.",
+    intended="The pedestrian stops at the edge of the crossing for some seconds; the robot goes first; then the pedestrian goes.",
+    happens="The robot is in the crossing while the pedestrian stands at its edge.",
+    measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
+    parameters={**_JUNCTION, "wait": Range(2.0, 4.0, "s", "how long it still waits when the robot should be at the crossing")},
+    conflict=False,
+)
+def intersection_wait(stream: Stream, width: float, speed: float, robot_speed: float, wait: float) -> Situation:
+    """The pedestrian is at the edge two seconds before the robot is in the middle."""
+    edge = -(width / 2 + 0.4)
+    early = WAY / robot_speed - 2.0
+    area = box(-width / 2, -width / 2, width / 2, width / 2)
+
+    def happened(recording: Recording) -> bool:
+        place = track(recording, 1)
+        stands = np.hypot(*np.gradient(place, axis=0).T) < 0.01
+        waiting = stands & (np.abs(place[:, 1] - edge) < 0.7)
+        return bool((waiting & inside(recording.pose[:, :2], area)).any()) and first_inside(recording, 1, area)[1] > 0
+
+    return Situation(
+        map=junction("intersection_wait", 8.0, width, width),
+        start=pose(-WAY, 0.0),
+        goal=pose(WAY, 0.0),
+        people=(walker((0.0, edge - speed * early), (0.0, edge), (0.0, 6.0), speed=speed, waits=(0.0, 2.0 + wait)),),
+        happened=happened,
+        area=(area,),
+    )
+
+
+@card(
+    "Intersection, the pedestrian proceeds",
+    figure="7h",
+    tests="Whether the robot yields to somebody who does not.",
+    leaves_out="The gesture itself.",
+    intended="The pedestrian goes first, looking at nobody; the robot slows down or stops and goes on after it.",
+    happens="Both are in the crossing within 3 s of each other, and the pedestrian no more than 1.5 s after the robot.",
+    measures=("time_to_collision_min", "closest_pedestrian_distance_min", "collisions_pedestrian"),
+    parameters={**_JUNCTION, "arrival": Range(-0.8, 0.2, "s", "how much later than the robot the pedestrian is at the crossing")},
+    sees_robots=False,
+)
+def intersection_proceed(stream: Stream, width: float, speed: float, robot_speed: float, arrival: float) -> Situation:
+    """Two corridors; the pedestrian, who does not see the robot, comes from the south."""
+    area = box(-width / 2, -width / 2, width / 2, width / 2)
+
+    def happened(recording: Recording) -> bool:
+        robot, person = first_inside(recording, 1, area)
+        return between(recording, 1, area) <= 3.0 and person <= robot + 1.5
+
+    return Situation(
+        map=junction("intersection_proceed", 8.0, width, width),
+        start=pose(-WAY, 0.0),
+        goal=pose(WAY, 0.0),
+        people=(walker((0.0, -speed * (WAY / robot_speed + arrival)), (0.0, 6.5), speed=speed),),
+        happened=happened,
+        area=(area,),
+    )
+
+
+@card(
+    "Blind corner",
+    figure="7i",
+    tests="Speed and side at a corner behind which somebody may be.",
+    leaves_out="Mirrors, sound; rounded corners.",
+    intended="The robot takes the corner slowly and wide; both pass each other behind it.",
+    happens="Both are at the corner within 4 s of each other, and come within 2.5 m.",
+    measures=("time_to_collision_min", "velocity_max", "closest_pedestrian_distance_min"),
+    parameters={
+        "width": Range(2.2, 3.2, "m", "width of both corridors: the narrower, the later they see each other"),
+        "arrival": Range(-0.7, 0.7, "s", "how much later than the robot the pedestrian is at the corner"),
+        "speed": Range(0.8, 1.3, "m/s", "the pedestrian's"),
+        "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
+    },
+)
+def blind_corner(stream: Stream, width: float, arrival: float, speed: float, robot_speed: float) -> Situation:
+    """The robot comes from the west and turns south, the pedestrian comes from the south and turns west."""
+    area = box(-width / 2 - 1.0, -width / 2 - 1.0, width / 2, width / 2)
+    away = speed * (WAY / robot_speed + arrival)
+    return Situation(
+        map=junction("blind_corner", 8.0, width, width, arms="ws"),
+        start=pose(-WAY, 0.0),
+        goal=pose(0.0, -WAY, -math.pi / 2),
+        people=(walker((0.0, -away), (0.0, 0.0), (-7.2, 0.0), speed=speed, tolerance=0.5),),
+        happened=lambda recording: between(recording, 1, area) <= 4.0 and met(recording, 1, 2.5),
+        area=(area,),
+    )

@@ -1,0 +1,249 @@
+"""Places through which only one fits at a time."""
+
+from __future__ import annotations
+
+import math
+
+from agora.core.recording import Recording
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.passing import hallway
+from agora.tasks.cards.predicates import between, changed_order, first_inside, head_on, met
+from agora.tasks.cards.shapes import box, door, place
+
+DOOR = Range(0.9, 1.2, "m", "width of the door")
+SPEED = Range(0.7, 1.2, "m/s", "the pedestrians'")
+THIN_WALLS = {"name": "helbing", "wall_length": 0.1}
+"""With Helbing's usual reach of walls people do not dare to go through a door of 0.9 m."""
+
+_STANDS = (3600.0,)
+
+
+@card(
+    "Narrow hallway",
+    figure="7j",
+    tests="Whether the robot sees that there is no room for two, and waits outside or backs out instead of blocking the way.",
+    leaves_out="Talking about who goes back.",
+    intended="One waits in the room until the other is through.",
+    happens="They walk towards each other less than 3 m apart, or pass each other that near.",
+    measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
+    parameters={
+        "width": Range(1.0, 1.5, "m", "width of the hallway: too narrow for two"),
+        "speed": SPEED,
+        "wait": Range(0.0, 2.0, "s", "how long after the robot the pedestrian starts"),
+    },
+    model=THIN_WALLS,
+)
+def narrow_hallway(stream: Stream, width: float, speed: float, wait: float) -> Situation:
+    """A hallway between two rooms, somebody at each end."""
+    return Situation(
+        map=hallway("narrow_hallway", 6.0, width),
+        start=pose(-2.2, 0.0),
+        goal=pose(8.0, 0.0),
+        people=(walker((7.5, 0.0), (-0.6, 0.0), (-0.8, 1.5), speed=speed, waits=(wait,)),),
+        happened=lambda recording: head_on(recording, 1, 3.0) or changed_order(recording, 1, (1.0, 0.0), 3.0),
+        area=(box(0.0, -width / 2, 6.0, width / 2),),
+        timeout=90.0,
+    )
+
+
+def _two_rooms(name: str, width: float) -> Map:
+    """Two rooms of 5 x 5 m side by side with a door between them at (0, 0)."""
+    return place(name, (-5.0, -2.5, 5.0, 2.5), *door(0.0, -2.5, 2.5, 0.0, width))
+
+
+@card(
+    "Narrow doorway",
+    figure="7k",
+    tests="Who goes first through a door that only one fits through.",
+    leaves_out="Doors that must be opened.",
+    intended="One lets the other through, out of its way.",
+    happens="Both are in the door within 8 s of each other, and come within 3 m.",
+    measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
+    parameters={
+        "door": DOOR,
+        "speed": SPEED,
+        "start": Range(2.0, 2.6, "m", "how far from the door the pedestrian starts; the robot starts at 3 m"),
+    },
+    model=THIN_WALLS,
+)
+def narrow_doorway(stream: Stream, door: float, speed: float, start: float) -> Situation:
+    """Robot and pedestrian come from both sides of the door."""
+    area = box(-0.6, -door / 2, 0.6, door / 2)
+    return Situation(
+        map=_two_rooms("narrow_doorway", door),
+        start=pose(-3.0, 0.0),
+        goal=pose(3.5, 0.0),
+        people=(walker((start, 0.0), (-0.9, 0.0), (-4.2, 1.2), speed=speed),),
+        happened=lambda recording: between(recording, 1, area) <= 8.0 and met(recording, 1, 3.0),
+        area=(area,),
+    )
+
+
+def _suite_of_rooms(name: str, width: float) -> Map:
+    """A room of 6 x 5 m on a corridor of 12 x 2.4 m, with a door at (0, 0); the corridor lies south."""
+    room = [(-6.0, 0.2, -3.0, 5.0), (3.0, 0.2, 6.0, 5.0), (-6.0, 0.0, -width / 2, 0.2), (width / 2, 0.0, 6.0, 0.2)]
+    return place(name, (-6.0, -2.4, 6.0, 5.0), *room)
+
+
+@card(
+    "Entering a room",
+    figure="7l",
+    tests="Whether the robot lets people out before it goes in, and finds its place among those inside.",
+    leaves_out="Knocking, doors that must be opened.",
+    intended="The robot waits beside the door; who leaves goes first.",
+    happens="Both are in the door within 8 s of each other, and come within 3 m.",
+    measures=("stalled_time", "closest_pedestrian_distance_min", "personal_space_compliance.igibson"),
+    parameters={
+        "door": DOOR,
+        "speed": SPEED,
+        "inside": Range(1, 3, "", "how many stay in the room", whole=True),
+        "wait": Range(0.0, 1.5, "s", "until the first leaves"),
+    },
+    model=THIN_WALLS,
+)
+def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: float) -> Situation:
+    """The robot comes along the corridor; one pedestrian leaves, others stand in the room."""
+    area = box(-door / 2, -0.5, door / 2, 0.8)
+    leaver = walker((0.0, 3.2), (0.0, 0.6), (0.0, -1.2), (5.0, -1.2), speed=speed, waits=(wait,))
+    seats = ((-2.0, 4.2), (2.2, 3.6), (2.0, 1.6))
+    others = [walker(seat, waits=_STANDS, heading=math.atan2(2.5 - seat[1], -seat[0])) for seat in seats[:inside]]
+    return Situation(
+        map=_suite_of_rooms("entering_room", door),
+        start=pose(-3.5, -1.2),
+        goal=pose(-1.2, 2.4, math.pi / 2),
+        people=(leaver, *others),
+        happened=lambda recording: between(recording, 1, area) <= 8.0 and met(recording, 1, 3.0),
+        area=(area,),
+    )
+
+
+@card(
+    "Leaving a room",
+    figure="7m",
+    tests="Whether the robot looks where it goes out, and makes room for who comes in.",
+    leaves_out="Doors that must be opened.",
+    intended="Who leaves goes first where both are there at the same time; else who came first.",
+    happens="Both are in the door within 8 s of each other, and come within 3 m.",
+    measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_collision_min"),
+    parameters={
+        "door": DOOR,
+        "speed": SPEED,
+        "wait": Range(0.0, 1.0, "s", "until the pedestrian sets out"),
+    },
+    model=THIN_WALLS,
+)
+def exiting_room(stream: Stream, door: float, speed: float, wait: float) -> Situation:
+    """The robot is in the room; the pedestrian comes along the corridor and goes in."""
+    area = box(-door / 2, -0.5, door / 2, 0.8)
+    return Situation(
+        map=_suite_of_rooms("exiting_room", door),
+        start=pose(0.0, 3.0, -math.pi / 2),
+        goal=pose(-4.0, -1.2, math.pi),
+        people=(walker((2.0, -1.2), (0.0, -1.2), (0.0, 0.7), (2.0, 3.5), speed=speed, waits=(wait,)),),
+        happened=lambda recording: between(recording, 1, area) <= 8.0 and met(recording, 1, 3.0),
+        area=(area,),
+    )
+
+
+def _lift(name: str, cabin: float, width: float) -> Map:
+    """A lobby of 7 x 4 m and north of it a cabin, square, with its door at (0, 0)."""
+    half, sill = cabin / 2, 0.15
+    walls = [(-3.5, sill, -half, cabin + sill), (half, sill, 3.5, cabin + sill)]
+    return place(name, (-3.5, -4.0, 3.5, cabin + sill), *walls, (-3.5, 0.0, -width / 2, sill), (width / 2, 0.0, 3.5, sill))
+
+
+_LIFT = {
+    "cabin": Range(1.7, 2.2, "m", "side of the cabin"),
+    "door": Range(0.9, 1.1, "m", "width of its door"),
+    "speed": SPEED,
+}
+_NO_DOORS = "Doors that close: they stand open all the time, and when people come or go stands for their opening."
+
+
+@card(
+    "Entering an elevator",
+    figure="7n",
+    tests="Whether the robot lets people out first and then goes in beside those who stay.",
+    leaves_out=_NO_DOORS,
+    intended="The robot waits beside the door until those who leave are out.",
+    happens="The first who leaves and the robot go through the door within 15 s of each other, and come within 3 m.",
+    measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
+    parameters={
+        **_LIFT,
+        "leave": Range(1, 2, "", "how many leave", whole=True),
+        "stay": Range(0, 1, "", "how many stay inside", whole=True),
+        "opens": Range(2.0, 5.0, "s", "until the first leaves"),
+    },
+    model=THIN_WALLS,
+)
+def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, leave: int, stay: int, opens: float) -> Situation:
+    """The robot is in the lobby before the door."""
+    area = box(-door / 2, -0.5, door / 2, 0.5)
+    spots = ((0.0, 0.65), (0.0, 1.3))
+    out = [
+        walker(spot, (0.0, -1.0), (2.6 - n, -2.6 - 0.7 * n), speed=speed, waits=(opens + 1.2 * n,), heading=-math.pi / 2)
+        for n, spot in enumerate(spots[:leave])
+    ]
+    rest = [walker((cabin / 2 - 0.35, cabin - 0.2), waits=_STANDS, heading=-math.pi / 2)][:stay]
+
+    def happened(recording: Recording) -> bool:
+        robot, person = first_inside(recording, 1, area)
+        return math.isfinite(robot) and math.isfinite(person) and abs(robot - person) <= 15.0 and met(recording, 1, 3.0)
+
+    return Situation(
+        map=_lift("entering_elevator", cabin, door),
+        start=pose(-0.8, -3.3, math.pi / 2),
+        goal=pose(-cabin / 2 + 0.6, cabin / 2 + 0.15, math.pi / 2),
+        people=(*out, *rest),
+        happened=happened,
+        area=(area,),
+    )
+
+
+@card(
+    "Leaving an elevator",
+    figure="7o",
+    tests="Whether the robot gets out in good time past people who wait before the door.",
+    leaves_out=_NO_DOORS,
+    intended="Those outside wait beside the door for some time; the robot leaves at once.",
+    happens="The robot is in the door before the first who waits, and comes within 1.6 m of that one.",
+    measures=("time_to_goal", "stalled_time", "closest_pedestrian_distance_min"),
+    parameters={
+        **_LIFT,
+        "waiting": Range(1, 2, "", "how many wait outside", whole=True),
+        "beside": Range(0.55, 0.75, "m", "how far beside the middle of the door they wait"),
+        "patience": Range(8.0, 14.0, "s", "until the first goes in"),
+    },
+    model=THIN_WALLS,
+)
+def exiting_elevator(
+    stream: Stream, cabin: float, door: float, speed: float, waiting: int, beside: float, patience: float
+) -> Situation:
+    """The robot is in the cabin; people stand before the door, to both sides."""
+    area = box(-door / 2, -0.5, door / 2, 0.5)
+    people = [
+        walker(
+            (side * (beside + 0.05), -1.0),
+            (0.0, -0.4),
+            (side * (cabin / 2 - 0.4), cabin - 0.3),
+            speed=speed,
+            waits=(patience + 1.5 * n,),
+            heading=math.pi / 2,
+        )
+        for n, side in enumerate((1.0, -1.0)[:waiting])
+    ]
+
+    def happened(recording: Recording) -> bool:
+        robot, person = first_inside(recording, 1, area)
+        return robot < person and met(recording, 1, 1.6)
+
+    return Situation(
+        map=_lift("exiting_elevator", cabin, door),
+        start=pose(0.0, cabin / 2, -math.pi / 2),
+        goal=pose(0.0, -3.2, -math.pi / 2),
+        people=tuple(people),
+        happened=happened,
+        area=(area,),
+    )

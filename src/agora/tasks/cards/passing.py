@@ -1,0 +1,158 @@
+"""Robot and pedestrian on one line: towards each other, one behind the other, one past the other."""
+
+from __future__ import annotations
+
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.predicates import changed_order, head_on, met, together
+from agora.tasks.cards.shapes import box, corridor, place
+
+ROOM, HALF = 3.0, 2.0
+"""Length and half the width of the rooms at the ends of a hallway, m."""
+
+
+def hallway(name: str, length: float, width: float) -> Map:
+    """A hallway along x from (0, 0) to (length, 0) with a room at each end, where one can let somebody pass."""
+    sides = [(0.0, width / 2, length, HALF), (0.0, -HALF, length, -width / 2)] if width < 2 * HALF else []
+    return place(name, (-ROOM, -HALF, length + ROOM, HALF), *sides)
+
+
+def _lane(width: float, offset: float) -> float:
+    """An offset from the middle that leaves room to the wall, m."""
+    return min(offset, width / 2 - 0.4)
+
+
+@card(
+    "Frontal approach",
+    figure="7a",
+    tests="How early and how clearly the robot chooses a side, and how much of the avoidance it leaves to the pedestrian.",
+    leaves_out="More than one pedestrian; gestures and gaze.",
+    intended="Both keep to one side early and pass without stopping; where there is no room for two, one waits in a room.",
+    happens="They walk towards each other less than 3 m apart, or pass each other that near.",
+    measures=("closest_pedestrian_distance_min", "time_to_collision_min", "path_length_ratio"),
+    parameters={
+        "width": Range(1.5, 4.0, "m", "width of the hallway"),
+        "offset": Range(0.0, 0.5, "m", "how far beside the robot's line the pedestrian walks"),
+        "speed": Range(0.8, 1.6, "m/s", "the pedestrian's"),
+    },
+)
+def frontal_approach(stream: Stream, width: float, offset: float, speed: float) -> Situation:
+    """The pedestrian comes from the other end and walks to where the robot came from."""
+    y = _lane(width, offset)
+    return Situation(
+        map=hallway("frontal_approach", 8.0, width),
+        start=pose(-1.5, 0.0),
+        goal=pose(9.5, 0.0),
+        people=(walker((10.3, y), (-2.5, y), speed=speed),),
+        happened=lambda recording: head_on(recording, 1, 3.0) or changed_order(recording, 1, (1.0, 0.0), 3.0),
+        area=(box(1.0, -width / 2, 7.0, width / 2),),
+    )
+
+
+@card(
+    "Pedestrian obstruction",
+    figure="7b",
+    tests="Whether the robot finds a way around somebody who stands or strolls in its way, at a distance that does not press.",
+    leaves_out="Asking to be let through.",
+    intended="The robot goes around; the pedestrian goes on with what it does.",
+    happens="The robot comes within 1.8 m of the pedestrian.",
+    measures=("stalled_time", "personal_space_compliance.igibson", "path_length_ratio"),
+    parameters={
+        "width": Range(2.2, 4.0, "m", "width of the corridor"),
+        "offset": Range(0.0, 0.3, "m", "how far beside the robot's line the pedestrian is"),
+        "speed": Range(0.0, 0.4, "m/s", "the pedestrian's; below 0.05 it stands"),
+    },
+    sees_robots=False,
+)
+def pedestrian_obstruction(stream: Stream, width: float, offset: float, speed: float) -> Situation:
+    """The pedestrian goes the same way, much slower, or stands."""
+    stands = speed < 0.05
+    person = walker((5.0, offset), (13.0, offset), speed=max(speed, 0.05), waits=(3600.0,) if stands else (), heading=0.0)
+    return Situation(
+        map=corridor("pedestrian_obstruction", 14.0, width),
+        start=pose(1.0, 0.0),
+        goal=pose(12.0, 0.0),
+        people=(person,),
+        happened=lambda recording: met(recording, 1, 1.8),
+        area=(box(4.0, -width / 2, 10.0, width / 2),),
+    )
+
+
+@card(
+    "Pedestrian overtaking",
+    figure="7c",
+    tests="Whether the robot stays predictable while somebody comes past from behind.",
+    leaves_out="Sensors that see badly backwards; a robot faster than the pedestrian is not overtaken.",
+    intended="The robot keeps its lane and its speed; the pedestrian passes.",
+    happens="The pedestrian, first behind, is ahead at the end, and was within 2.5 m as it passed.",
+    measures=("acceleration_average", "closest_pedestrian_distance_min", "jerk_average"),
+    parameters={
+        "width": Range(2.4, 4.0, "m", "width of the corridor"),
+        "behind": Range(1.2, 2.5, "m", "how far behind the robot the pedestrian starts"),
+        "speed": Range(1.7, 2.0, "m/s", "the pedestrian's"),
+    },
+)
+def pedestrian_overtaking(stream: Stream, width: float, behind: float, speed: float) -> Situation:
+    """The pedestrian walks on the robot's line, faster than the robot."""
+    return Situation(
+        map=corridor("pedestrian_overtaking", 20.0, width),
+        start=pose(3.5, 0.0),
+        goal=pose(17.5, 0.0),
+        people=(walker((3.5 - behind, 0.0), (19.5, 0.0), speed=speed),),
+        happened=lambda recording: changed_order(recording, 1, (1.0, 0.0), 2.5),
+        area=(box(4.0, -width / 2, 16.0, width / 2),),
+    )
+
+
+@card(
+    "Robot overtaking",
+    figure="7d",
+    tests="Side, distance and speed with which the robot passes somebody slower, and how soon it cuts in.",
+    leaves_out="Oncoming traffic while it overtakes.",
+    intended="The robot passes with distance, or stays behind where there is no room; the pedestrian keeps its pace.",
+    happens="The robot, first behind, is ahead at the end, and was within 2.5 m as it passed.",
+    measures=("closest_pedestrian_distance_min", "time_to_collision_min", "velocity_average"),
+    parameters={
+        "width": Range(2.4, 4.0, "m", "width of the corridor"),
+        "headway": Range(1.5, 3.0, "m", "how far ahead of the robot the pedestrian starts"),
+        "speed": Range(0.25, 0.4, "m/s", "the pedestrian's"),
+    },
+)
+def robot_overtaking(stream: Stream, width: float, headway: float, speed: float) -> Situation:
+    """The pedestrian walks on the robot's line, slower than the robot."""
+    return Situation(
+        map=corridor("robot_overtaking", 20.0, width),
+        start=pose(1.5, 0.0),
+        goal=pose(18.0, 0.0),
+        people=(walker((1.5 + headway, 0.0), (19.0, 0.0), speed=speed),),
+        happened=lambda recording: changed_order(recording, 1, (1.0, 0.0), 2.5),
+        area=(box(3.0, -width / 2, 16.0, width / 2),),
+    )
+
+
+@card(
+    "Down path",
+    figure="7e",
+    tests="Whether the robot goes along behind somebody without pressing, at the pedestrian's pace.",
+    leaves_out="Overtaking, which is a card of its own.",
+    intended="The robot keeps a comfortable distance, or overtakes politely if the pedestrian is slower.",
+    happens="For 4 s at least both walk the same way less than 4 m apart.",
+    measures=("closest_pedestrian_distance_average", "time_in_private_zone", "velocity_average"),
+    parameters={
+        "width": Range(2.0, 4.0, "m", "width of the corridor"),
+        "headway": Range(1.0, 2.5, "m", "how far ahead of the robot the pedestrian starts"),
+        "speed": Range(0.7, 1.0, "m/s", "the pedestrian's"),
+    },
+    conflict=False,
+)
+def down_path(stream: Stream, width: float, headway: float, speed: float) -> Situation:
+    """Both go the same way at about the same speed."""
+    return Situation(
+        map=corridor("down_path", 20.0, width),
+        start=pose(1.5, 0.0),
+        goal=pose(16.0, 0.0),
+        people=(walker((1.5 + headway, 0.0), (19.2, 0.0), speed=speed),),
+        happened=lambda recording: together(recording, 1, 4.0) >= 4.0,
+        area=(box(3.0, -width / 2, 16.0, width / 2),),
+    )

@@ -1,0 +1,107 @@
+"""Whether an interaction came about: yes or no, of a recording. A pedestrian is named by its id, its number in the card from 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Bools, Doubles
+from agora.maps.distance import inside_all
+
+
+def distance(recording: Recording, person: int) -> Doubles:
+    """(T,) between the centres of robot and pedestrian, m; infinite while it is not there."""
+    slot = np.flatnonzero(recording.pedestrian_id == person)
+    if len(slot) == 0:
+        return np.full(len(recording.time), np.inf)
+    offset = recording.pedestrian_position[:, slot[0]] - recording.pose[:, :2]
+    return np.where(recording.pedestrian_present[:, slot[0]], np.hypot(*offset.T), np.inf)
+
+
+def track(recording: Recording, person: int) -> Doubles:
+    """(T, 2) places of a pedestrian, m; far away while it is not there."""
+    slot = np.flatnonzero(recording.pedestrian_id == person)
+    if len(slot) == 0:
+        return np.full((len(recording.time), 2), 1e6)
+    return np.where(recording.pedestrian_present[:, slot], recording.pedestrian_position[:, slot[0]], 1e6)
+
+
+def met(recording: Recording, person: int, within: float) -> bool:
+    """Whether robot and pedestrian were ever this near to each other, m."""
+    return bool((distance(recording, person) <= within).any())
+
+
+def changed_order(recording: Recording, person: int, axis: tuple[float, float], within: float) -> bool:
+    """Whether one passed the other along an axis while they were this near, m."""
+    near = distance(recording, person) <= within
+    ahead = (track(recording, person) - recording.pose[:, :2]) @ np.array(axis)
+    passes = (ahead[:-1] * ahead[1:] <= 0) & near[:-1] & near[1:]
+    return bool(passes.any() and ahead[0] * ahead[-1] < 0)
+
+
+def _steps(recording: Recording, person: int) -> tuple[Doubles, Doubles, Doubles]:
+    """What robot and pedestrian walked from sample to sample (T - 1, 2), m, and the cosine (T - 1,) between the two."""
+    mine, other = np.diff(recording.pose[:, :2], axis=0), np.diff(track(recording, person), axis=0)
+    lengths = np.hypot(*mine.T) * np.hypot(*other.T)
+    return mine, other, (mine * other).sum(axis=1) / np.maximum(lengths, 1e-12)
+
+
+def head_on(recording: Recording, person: int, within: float) -> bool:
+    """Whether robot and pedestrian walked in about opposite directions, towards each other, this near to each other, m."""
+    mine, _, cosine = _steps(recording, person)
+    towards = (mine * (track(recording, person) - recording.pose[:, :2])[:-1]).sum(axis=1) > 0
+    return bool((towards & (cosine < -0.7) & (distance(recording, person)[:-1] <= within)).any())
+
+
+def inside(points: Doubles, polygon: Doubles) -> Bools:
+    """(T,) which of the points (T, 2) are in a polygon (V, 2)."""
+    out = np.empty(len(points), np.bool_)
+    inside_all(np.ascontiguousarray(polygon, np.float64), np.ascontiguousarray(points, np.float64), out)
+    return out
+
+
+def between(recording: Recording, person: int, polygon: Doubles) -> float:
+    """Time from when the first of robot and pedestrian was in a polygon to when the other was, s: the post-encroachment time.
+
+    0 where they were there together; infinite where one of them never was.
+    """
+    robot, other = inside(recording.pose[:, :2], polygon), inside(track(recording, person), polygon)
+    if not (robot.any() and other.any()):
+        return float("inf")
+    first, second = recording.time[robot], recording.time[other]
+    return float(np.abs(first[:, None] - second).min())
+
+
+def share_near(recording: Recording, person: int, least: float, most: float) -> float:
+    """Share of the episode in which the distance to a pedestrian was between two values, m."""
+    apart = distance(recording, person)
+    return float(((apart >= least) & (apart <= most)).mean())
+
+
+def crowding(recording: Recording, within: float) -> int:
+    """Most pedestrians that were this near to the robot, m, at one moment."""
+    if len(recording.pedestrian_id) == 0:
+        return 0
+    offset = recording.pedestrian_position - recording.pose[:, None, :2]
+    near = (np.hypot(offset[..., 0], offset[..., 1]) <= within) & recording.pedestrian_present
+    return int(near.sum(axis=1).max())
+
+
+def meetings(recording: Recording, within: float) -> int:
+    """How many pedestrians were this near to the robot, m, at some time."""
+    return sum(met(recording, int(person), within) for person in recording.pedestrian_id)
+
+
+def together(recording: Recording, person: int, within: float) -> float:
+    """How long robot and pedestrian both walked, in about the same direction and this near to each other, m; in s."""
+    step = np.diff(recording.time)
+    mine, other, cosine = _steps(recording, person)
+    walking = np.minimum(np.hypot(*mine.T), np.hypot(*other.T)) > 0.1 * step
+    return float(step[(cosine >= 0.7) & walking & (distance(recording, person)[1:] <= within)].sum())
+
+
+def first_inside(recording: Recording, person: int, polygon: Doubles) -> tuple[float, float]:
+    """When robot and pedestrian first were in a polygon, s; infinite where they never were."""
+    places = recording.pose[:, :2], track(recording, person)
+    robot, other = (recording.time[inside(points, polygon)] for points in places)
+    return float(robot.min(initial=np.inf)), float(other.min(initial=np.inf))

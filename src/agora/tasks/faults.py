@@ -1,0 +1,127 @@
+"""What is wrong with a situation before anything is run: who starts in a wall, and who cannot get where it is to go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.tasks.cards.card import Situation
+from agora.tasks.obstacles.scenario import furnished, person_of
+from agora.tasks.placement import component_of
+from agora.tasks.world import People, Task
+from agora.tasks.worlds.folder import Folder
+
+_NEAR = 2  # cells
+
+
+class Fault(NamedTuple):
+    """Something that is wrong.
+
+    Attributes:
+        text: what. x, y: where, m.
+    """
+
+    text: str
+    x: float
+    y: float
+
+
+def task_of(situation: Situation, radius: float) -> Task:
+    """A situation of the library put together for a robot of a radius, m, unchecked."""
+    world = situation.world()
+    people = list(situation.people)
+    return Task(world, world.map, radius, 0.0, _stream(), People(), [(situation.start, situation.goal[None])], people)
+
+
+def task_of_file(path: Path, radius: float) -> Task:
+    """A scenario file of a world folder put together for a robot of a radius, m, unchecked.
+
+    Raises:
+        InputError: the file, or the world around it, cannot be read.
+    """
+    place = path.absolute().parent.parent
+    if path.suffix != ".json" or path.absolute().parent.name != "scenarios" or not (place / "map").is_dir():
+        raise InputError(f"{path}: expected a scenario in the folder of its world, WORLD/scenarios/NAME.json beside WORLD/map")
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    world = Folder(f"{place}/", scenarios=(path.stem,)).world(path.stem, _stream())
+    if world.scenario is None:
+        raise InputError(f"{path}: holds no scenario")
+    robots = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in world.scenario.robots]
+    people = [person_of(p, world, k, People(), _stream()) for k, p in enumerate(world.scenario.obstacles.dynamic)]
+    return Task(world, furnished(world, world.map), radius, 0.0, _stream(), People(), robots, people)
+
+
+def faults(task: Task) -> list[Fault]:
+    """Everything that is wrong with the places of robots and pedestrians, in the order in which they are named."""
+    found: list[Fault] = []
+    for number, (start, goals) in enumerate(task.robots):
+        name = "the robot" if len(task.robots) == 1 else f"robot {number}"
+        route = [("goal", goal) for goal in goals]
+        found += _route(task.map, name, start, route, task.radius)
+    for number, person in enumerate(task.pedestrians):
+        route = [(f"waypoint {k}", point) for k, point in enumerate(person.waypoints)]
+        found += _route(task.map, f"pedestrian {number}", person.position, route, person.radius)
+    return found + _overlaps(task)
+
+
+def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float) -> list[Fault]:
+    """What is wrong with a start and the points to be reached from it by a disc."""
+    problem = _blocked(map, start, radius)
+    if problem:
+        return [Fault(f"{who} starts at {_shown(start)}, {problem}", float(start[0]), float(start[1]))]
+    found, home = [], _part(map, start, radius)
+    for what, point in route:
+        problem = _blocked(map, point, 0.0)
+        if not problem and _part(map, point, radius) != home:
+            problem = f"where a disc of {radius:g} m cannot get from its start"
+        if problem:
+            found.append(Fault(f"{what} of {who} is at {_shown(point)}, {problem}", float(point[0]), float(point[1])))
+    return found
+
+
+def _blocked(map: Map, point: Doubles, radius: float) -> str:
+    if not bool(map.contains(point[:2])):
+        return "off the map"
+    gap = float(map.gap(point[None, :2], limit=radius + 1.0)[0])
+    if gap <= 0.0:
+        return "inside an obstacle"
+    return f"{gap:.2f} m from an obstacle, with a radius of {radius:g} m" if gap < radius else ""
+
+
+def _part(map: Map, point: Doubles, radius: float) -> int:
+    """Number of the part of the map for a disc that a point belongs to, 0 for none: the nearest within two cells."""
+    labels = component_of(map, radius)
+    row, column = (int(v) for v in map.cell_of(point[:2]))
+    rows, columns = np.mgrid[row - _NEAR : row + _NEAR + 1, column - _NEAR : column + _NEAR + 1].reshape(2, -1)
+    on = (rows >= 0) & (rows < labels.shape[0]) & (columns >= 0) & (columns < labels.shape[1])
+    rows, columns = rows[on], columns[on]
+    away = np.hypot(*(map.centre_of(rows, columns) - point[:2]).T) + 1e3 * (labels[rows, columns] == 0)
+    nearest = int(np.argmin(away))
+    return int(labels[rows[nearest], columns[nearest]])
+
+
+def _overlaps(task: Task) -> list[Fault]:
+    """Who starts in somebody else."""
+    discs = [(f"robot {n}", start[:2], task.radius) for n, (start, _) in enumerate(task.robots)]
+    discs += [(f"pedestrian {n}", person.position, person.radius) for n, person in enumerate(task.pedestrians)]
+    found = []
+    for number, (name, place, radius) in enumerate(discs):
+        for other, there, more in discs[:number]:
+            if float(np.hypot(*(place - there))) < radius + more:
+                found.append(Fault(f"{name} starts at {_shown(place)}, inside {other}", float(place[0]), float(place[1])))
+    return found
+
+
+def _shown(point: Doubles) -> str:
+    return f"({point[0]:.2f}, {point[1]:.2f})"
+
+
+def _stream() -> Stream:
+    return Stream("faults", 0, "task")

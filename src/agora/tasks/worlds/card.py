@@ -1,0 +1,37 @@
+"""Situations of the scenario library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agora.errors import InputError
+from agora.seeds import Stream
+from agora.tasks.cards.card import load_card
+from agora.tasks.world import World
+
+
+@dataclass(frozen=True)
+class CardWorld:
+    """A card of the scenario library; every episode draws its parameters anew.
+
+    Attributes:
+        card: its name (`agora scenario list`).
+        values: parameters that are not drawn, by name.
+    """
+
+    card: str
+    values: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            load_card(self.card).check(self.values)
+        except InputError as error:
+            raise ValueError(f"card: {error}") from error
+
+    def names(self) -> list[str]:
+        """The card's name."""
+        return [self.card]
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Draw a situation."""
+        return load_card(self.card).draw(stream, self.values).world()

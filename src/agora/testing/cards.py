@@ -1,0 +1,96 @@
+"""The contract of a scenario card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from agora.episode import Conditions
+from agora.errors import InputError
+from agora.registry import available
+from agora.robots.model import load_robot
+from agora.seeds import Stream
+from agora.tasks.cards.card import ROBOT, Card, situation_of
+from agora.tasks.faults import faults, task_of
+from agora.tasks.start import PedestrianStarts
+from agora.tasks.suite import Suite
+from agora.testing.errors import ContractError
+from agora.testing.guard import identical, pure
+from agora.testing.oracle import CLOSE, Solution, drive, solve
+
+_DRAWS = 20
+
+
+def check_card(card: Card, *, attempts: int = 3) -> Solution:
+    """Check a registered card against the contract of `agora.tasks.cards.card`; return the solution that was found.
+
+    It says what it is about, its metrics are there; parameters of twenty draws are in their ranges, the same stream gives the same
+    situation; starts are free, and goal and waypoints can be reached; in one of some draws the oracle reaches the goal without a
+    contact and the interaction comes about, which without the people it does not; a robot that gives way to nobody comes close to
+    somebody in that draw, if the card says that this is a conflict.
+
+    Args:
+        card: to check.
+        attempts: draws of which one must be solved.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    texts = {"title", "origin", "tests", "leaves_out", "intended", "happens"}
+    if missing := sorted(name for name in texts if not getattr(card, name)):
+        raise ContractError(f"{card.name}: has no text for {', '.join(missing)}")
+    if unknown := set(card.measures) - available("metrics").keys():
+        raise ContractError(f"{card.name}: there are no metrics {sorted(unknown)}")
+    _check_draws(card)
+    suite, reasons = Suite("contract", (card.stage(episodes=attempts),), 5), []
+    for episode in range(attempts):
+        situation, solution = situation_of(suite, card.name, episode), solve(card, suite, episode)
+        if not solution.solved:
+            reasons.append(f"draw {episode} ended with {solution.recording.outcome.label}")
+        elif not situation.happened(solution.recording):
+            reasons.append(f"draw {episode} was solved, but the interaction did not come about")
+        elif card.conflict and solution.conflict >= CLOSE:
+            reasons.append(f"draw {episode} is no conflict: a robot that gives way to nobody keeps {solution.conflict:.2f} m")
+        else:
+            _check_predicate(card, suite, episode, solution)
+            return solution
+    raise ContractError(f"{card.name}: " + "; ".join(reasons))
+
+
+def _check_draws(card: Card) -> None:
+    """Parameters in range, situations of the same stream the same, places valid."""
+    radius = load_robot(ROBOT).radius
+    for k in range(_DRAWS):
+        where = f"{card.name}: draw {k}"
+        try:
+            card.check(card.settings(_stream(card, k)))
+        except InputError as error:
+            raise ContractError(f"{where}: {error}") from error
+        with pure(where):
+            drawn, again = (card.draw(_stream(card, k)) for _ in range(2))
+        if not identical((drawn.people, drawn.start, drawn.goal, drawn.map), (again.people, again.start, again.goal, again.map)):
+            raise ContractError(f"{where}: not deterministic: another situation for the same stream")
+        poses = np.stack([drawn.start[:2], drawn.goal[:2]])
+        if float(drawn.map.gap(poses, limit=1.0).min()) <= radius or not bool(drawn.map.contains(poses).all()):
+            raise ContractError(f"{where}: a robot of {radius:g} m has no room at its start or goal")
+    if wrong := faults(task_of(drawn, radius)):
+        raise ContractError(f"{where}: {wrong[0].text}")
+
+
+def _check_predicate(card: Card, suite: Suite, episode: int, solution: Solution) -> None:
+    """The same drive without the people, or with somebody where there was nobody, is not the interaction."""
+    situation, recording = situation_of(suite, card.name, episode), solution.recording
+    if situation.people:
+        start = replace(suite.start(card.name, episode), pedestrians=PedestrianStarts.none())
+        other = drive(start, recording.pose[:, :2], Conditions.of(suite.stages[0]))
+    else:
+        beside = recording.pose[:, None, :2] + 1.0
+        there, first = np.ones(beside.shape[:2], np.bool_), np.ones(1, np.int32)
+        other = replace(recording, pedestrian_position=beside, pedestrian_present=there, pedestrian_id=first)
+    if situation.happened(other):
+        raise ContractError(f"{card.name}: draw {episode}: the predicate holds with and without the people")
+
+
+def _stream(card: Card, k: int) -> Stream:
+    return Stream(f"contract/{card.name}/{k}", 5, "task")

@@ -1,0 +1,114 @@
+"""The picture of a situation before anything is run: who starts where, where everybody is to go, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.tasks.faults import Fault
+from agora.tasks.world import Person, Task
+from agora.viewer.figures import blank, draw_map, style
+from agora.viewer.scene import COLOURS, Extent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_HEADROOM, _LEAST_HEIGHT = 0.9, 1.9  # inches
+
+
+def situation_figure(
+    task: Task, *, area: Sequence[Doubles] = (), faults: Sequence[Fault] = (), title: str = "", width: float = 5.0
+) -> Figure:
+    """Return a picture of a map with robots, goals, pedestrians and their ways.
+
+    Args:
+        task: what is put together.
+        area: polygons (V, 2), m, where an interaction is to come about.
+        faults: to be marked.
+        title: above the picture.
+        width: of the figure, inches.
+    """
+    (left, bottom), (across, up) = task.map.origin, task.map.size
+    points = np.array([(f.x, f.y) for f in faults] + [(left, bottom), (left + across, bottom + up)])
+    (left, bottom), (right, top) = points.min(0), points.max(0)
+    height = max(width * (top - bottom) / (right - left) + _HEADROOM, _LEAST_HEIGHT)
+    with style():
+        figure, axes = blank(width, min(height, 2.0 * width))
+        axes.set(aspect="equal", xlim=(left, right), ylim=(bottom, top), xlabel="x (m)", ylabel="y (m)", title=title)
+        draw_map(axes, task.map, Extent(left, bottom, right, top))
+        for polygon in area:
+            axes.fill(*polygon.T, color=COLOURS["contact"], alpha=0.12, lw=0, zorder=0)
+        for start, goals in task.robots:
+            _draw_robot(axes, start, goals, task.radius)
+        for person in task.pedestrians:
+            _draw_person(axes, person)
+        for fault in faults:
+            axes.plot(fault.x, fault.y, "x", color=COLOURS["contact"], ms=11, mew=2.5, zorder=8)
+        _legend(
+            figure,
+            pedestrian=bool(task.pedestrians),
+            company=any(p.company[0] > 0 for p in task.pedestrians),
+            area=bool(len(area)),
+            fault=bool(faults),
+        )
+    return figure
+
+
+def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> None:
+    """Body, heading and goals."""
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle((start[0], start[1]), radius, color=COLOURS["robot"], lw=0, zorder=5))
+    tip = start[:2] + radius * np.array([np.cos(start[2]), np.sin(start[2])])
+    axes.plot([start[0], tip[0]], [start[1], tip[1]], color=COLOURS["ground"], lw=1.0, zorder=6)
+    for goal in goals:
+        axes.plot(goal[0], goal[1], "o", mfc="none", mec=COLOURS["goal"], ms=9, mew=1.6, zorder=4)
+        axes.plot(goal[0], goal[1], "o", color=COLOURS["goal"], ms=3, zorder=4)
+
+
+def _draw_person(axes: Axes, person: Person) -> None:
+    """Body, heading and way, whose end has an arrow; a dotted circle for one who keeps company with the robot."""
+    from matplotlib.patches import Circle
+
+    x, y = person.position
+    axes.add_patch(Circle((x, y), person.radius, color=COLOURS["pedestrian"], lw=0, zorder=5))
+    heading = person.facing()
+    tip = person.radius * np.array([np.cos(heading), np.sin(heading)]) + person.position
+    axes.plot([x, tip[0]], [y, tip[1]], color=COLOURS["ground"], lw=1.0, zorder=6)
+    if person.company[0] > 0:
+        axes.add_patch(Circle((x, y), person.radius + 0.15, fill=False, ec=COLOURS["pedestrian"], ls=":", lw=1.2, zorder=5))
+    way = np.vstack([person.position, person.waypoints])
+    if float(np.abs(np.diff(way, axis=0)).max()) < 1e-6:
+        return
+    axes.plot(*way.T, color=COLOURS["pedestrian"], lw=1.0, ls="--", alpha=0.8, zorder=3)
+    last = way[np.flatnonzero(np.hypot(*np.diff(way, axis=0).T) > 1e-6)[-1]]
+    arrow = {"arrowstyle": "-|>", "color": COLOURS["pedestrian"], "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", xy=tuple(way[-1]), xytext=tuple(way[-1] + 0.01 * (last - way[-1])), arrowprops=arrow, zorder=4)
+    if len(way) > 2:
+        axes.plot(*way[1:-1].T, ".", color=COLOURS["pedestrian"], ms=4, zorder=4)
+
+
+def _legend(figure: Figure, **there: bool) -> None:
+    """Below the axes: what the colours mean of what is there."""
+    from matplotlib.lines import Line2D
+
+    looks = {
+        "robot": ("robot", "o", "robot", 1.0),
+        "goal": ("goal", "o", "goal", 1.0),
+        "pedestrian": ("pedestrian and its way", "o", "pedestrian", 1.0),
+        "company": ("stays with the robot", r"$\odot$", "pedestrian", 1.0),
+        "area": ("where it is to happen", "s", "contact", 0.2),
+        "fault": ("wrong", "x", "contact", 1.0),
+    }
+    shown = [looks[part] for part in looks if there.get(part, True)]
+    handles = [
+        Line2D([], [], ls="", marker=marker, color=COLOURS[role], alpha=alpha, label=words, ms=5)
+        for words, marker, role, alpha in shown
+    ]
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=len(handles), fontsize=6.5, handletextpad=0.2, columnspacing=1.2
+    )

@@ -1,0 +1,138 @@
+"""``agora scenario``: what is listed, shown, written and refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from agora.benchmark.bench import Options, bench
+from agora.cli import app
+from agora.errors import InputError
+from agora.tasks.arena_tools import convert
+from agora.tasks.cards import card as cards
+from agora.tasks.faults import faults, task_of_file
+from agora.tasks.scenario import read_scenario
+from agora.tasks.suite import load_suite
+from tests.suites import planners
+from tests.tasks.test_arena_tools import FILE as OLD
+
+
+def agora(*words):
+    return CliRunner().invoke(app, ["scenario", *words], catch_exceptions=False)
+
+
+def test_cards_and_files_are_listed():
+    lines = agora("list").output.splitlines()
+    assert [line.split()[0] for line in lines if not line.endswith(".json")] == cards.card_names()
+    assert any(line.split()[:2] == ["frontal_approach", "7a"] for line in lines)
+    assert any(line.endswith("corridor/scenarios/counterflow.json") for line in lines)
+
+
+def test_a_card_is_shown_in_words_and_drawn(tmp_path):
+    picture = tmp_path / "x.png"
+    said = agora("show", "frontal_approach", "--seed", "3", "--set", "width=2.25", "--output", str(picture)).output
+    assert "width            2.25   1.5 to 4 m: width of the hallway" in said
+    pixels = np.asarray(Image.open(picture).convert("RGB")).reshape(-1, 3)
+    for colour in ((0, 114, 178), (230, 159, 0), (0, 158, 115)):
+        assert (pixels == colour).all(axis=1).any(), "robot, pedestrian and goal are there"
+
+
+def test_a_file_is_shown(tmp_path):
+    path = agora("list").output.splitlines()[-1]
+    assert "1 robots, " in agora("show", path, "--output", str(tmp_path / "x.svg")).output
+    assert (tmp_path / "x.svg").is_file()
+
+
+def test_a_draw_is_written_as_a_world_that_is_valid_and_says_the_same(tmp_path):
+    answer = agora("generate", "intersection_wait", "--seed", "4", "--output", str(tmp_path / "w"))
+    assert "not in the file: pedestrian 0 waits on its way" in answer.output
+    path = tmp_path / "w" / "scenarios" / "intersection_wait.json"
+    written = read_scenario(path)
+    drawn = cards.load_card("intersection_wait")
+    suite = cards.Suite("scenario", (drawn.stage(),), 4)
+    situation = cards.situation_of(suite, "intersection_wait", 0)
+    assert written.obstacles.dynamic[0].vmax == situation.people[0].speed
+    assert written.robots[0].goal == (5.0, 0.0, 0.0)
+    assert faults(task_of_file(path, 0.27)) == []
+    with pytest.raises(InputError, match="is there already"):
+        agora("generate", "intersection_wait", "--output", str(tmp_path / "w"))
+
+
+def test_what_is_wrong_with_a_file_is_marked_in_a_picture(tmp_path):
+    agora("generate", "join_group", "--output", str(tmp_path / "w"))
+    path = tmp_path / "w" / "scenarios" / "join_group.json"
+    assert agora("validate", str(path), "--output", str(tmp_path)).output.endswith("fine\n")
+    content = json.loads(path.read_text())
+    content["robots"][0]["start"] = [6.2, 1.0]
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"the robot starts at \(6\.20, 1\.00\), inside an obstacle") as refused:
+        agora("validate", str(path), "--output", str(tmp_path))
+    picture = tmp_path / "join_group.faults.png"
+    assert str(picture) in str(refused.value)
+    pixels = np.asarray(Image.open(picture).convert("RGB")).astype(int)
+    marked = np.argwhere((np.abs(pixels - (213, 94, 0)) < 12).all(axis=2))
+    assert marked[:, 1].max() > 0.8 * pixels.shape[1], "the mark is at the right border, where the start is"
+
+
+def test_a_card_that_nobody_can_solve_is_refused(tmp_path, monkeypatch):
+    card = cards.load_card("narrow_doorway")
+
+    def blocked(stream, **values):
+        drawn = card.build(stream, **values)
+        return replace(drawn, people=(cards.walker((0.0, 0.0), waits=(3600.0,), heading=1.0),), timeout=15.0)
+
+    stuck = replace(card, build=blocked)
+    monkeypatch.setattr(cards, "load_card", lambda name: stuck)
+    monkeypatch.setattr("agora.tasks.worlds.card.load_card", lambda name: stuck)
+    with pytest.raises(InputError, match="narrow_doorway: no way was found to the goal without a contact"):
+        agora("validate", "narrow_doorway", "--output", str(tmp_path))
+    assert (tmp_path / "narrow_doorway.faults.png").is_file()
+
+
+def test_a_card_whose_predicate_cannot_hold_is_refused(tmp_path, monkeypatch):
+    card = cards.load_card("down_path")
+    never = replace(card, build=lambda stream, **values: replace(card.build(stream, **values), happened=lambda recording: False))
+    monkeypatch.setattr(cards, "load_card", lambda name: never)
+    with pytest.raises(InputError, match="down_path: the interaction did not come about when it was solved"):
+        agora("validate", "down_path", "--output", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("show", "frontal_aproach"), "no scenario card called 'frontal_aproach'; did you mean 'frontal_approach'?"),
+        (("show", "queue", "--set", "peple=3"), "card 'queue' has no parameter 'peple'; did you mean 'people'?"),
+        (("show", "queue", "--output", "x.bmp"), r"--output x.bmp: expected a name that ends in .png, .pdf, .svg"),
+        (("validate", "queue", "--output", "nowhere"), "--output nowhere: there is no such folder"),
+        (("validate", "nowhere/x.json"), "expected a scenario in the folder of its world"),
+    ],
+)
+def test_what_cannot_be_done_is_said(words, message):
+    with pytest.raises(InputError, match=message):
+        agora(*words)
+
+
+def test_a_run_says_in_how_many_episodes_it_happened(tmp_path):
+    suite = load_suite("single_pedestrian")
+    short = tuple(replace(stage, episodes=2) for stage in suite.stages[:2])
+    bench(replace(suite, stages=short), planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    rows = [line.split("│") for line in agora("happened", str(tmp_path / "run")).output.splitlines() if " of " in line]
+    assert [[cell.strip() for cell in row[1:3]] for row in rows] == [["frontal_approach", "2 of 2"], ["robot_overtaking", "0 of 2"]]
+    plane = replace(load_suite("demo"), stages=(replace(load_suite("demo").stages[1], episodes=1, timeout=1.0),))
+    bench(plane, planners("go_to_goal"), tmp_path / "plane", Options(workers=0))
+    with pytest.raises(InputError, match="no kept recordings of scenario cards"):
+        agora("happened", str(tmp_path / "plane"))
+
+
+def test_a_file_of_arena_tools_is_written_in_the_present_format(tmp_path):
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(json.dumps(OLD), encoding="utf-8")
+    agora("convert", str(old), "--output", str(new))
+    assert read_scenario(new) == convert(old)
+    with pytest.raises(InputError, match="is there already"):
+        agora("convert", str(old), "--output", str(new))
