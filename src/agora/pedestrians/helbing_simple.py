@@ -1,4 +1,8 @@
-"""The social force of CrowdNav's family (code of DS-RNN and AG-RL): relaxation and isotropic repulsion, nothing else."""
+"""The social force of CrowdNav's family: relaxation and isotropic repulsion, nothing else.
+
+The code of S. Liu et al., "Decentralized structural-RNN for robot crowd navigation with deep reinforcement learning", ICRA 2021
+(DS-RNN), and "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023 (AG-RL).
+"""
 
 from __future__ import annotations
 

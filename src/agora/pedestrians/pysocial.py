@@ -1,6 +1,6 @@
 """PySocial: the forces of PySocialForce 1.1.2 (Y. Gao), as Arena's crowds use them.
 
-Social force: `agora.pedestrians.moussaid`. Group terms: the forms that the package calls alternative (from pedsim_ros).
+Social force: Moussaid et al. 2009 (`agora.pedestrians.moussaid`). Group terms: the forms that the package calls alternative (from pedsim_ros).
 
 What the package does and this does not:
 - it subtracts two angles without wrapping the difference into (-pi, pi], so that its social force depends on the direction of
@@ -92,7 +92,7 @@ def _pysocial(parameters, dt, sees, pedestrians, traits, waypoints, robots, robo
 
 @dataclass(frozen=True)
 class PySocial:
-    """Pedestrians of PySocialForce 1.1.2; the file's docstring tells where they differ from the package.
+    """Pedestrians of PySocialForce 1.1.2; they differ from the package where that has mistakes.
 
     A robot that is seen is a neighbour without a group.
 
