@@ -152,6 +152,7 @@ def test_every_problem_of_a_file_is_reported_with_its_line_and_key():
         ("seed: 7", "seed: 7.0", "w.yaml:3: seed: expected an integer, got 7.0"),
         ("seed: 7", "seed: true", "w.yaml:3: seed: expected an integer, got true"),
         ("seed: 7", "seed: '7'", "w.yaml:3: seed: expected an integer, got '7'; remove the quotes"),
+        ("size: [3, 4.5]", "size: [3, nan]", "w.yaml:4: size[1]: expected a number, got 'nan'"),
         ("seed: 7", "seed: 7\nclosed: 1", "w.yaml:4: closed: expected true or false, got 1"),
         ("seed: 7", "seed: 7\nclosed: yes", "w.yaml:4: closed: expected true or false, got 'yes'"),
         ("seed: 7", "seed: 7\nseed: 8", "w.yaml:4: seed: this key is here twice; the first is on line 3"),

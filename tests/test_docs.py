@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from agora.cli import app
 from agora.registry import available, load
 from agora.robots.model import robot_names
+from agora.tasks.cards.card import card_names
 
 ROOT = Path(__file__).resolve().parents[1]
 MANUAL = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "generated"} & set(path.parts))
@@ -89,9 +90,14 @@ def test_the_links_of_readme_and_contributing_lead_somewhere():
 
 def test_the_readme_lists_what_is_registered():
     rows = dict(re.findall(r"^\| ([a-z ]+) \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
-    kinds = {"local planners": "planners"} | {k.replace("_", " "): k for k in ("global_planners", "crowd_models", "map_generators")}
+    kinds = {"local planners": "planners"} | {
+        k.replace("_", " "): k for k in ("global_planners", "crowd_models", "map_generators", "costmap_layers")
+    }
     for title, kind in kinds.items():
         assert re.findall(r"`(\w+)`", rows[title]) == sorted(available(kind))
+    assert set(re.findall(r"`(\w+)`", rows["behaviours of pedestrians"])) == set(available("behaviours"))
+    assert set(re.findall(r"`(\w+)`", rows["task modes"])) == {*available("robots_modes"), *available("obstacles_modes")}
+    assert rows["scenario cards"].split(",")[0] == str(len(card_names()))
     assert rows["metrics"].split(",")[0] == str(len(available("metrics")))
     assert rows["robots"].split(":")[0] == str(len(robot_names()))
 

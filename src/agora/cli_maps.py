@@ -118,13 +118,18 @@ def export(
     height: Height = 2.5,
 ) -> None:
     """Write a place as 3-D files: for Gazebo (sdf), MuJoCo (mjcf), viewers and engines (glb, obj), Unity (unity)."""
+    from agora.errors import InputError
+    from agora.maps.world3d.export import KINDS
     from agora.maps.world3d.export import export as write
     from agora.maps.world3d.solids import solids
 
+    wanted = _split(kinds)
+    if not wanted:
+        raise InputError(f"--export: expected some of {', '.join(KINDS)}, got nothing")
     name, shown = _named(place, seed)
     world = solids(shown, height=height, name=name)
     with _whole(output) as folder:
-        files = [path.name for path in write(world, folder, _split(kinds))]
+        files = [path.name for path in write(world, folder, wanted)]
     cells = f"{world.boxes} boxes of cells ({world.runs} if merged along one axis)"
     typer.echo(f"{name}: {cells}, {len(world.walls) - bool(world.boxes)} shapes, {len(world.furniture)} pieces of furniture")
     for file in files:

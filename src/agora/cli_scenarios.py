@@ -169,11 +169,11 @@ def _drawn(name: str, seed: int, values: str, robot: str) -> tuple[Card, Suite, 
     from agora.tasks.faults import task_of
     from agora.tasks.suite import Suite
 
-    card = load_card(name)
+    card, radius = load_card(name), load_robot(robot).radius
     given: dict[str, Any] = parse_parameters(values, "--set")
     suite = Suite("scenario", (card.stage(robot=robot, values=given),), seed)
     situation = situation_of(suite, name, 0)
-    return card, suite, situation, task_of(situation, load_robot(robot).radius)
+    return card, suite, situation, task_of(situation, radius)
 
 
 def _describe(card: Card, suite: Suite, seed: int) -> None:

@@ -349,10 +349,9 @@ def _described(kind: Any) -> str:
 
 def _looks_numeric(text: str) -> bool:
     try:
-        float(text)
+        return math.isfinite(float(text))
     except ValueError:
         return False
-    return True
 
 
 def plain(value: Any) -> Any:

@@ -113,6 +113,8 @@ def test_cells_and_centres_are_inverse_where_the_origin_has_unequal_parts(rng):
     np.testing.assert_array_equal(np.stack(m.cell_of(m.centre_of(rows, columns))), [rows, columns])
     np.testing.assert_allclose(m.centre_of(0, 2), [-3.2 + 2.5 * 0.13, 1.7 + 0.5 * 0.13])
     assert m.cell_of([-3.19, 1.7 + 28.5 * 0.13])[0] == 28
+    row, column = m.cell_of([-1e12, 1e300])
+    assert column < 0 and row >= m.shape[0]
     assert m.size == pytest.approx((37 * 0.13, 29 * 0.13))
 
 

@@ -62,6 +62,15 @@ def test_zones_of_a_category_share_a_colour_that_the_legend_names():
     assert [axes.get_title() for axes in figure.axes] == ["hall", "hall"]
 
 
+def test_a_place_that_is_wide_fills_its_figure():
+    wide = Place(Map("corridor", 0.1, (-3.0, 5.0), np.zeros((30, 150), bool)), (), ())
+    for columns, places in ((1, [wide]), (2, [wide, wide, wide])):
+        figure = place_figure(places, columns=columns, width=9.0)
+        figure.canvas.draw()
+        used = sum(box.width * box.height for box in (axes.get_window_extent() for axes in figure.axes[: len(places)]))
+        assert used / np.prod(figure.canvas.get_width_height()) > 0.45 * len(places) / len(figure.axes)
+
+
 def test_the_same_places_give_the_same_bytes(tmp_path):
     one, other = (save(place_figure([place(Furniture("plant", 1.0, 7.0))]), tmp_path / f"{k}.png").read_bytes() for k in (1, 2))
     assert one == other

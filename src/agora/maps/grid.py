@@ -18,6 +18,7 @@ LARGEST = 16384
 """Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
 
 _EDGE = np.float32(1.001)
+_FAR_CELL = 1 << 30  # row or column of what is farther off than numbers of cells go
 
 
 def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
@@ -186,7 +187,8 @@ class Map:
 
     def cell_of(self, points: ArrayLike) -> tuple[Ints, Ints]:
         """Return row and column of the cells that hold points (..., 2); outside the map they are beyond its size or negative."""
-        cells = np.floor((np.asarray(points, np.float64) - self.origin) / self.resolution).astype(np.int32)
+        cells = np.floor((np.asarray(points, np.float64) - self.origin) / self.resolution)
+        cells = np.clip(cells, -_FAR_CELL, _FAR_CELL).astype(np.int32)
         return cells[..., 1], cells[..., 0]
 
     def centre_of(self, rows: ArrayLike, columns: ArrayLike) -> Doubles:

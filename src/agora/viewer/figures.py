@@ -124,7 +124,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
     """Write a figure as ``.png``, ``.pdf`` or ``.svg``; the same figure gives the same bytes.
 
     Raises:
-        InputError: another kind of file.
+        InputError: another kind of file, or it cannot be written.
     """
     metadata: dict[str, dict[str, Any]] = {
         ".png": {"Software": None},
@@ -134,8 +134,11 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
     kind = path.suffix.lower()
     if kind not in metadata:
         raise InputError(f"{path}: figures are written as {', '.join(metadata)}")
-    with style():
-        figure.savefig(path, format=kind[1:], dpi=dpi, metadata=metadata[kind])
+    try:
+        with style():
+            figure.savefig(path, format=kind[1:], dpi=dpi, metadata=metadata[kind])
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return path
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-_TINTS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#e15759", "#9c755f", "#ff9da7", "#bab0ac")
+_TINTS = (
+    *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#e15759", "#9c755f", "#ff9da7", "#bab0ac"),
+    *("#1b9e77", "#8c2d04", "#7570b3", "#a6d854", "#2f2f7f"),
+)
 _EDGE = "#2a2a2a"
+_BESIDE, _ABOUT, _LEGEND = 0.45, 0.6, 0.35  # of the tick labels beside a picture, of its title and ticks, of the legend, inches
+_TALLEST = 2.0  # times its width
 
 
 def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10.0) -> Figure:
@@ -40,11 +44,12 @@ def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10
         raise InputError("a figure needs at least one place")
     categories = sorted({zone.category[0] for place in places for zone in place.zones})
     tints = {category: _TINTS[k % len(_TINTS)] for k, category in enumerate(categories)}
-    rows = math.ceil(len(places) / columns)
+    across, shapes = width / columns - _BESIDE, [min(place.map.size[1] / place.map.size[0], _TALLEST) for place in places]
+    heights = [across * max(shapes[k : k + columns]) + _ABOUT for k in range(0, len(places), columns)]
     with style():
-        figure = Figure(figsize=(width, rows * width / columns * 0.92 + 0.3), layout="constrained")
+        figure = Figure(figsize=(width, sum(heights) + _LEGEND), layout="constrained")
         FigureCanvasAgg(figure)
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights).ravel()
         for axes, place in zip(grid, places, strict=False):
             draw_place(axes, place, tints)
         for axes in grid[len(places) :]:

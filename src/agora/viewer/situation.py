@@ -66,8 +66,8 @@ def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> No
     tip = start[:2] + radius * np.array([np.cos(start[2]), np.sin(start[2])])
     axes.plot([start[0], tip[0]], [start[1], tip[1]], color=COLOURS["ground"], lw=1.0, zorder=6)
     for goal in goals:
-        axes.plot(goal[0], goal[1], "o", mfc="none", mec=COLOURS["goal"], ms=9, mew=1.6, zorder=4)
-        axes.plot(goal[0], goal[1], "o", color=COLOURS["goal"], ms=3, zorder=4)
+        axes.plot(goal[0], goal[1], "o", mfc="none", mec=COLOURS["goal"], ms=9, mew=1.6, zorder=7)
+        axes.plot(goal[0], goal[1], "o", color=COLOURS["goal"], ms=3, zorder=7)
 
 
 def _draw_person(axes: Axes, person: Person) -> None:

@@ -48,6 +48,13 @@ def test_every_cell_that_furniture_touches_is_occupied(name):
     assert not (touched(place) & ~place.map.occupied).any()
 
 
+@pytest.mark.parametrize("name", ["apartment", "hospital_ward"])
+def test_walls_between_rooms_meet_without_a_gap(name):
+    place = generated(name, 1)
+    free = place.map.centre_of(*np.nonzero(~place.map.occupied))
+    assert np.any([zone.contains(free) for zone in place.zones], axis=0).all()
+
+
 @pytest.mark.parametrize("name", ["canteen", "industrial_hall", "rosmap_outdoor"])
 def test_in_a_hall_nothing_else_is_occupied(name):
     place = generated(name, 1)

@@ -89,7 +89,7 @@ class Apartment(Area):
         """Part a room from the hallway, give it a door, and furnish it."""
         x0, y0, x1, y1 = room
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
-        wall = (x0, y0 - cell, x1, y0) if above else (x0, y1, x1, y1 + cell)
+        wall = (x0 - cell, y0 - cell, x1 + cell, y0) if above else (x0 - cell, y1, x1 + cell, y1 + cell)
         plan.wall(wall)
         at = plan.snap(float(stream.uniform(x0 + cell, x1 - door - cell)))
         plan.carve((at, wall[1], at + door, wall[3]))

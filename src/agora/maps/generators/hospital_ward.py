@@ -82,7 +82,7 @@ class HospitalWard(Area):
         """Beds with their heads at one side, the door at the other side of the wall to the corridor."""
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
         x0, y0, x1, y1 = room
-        wall = (x0, y0 - cell, x1, y0) if upper else (x0, y1, x1, y1 + cell)
+        wall = (x0 - cell, y0 - cell, x1 + cell, y0) if upper else (x0 - cell, y1, x1 + cell, y1 + cell)
         plan.wall(wall)
         heads_left = bool(stream.uniform() < 0.5)
         at = x1 - door - cell if heads_left else x0 + cell
