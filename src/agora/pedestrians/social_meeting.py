@@ -48,7 +48,7 @@ def _join(minds, memory, traits, w, i, host, state, left, kind):
 @lean_inlined
 def _free(people, minds, memory, w, j):
     """Whether somebody can be talked to."""
-    rests = minds.state[w, j] == WALKING or minds.state[w, j] == IDLE
+    rests = (minds.state[w, j] == WALKING or minds.state[w, j] == IDLE) and not minds.taken[w, j]
     return people.active[w, j] and rests and memory.trigger[w, j] <= ZERO
 
 
@@ -181,7 +181,7 @@ def _leave(minds, memory, w, i):
 
 @lean_inlined
 def _converse(rules, people, traits, minds, character, memory, w, first, members):
-    """Whose turn it is in a conversation, a stretch of the circle; it is over without its host, alone, out of time or of earshot."""
+    """Whose turn it is in a conversation, a stretch of the circle; over without its host, alone, out of time or earshot."""
     host = -1
     for k in range(first, first + members):
         j = memory.circle[w, k]
