@@ -4,8 +4,8 @@ Helbing and Molnar, "Social force model for pedestrian dynamics", Phys. Rev. E 5
 Helbing, Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000 (repulsion A exp((r_ij - d_ij) / B));
 Johansson, Helbing and Shukla, Adv. Complex Syst. 10, 2007 (weight lambda + (1 - lambda) (1 + cos phi) / 2, where phi is the angle
 from the desired direction to the neighbour). The default repulsion, length and anisotropy were chosen by what `agora validate` and
-head-on streams show (docs/decisions); those of 1995, V0 / sigma exp(-d / sigma) with V0 = 2.1 m2/s2 and sigma = 0.3 m, are for discs
-of 0.3 m a repulsion of 2.1 / 0.3 exp(-0.6 / 0.3) = 0.947 and a length of 0.3.
+head-on streams show (docs/decisions); those of 1995, V0 / sigma exp(-d / sigma) with V0 = 2.1 m2/s2 and sigma = 0.3 m, are for
+discs of 0.3 m a repulsion of 2.1 / 0.3 exp(-0.6 / 0.3) = 0.947 and a length of 0.3.
 """
 
 from __future__ import annotations
