@@ -20,6 +20,7 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import PADDING, Floats
 from agora.errors import InputError
 from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 _CROWDED = 96
 _PER_CELL = np.float32(0.45)
@@ -244,12 +245,12 @@ def step(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_tra
                 )
             hard = made
             found = 0
-            if sees & 1:
+            if sees & SEES_PEDESTRIANS:
                 if by_cells:
                     found = cells_near(keys, i, x, y, cells, starts, order, view, most)
                 else:
                     found = all_near(keys, i, x, y, active, count, view)
-            if sees & 2:
+            if sees & SEES_ROBOTS:
                 found = _robots_near(keys, found, x[i], y[i], robots.x[w], robots.y[w], robots.active[w], view, slots)
             kept = select_nearest(keys, found, nearest)
             for n in range(kept):

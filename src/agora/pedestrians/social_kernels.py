@@ -9,7 +9,7 @@ import numpy as np
 from agora.core.jit import lean_inlined
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import SOCIAL_STATES
-from agora.pedestrians.neighbours import lanes
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.social_meeting import CHAT, ERRAND, GROUP, NOTHING, SEEK, STORY_TIME, WALK_AND_TALK
 from agora.pedestrians.social_records import (
     AVOIDING,
@@ -79,7 +79,7 @@ def _notice(people, robots, character, minds, memory, sees, top, w):
     for i in range(top):
         robot[i], near[i] = -1, FOREVER
     for r in range(robots.x.shape[1]):
-        if not (sees & 2 and robots.active[w, r]):
+        if not (sees & SEES_ROBOTS and robots.active[w, r]):
             continue
         rx, ry, number = robots.x[w, r], robots.y[w, r], np.int32(r)
         for i in range(top):
@@ -149,7 +149,7 @@ def _rates(rules, company, grouped, furniture, social, energy, idle, curious, li
 @lean_inlined
 def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
     """`_rates` of one pedestrian."""
-    company = ONE if sees & 1 else ZERO
+    company = ONE if sees & SEES_PEDESTRIANS else ZERO
     grouped = company if traits.group[w, i] >= 0 else ZERO
     furniture = ONE if spots.count[w] > 0 and memory.rested[w, i] <= ZERO else ZERO
     curious = memory.robot[w, i] >= 0 and minds.reaction[w, i] == REGULAR and memory.weary[w, i] <= ZERO

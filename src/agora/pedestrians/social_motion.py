@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import lean_inlined, lean_kernel
 from agora.core.scalar import ONE, TWO, ZERO, atan2, sincos, wrap
-from agora.pedestrians.neighbours import lanes
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.social_kernels import decide
 from agora.pedestrians.social_meeting import keep_together, settle_wishes
 from agora.pedestrians.social_records import (
@@ -60,13 +60,13 @@ def _threat(people, robots, character, memory, sees, w, i):
     """Vector away from the nearest one who comes near: x, y; 0, 0 for none."""
     away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
     x, y = people.x[w, i], people.y[w, i]
-    if sees & 2:
+    if sees & SEES_ROBOTS:
         for r in range(robots.x.shape[1]):
             dx, dy, distance = _unit(x - robots.x[w, r], y - robots.y[w, r])
             comes = dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > _STUCK
             if robots.active[w, r] and comes and distance < least:
                 away_x, away_y, least = dx, dy, distance
-    if sees & 1:
+    if sees & SEES_PEDESTRIANS:
         for j in range(memory.count[w]):
             dx, dy, distance = _unit(x - people.x[w, j], y - people.y[w, j])
             comes = dx * people.vx[w, j] + dy * people.vy[w, j] > _STUCK

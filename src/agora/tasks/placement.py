@@ -86,10 +86,6 @@ def place(
         )
     discs = np.zeros((0, 3)) if keep_out is None else np.asarray(keep_out, np.float64).reshape(-1, 3)
     areas = _areas(region)
-    asked = f"{count} points with {clearance:g} m clearance" + (f", {apart:g} m apart" if apart else "")
-    asked += f", outside {len(discs)} discs" if len(discs) else ""
-    asked += ", in the region" if areas else ""
-    asked += f", outside {len(forbidden)} forbidden zones" if forbidden else ""
     cells = _candidates(map, clearance, passage, areas, connected_to)
     limit = attempts * count if len(cells) else 0
     points: Doubles = np.empty((0, 2))
@@ -103,9 +99,17 @@ def place(
             if (np.hypot(*(points - point).T) >= apart).all():
                 points = np.vstack((points, point))
     if len(points) < count:
+        asked = _asked(count, clearance, apart, len(discs), bool(areas), len(forbidden))
         area = f"{len(cells) * map.resolution**2:.4g} of {map.size[0] * map.size[1]:.4g} m2"
         raise PlacementError(f"no room for {asked} in map {map.name!r}: placed {len(points)}; cells with room are at most {area}")
     return points
+
+
+def _asked(count: int, clearance: float, apart: float, discs: int, region: bool, forbidden: int) -> str:
+    """What was asked for, in words."""
+    parts = [f"{count} points with {clearance:g} m clearance"]
+    parts += [f"{apart:g} m apart"] * bool(apart) + [f"outside {discs} discs"] * bool(discs)
+    return ", ".join(parts + ["in the region"] * region + [f"outside {forbidden} forbidden zones"] * bool(forbidden))
 
 
 def _draw(stream: Stream, map: Map, cells: Array, count: int) -> Doubles:
