@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +17,7 @@ from agora.tasks.start import PedestrianStarts, RobotStart, Start
 
 RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1
 LIDAR = Lidar(beams=360, angle_min=0.0, angle_max=2 * math.pi, range_max=10.0)
-SOCIAL_FORCE = Helbing(repulsion=3.0, length=0.5)  # the law of kernels.c
+SOCIAL_FORCE = Helbing(repulsion=3.0, length=0.5, anisotropy=0.3)  # the law of kernels.c
 ROBOT = RobotModel("disc", "differential", 0.3, (0.0, 1.0), 1.0, lidar=LIDAR)
 
 
@@ -87,6 +87,18 @@ def halls(worlds: int, pedestrians: int, different: int = MAPS) -> Scene:
     )
 
 
+def companies(worlds: int, groups: int) -> Scene:
+    """The halls with groups of three, who begin side by side and have a common way."""
+    rng, places = np.random.default_rng(6), halls(worlds, 3 * groups)
+    turn = np.arange(3) * 2 * math.pi / 3
+    ring = 0.7 * np.stack([np.cos(turn), np.sin(turn)], -1)
+    centre = np.stack([free_points(rng, m, groups, 1.0) for m in places.maps])
+    position = (centre[:, :, None] + ring).reshape(worlds, -1, 2)
+    goal = (CELLS * RESOLUTION - centre[:, :, None] + ring).reshape(worlds, -1, 2)
+    group = np.broadcast_to(np.repeat(np.arange(groups, dtype=np.int32), 3), places.group.shape)
+    return replace(places, position=position, velocity=np.zeros_like(position), goal=goal, group=group)
+
+
 def crowd(
     position: np.ndarray, goal: np.ndarray, place: Map, *, radius: float, speed: float, group: np.ndarray | None = None
 ) -> Scene:
@@ -139,12 +151,25 @@ class Worlds:
 
     Args:
         scene: that begins. crowd: model. robots: whether each world has its robot. dt: physics step, s. threads: of the engine.
+        behaviours: of the pedestrians. sees_robots: whether those react to robots.
     """
 
-    def __init__(self, scene: Scene, model: object, *, robots: bool = False, dt: float = DT, threads: int = 1) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        model: object,
+        *,
+        robots: bool = False,
+        dt: float = DT,
+        threads: int = 1,
+        behaviours: tuple = (),
+        sees_robots: bool = False,
+    ) -> None:
         starts = _starts(scene, robots)
         layout = Layout.of(starts, len(starts), dt)
-        self.engine = Engine(layout, scene.maps, dt=dt, crowd=model, sees_robots=False, ends=0, threads=threads)
+        self.engine = Engine(
+            layout, scene.maps, dt=dt, crowd=model, behaviours=behaviours, sees_robots=sees_robots, ends=0, threads=threads
+        )
         for w, start in enumerate(starts):
             self.engine.reset(w, start)
         self._kept = [array.copy() for array in self._state()]

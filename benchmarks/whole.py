@@ -11,7 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from measure import Bench, Line, Pair, duration, paired, wait_for_cores
-from scene import LIDAR, SOCIAL_FORCE, Worlds, halls
+from scene import LIDAR, SOCIAL_FORCE, Worlds, companies, halls
+
+from agora.pedestrians.helbing import Helbing
+from agora.registry import make
 
 _CHILD = Path(__file__).parent / "child.py"
 _HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli import main; main()"
@@ -50,6 +53,18 @@ def one_world(quick: bool) -> Line:
     tries = sorted((_threads_once(1, 5) for _ in range(3 if quick else 11)), key=lambda p: p.ratio)
     middle = tries[len(tries) // 2]
     return Line.of(replace(middle, spread=(tries[0].ratio, tries[-1].ratio)))
+
+
+def behaviours(names: tuple[str, ...], quick: bool) -> Line:
+    """1,024 worlds of 30 pedestrians, with a robot, 20 steps a second: the step with behaviours over the one without."""
+    scene = companies(1024, 10) if "groups" in names else halls(1024, 30)
+    parts = tuple(make("behaviours", name) for name in names)
+    thinking, plain = (Worlds(scene, Helbing(), robots=True, dt=0.05, behaviours=some, sees_robots=True) for some in (parts, ()))
+    for _ in range(100):
+        thinking.engine.step()
+        plain.engine.step()
+    line = Line.of(paired(plain.engine.step, thinking.engine.step, pairs=5 if quick else 15))
+    return replace(line, ours=line.other, other=line.ours)
 
 
 def _run(*command: str) -> tuple[float, str]:
@@ -99,6 +114,9 @@ def benches() -> list[Bench]:
     return [
         Bench("threads-1024", "one thread", 1.7, two_threads),
         Bench("threads-1", "one thread", 0.95, one_world),
+        Bench("social-states", "without", 1.5, functools.partial(behaviours, ("social_states",)), most=True),
+        Bench("groups", "without", 1.5, functools.partial(behaviours, ("groups",)), most=True),
+        Bench("groups+states", "without", 2.0, functools.partial(behaviours, ("groups", "social_states")), most=True),
         Bench("memory-1024", "", 1.0, memory, most=True, unit="GiB"),
         Bench("start-engine", "", 1.0, start, most=True, unit="s"),
         Bench("start-help", "", 0.5, shown, most=True, unit="s"),

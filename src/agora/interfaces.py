@@ -322,7 +322,9 @@ class Behaviour(Protocol):
     count, index, mode and tolerance) and the group; it reads generation t of everybody's places, and nothing of it depends on
     slots or other worlds. Before the first behaviour decides, every waypoint is the list's current one again and every speed the
     undisturbed one (``engine.minds.speed``): who wants something else says so every time, and later behaviours see what earlier
-    ones decided. Waypoints of the list count as reached whatever the current one is. Worlds that are done are left alone.
+    ones decided. Waypoints of the list count as reached whatever the current one is. Whose mind a behaviour has taken over
+    (``engine.minds.taken``) is left alone by the others, as those are who stand in a conversation of ``groups``. Worlds that are
+    done are left alone.
     """
 
     def attach(self, engine: Engine) -> AttachedBehaviour:

@@ -136,7 +136,7 @@ def test_nobody_spins_on_a_way_with_a_corner(count):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", sorted(available("crowd_models")))
+@pytest.mark.parametrize("model", sorted(set(available("crowd_models")) - {"spinny"}))  # whose pedestrians go nowhere
 def test_groups_keep_together_under_every_crowd_model(model):
     people = crowd(cluster(3), [(30.0, 2.0)], group=0)
     engine = engine_of([episode(people)], Groups(), model)

@@ -25,12 +25,6 @@ def test_isotropic_pair_repels_with_the_published_exponential():
     )
 
 
-def test_by_default_discs_of_thirty_centimetres_repel_as_in_1995():
-    for apart in (0.61, 0.9, 1.7):
-        force = pair(Helbing(anisotropy=1.0), apart, radius=[0.3, 0.3])
-        assert force[1, 0] == pytest.approx(2.1 / 0.3 * math.exp(-apart / 0.3), rel=5e-4)
-
-
 def test_a_neighbour_behind_counts_for_lambda_and_one_in_front_for_one():
     # both walk towards +x at their preferred speed: the first has the other ahead, the second behind
     force = pair(

@@ -16,7 +16,7 @@ def test_one_alone_keeps_the_speed_in_a_corridor_and_a_runner_does_not():
 
 
 def test_the_speed_falls_with_the_density_but_not_where_nobody_is_seen():
-    case = case_4(Helbing(), (0.5, 2.0, 4.0))
+    case = case_4(Helbing(), (0.5, 2.0, 3.0))
     assert case.met
     assert case.values["error"] < 0.25
     assert case_4(Waypoint(), (0.5, 4.0)).values["error"] > 0.7

@@ -99,6 +99,8 @@ class Minds(NamedTuple):
         stress, energy, social: (W, P) in [0, 1].
         partner: (W, P) id of the pedestrian whom one talks or listens to, -1 for none.
         speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the present one.
+        taken: (W, P) whether a behaviour has taken a pedestrian's mind over: until it gives it back, the others leave its state,
+            partner, waypoint, speed and heading alone.
     """
 
     type: Ints
@@ -109,6 +111,7 @@ class Minds(NamedTuple):
     social: Floats
     partner: Ints
     speed: Floats
+    taken: Bools
 
 
 class Waypoints(NamedTuple):
@@ -267,7 +270,9 @@ def minds(worlds: int, slots: int) -> Minds:
         return np.full(shape, value, np.float32)
 
     walking = SOCIAL_STATES.index("walking")
-    return Minds(whole(0), whole(0), whole(walking), real(0.0), real(0.5), real(0.5), whole(-1), real(1.0))
+    return Minds(
+        whole(0), whole(0), whole(walking), real(0.0), real(0.5), real(0.5), whole(-1), real(1.0), np.zeros(shape, np.bool_)
+    )
 
 
 def waypoints(worlds: int, slots: int, length: int) -> Waypoints:

@@ -295,6 +295,7 @@ class Engine:
         minds.type[w, :n], minds.reaction[w, :n], minds.state[w, :n] = crowd.type, crowd.reaction, crowd.state
         minds.stress[w], minds.energy[w], minds.social[w], minds.partner[w] = 0.0, 0.5, 0.5, -1
         minds.speed[w, :n] = crowd.speed
+        minds.taken[w] = False
 
     def _reset_replayed(self, w: int, start: Start) -> None:
         replay, first = self.replay, len(start.pedestrians.id)

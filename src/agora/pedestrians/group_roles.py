@@ -117,7 +117,7 @@ def _release(c, traits, minds, goals, w, i):
         goals.x[w, i], goals.y[w, i] = goals.list_x[w, i, k], goals.list_y[w, i, k]
         traits.speed[w, i] = minds.speed[w, i]
     if c.talks[w, i]:
-        c.talks[w, i] = False
+        c.talks[w, i], minds.taken[w, i] = False, False
         minds.state[w, i], minds.partner[w, i] = WALKING, -1
 
 
@@ -185,6 +185,7 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
         if c.member[w, i] == number:
             c.leader[w, i], c.number[w, i] = speaker, members
             _host(c, goals, w, i)
+            minds.taken[w, i] = True
             if minds.state[w, i] == TALKING or minds.state[w, i] == LISTENING:
                 minds.state[w, i] = TALKING if i == speaker else LISTENING
                 minds.partner[w, i] = -1 if i == speaker else traits.id[w, speaker]

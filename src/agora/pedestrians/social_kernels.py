@@ -166,6 +166,7 @@ def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memor
     state, reaction, mode = minds.state[w], minds.reaction[w], waypoints.mode[w]
     stress, energy, social = minds.stress[w], minds.energy[w], minds.social[w]
     since, hazard, fuse, busy, left = memory.since[w], memory.hazard[w], memory.fuse[w], memory.busy[w], memory.left[w]
+    taken = minds.taken[w]
     trigger, robot, near, spot, arrived = memory.trigger[w], memory.robot[w], memory.near[w], memory.spot[w], memory.arrived[w]
     stress_high, energy_low, social_low = character.stress_high[w], character.energy_low[w], character.social_low[w]
     least, reach = character.minimum_time[w], max(rules.notice, rules.avoid_distance)
@@ -183,16 +184,18 @@ def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memor
         used_up = (s == RUNNING) & (energy[i] <= energy_low[i]) | ((s == PHONE) | (s == TEXTING)) & (social[i] <= social_low[i])
         stays = (s == WALKING) & (mode[i] == _STAY) | (s == IDLE) & (left[i] > _AGES)
         gives_up = (spot[i] >= 0) & (arrived[i] == 0) & (since[i] > _GIVE_UP)
-        busy[i] = np.int32(1) if due | reacts | lost | used_up | stays | gives_up else np.int32(0)
+        decides = (due | reacts | lost | used_up | stays | gives_up) & (not taken[i])
+        busy[i] = np.int32(1) if decides else np.int32(0)
 
 
 @lean_inlined
 def _at_end(people, waypoints, w, i):
-    """Whether one who stays at its last waypoint has got there."""
+    """Whether one who stays at its last waypoint, and is led nowhere else, has got there."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
-    if waypoints.mode[w, i] != _STAY or k < n - 1 or n < 1:
+    x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
+    if waypoints.mode[w, i] != _STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
         return False
-    dx, dy = waypoints.list_x[w, i, k] - people.x[w, i], waypoints.list_y[w, i, k] - people.y[w, i]
+    dx, dy = x - people.x[w, i], y - people.y[w, i]
     return dx * dx + dy * dy <= waypoints.tolerance[w, i] * waypoints.tolerance[w, i]
 
 

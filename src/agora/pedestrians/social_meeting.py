@@ -28,7 +28,7 @@ from agora.pedestrians.social_records import (
 )
 from agora.seeds import uniform_at
 
-NOTHING, CHAT, SEEK, STORY_TIME, GROUP, WALK_AND_TALK, ERRAND, LEAVE, SPEAK, LISTEN = range(10)
+NOTHING, CHAT, SEEK, STORY_TIME, GROUP, WALK_AND_TALK, ERRAND = range(7)
 """Values of `Memory.event`."""
 
 _LONGEST_QUEUE = 8
@@ -48,7 +48,7 @@ def _join(minds, memory, traits, w, i, host, state, left, kind):
 @lean_inlined
 def _free(people, minds, memory, w, j):
     """Whether somebody can be talked to."""
-    rests = minds.state[w, j] == WALKING or minds.state[w, j] == IDLE
+    rests = (minds.state[w, j] == WALKING or minds.state[w, j] == IDLE) and not minds.taken[w, j]
     return people.active[w, j] and rests and memory.trigger[w, j] <= ZERO
 
 
@@ -148,50 +148,75 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, status
 
 
 @lean_inlined
-def _member(traits, memory, w, size, talk, rank):
-    """The slot of the member of a conversation with so many lower ids among the members, -1 for none."""
-    lowest, found = np.int64(-1), -1
-    for _ in range(rank + 1):
-        above, found = _LAST, -1
-        for k in range(size):
-            j = memory.circle[w, k]
-            identity = np.int64(traits.id[w, j])
-            if memory.talk[w, j] == talk and lowest < identity < above:
-                above, found = identity, j
-        lowest = above
-    return found
+def _before(traits, memory, w, i, j):
+    """Whether i comes before j in the circle: conversation by conversation, and by ids in each."""
+    a, b = memory.talk[w, i], memory.talk[w, j]
+    return a < b or (a == b and traits.id[w, i] < traits.id[w, j])
 
 
 @lean_inlined
-def _converse(rules, people, traits, minds, character, memory, w, size, i):
-    """Whose turn it is in the conversation that i is in; it is over without its host, alone, out of time or out of earshot."""
-    talk, members, host, rank = memory.talk[w, i], 0, -1, 0
-    for k in range(size):
+def _form_circle(people, traits, minds, memory, w):
+    """List those who talk or queue; returns how many queue, who come first, and how many there are."""
+    queueing, size = 0, 0
+    for i in range(memory.count[w]):
+        talks = memory.talk[w, i] >= 0
+        if people.active[w, i] and (talks or (minds.state[w, i] == QUEUEING and memory.spot[w, i] >= 0)):
+            k = size
+            while k > 0 and _before(traits, memory, w, i, memory.circle[w, k - 1]):
+                memory.circle[w, k] = memory.circle[w, k - 1]
+                k -= 1
+            memory.circle[w, k] = i
+            size += 1
+            queueing += not talks
+    return queueing, size
+
+
+@lean_inlined
+def _leave(minds, memory, w, i):
+    """Walk on from a conversation."""
+    minds.state[w, i], minds.partner[w, i], memory.talk[w, i] = WALKING, -1, -1
+    memory.since[w, i], memory.left[w, i] = ZERO, FOREVER
+    memory.hazard[w, i], memory.fuse[w, i] = ZERO, -ONE
+
+
+@lean_inlined
+def _converse(rules, people, traits, minds, character, memory, w, first, members):
+    """Whose turn it is in a conversation, a stretch of the circle; over without its host, alone, out of time or earshot."""
+    host = -1
+    for k in range(first, first + members):
         j = memory.circle[w, k]
-        if memory.talk[w, j] == talk:
-            members += 1
-            rank += traits.id[w, j] < traits.id[w, i]
-            host = j if traits.id[w, j] == talk else host
-    if host < 0 or members < 2 or memory.left[w, host] <= ZERO:
-        return LEAVE
+        host = j if traits.id[w, j] == memory.talk[w, j] else host
+    over = host < 0 or members < 2 or memory.left[w, host] <= ZERO
+    story, turn = False, 0
+    if not over:
+        story, turn = memory.kind[w, host] == STORY, np.int64(memory.since[w, host] / rules.turn_time) % members
+    for k in range(members):
+        i = memory.circle[w, first + k]
+        if over or not _hears(people, character, memory, w, i, host):
+            _leave(minds, memory, w, i)
+            continue
+        speaks = i == host if story else k == turn
+        if speaks:
+            rank = (0 if k else 1) if story else (turn + 1) % members
+            faces = memory.circle[w, first + rank]
+            minds.state[w, i] = TELLING if story else TALKING
+        else:
+            faces = host if story else memory.circle[w, first + turn]
+            minds.state[w, i] = LISTENING
+        memory.host[w, i], memory.faces[w, i], minds.partner[w, i] = host, faces, traits.id[w, faces]
+
+
+@lean_inlined
+def _hears(people, character, memory, w, i, host):
+    """Whether somebody is within earshot of the host."""
     dx, dy = people.x[w, host] - people.x[w, i], people.y[w, host] - people.y[w, i]
-    reach = TWO * character.talk_distance[w, i] if memory.kind[w, i] == STROLL else TWO * character.vision[w, i]
-    if dx * dx + dy * dy > reach * reach:
-        return LEAVE
-    turn = np.int64(memory.since[w, host] / rules.turn_time) % members
-    story = memory.kind[w, host] == STORY
-    speaks = i == host if story else rank == turn
-    if speaks:
-        faces = _member(traits, memory, w, size, talk, (0 if rank else 1) if story else (turn + 1) % members)
-    else:
-        faces = host if story else _member(traits, memory, w, size, talk, turn)
-    memory.host[w, i], memory.faces[w, i], minds.partner[w, i] = host, faces, traits.id[w, faces]
-    return SPEAK if speaks else LISTEN
+    reach = TWO * (character.talk_distance[w, i] if memory.kind[w, i] == STROLL else character.vision[w, i])
+    return dx * dx + dy * dy <= reach * reach
 
 
 @lean_inlined
 def _rank(traits, memory, w, size, i):
-    """How many stand before i in its queue."""
+    """How many of the ``size`` who queue stand before i in its queue."""
     rank, place, identity = 0, memory.place[w, i], traits.id[w, i]
     for k in range(size):
         j = memory.circle[w, k]
@@ -203,31 +228,20 @@ def _rank(traits, memory, w, size, i):
 
 @lean_inlined
 def keep_together(rules, people, traits, minds, character, memory, w):
-    """Turns of the conversations and places in the queues of world w: all of them found out first, then taken."""
-    size = 0
-    for i in range(memory.count[w]):
-        queues = minds.state[w, i] == QUEUEING and memory.spot[w, i] >= 0
-        if people.active[w, i] and (queues or memory.talk[w, i] >= 0):
-            memory.circle[w, size] = i
-            size += 1
-    for k in range(size):
+    """Turns of the conversations of world w, and places in its queues, all of which are found out first and then taken."""
+    queueing, size = _form_circle(people, traits, minds, memory, w)
+    for k in range(queueing):
         i = memory.circle[w, k]
-        if memory.talk[w, i] >= 0:
-            memory.event[w, i] = _converse(rules, people, traits, minds, character, memory, w, size, i)
-        else:
-            memory.event[w, i] = _rank(traits, memory, w, size, i)
-    for k in range(size):
+        memory.event[w, i] = _rank(traits, memory, w, queueing, i)
+    for k in range(queueing):
         i = memory.circle[w, k]
-        event = memory.event[w, i]
-        if memory.talk[w, i] < 0:
-            if event != memory.place[w, i]:
-                memory.since[w, i], memory.arrived[w, i] = ZERO, 0
-            memory.place[w, i] = event
-        elif event == LEAVE:
-            minds.state[w, i], minds.partner[w, i], memory.talk[w, i] = WALKING, -1, -1
-            memory.since[w, i], memory.left[w, i] = ZERO, FOREVER
-            memory.hazard[w, i], memory.fuse[w, i] = ZERO, -ONE
-        else:
-            speaking = TELLING if memory.kind[w, i] == STORY else TALKING
-            minds.state[w, i] = speaking if event == SPEAK else LISTENING
-        memory.event[w, i] = NOTHING
+        if memory.event[w, i] != memory.place[w, i]:
+            memory.since[w, i], memory.arrived[w, i] = ZERO, 0
+        memory.place[w, i], memory.event[w, i] = memory.event[w, i], NOTHING
+    first = queueing
+    while first < size:
+        last, talk = first + 1, memory.talk[w, memory.circle[w, first]]
+        while last < size and memory.talk[w, memory.circle[w, last]] == talk:
+            last += 1
+        _converse(rules, people, traits, minds, character, memory, w, first, last - first)
+        first = last

@@ -13,6 +13,7 @@ from agora.pedestrians.social_kernels import decide
 from agora.pedestrians.social_meeting import keep_together, settle_wishes
 from agora.pedestrians.social_records import (
     AVOIDING,
+    FOREVER,
     IDLE,
     INTERACTING,
     LISTENING,
@@ -75,7 +76,7 @@ def _threat(people, robots, character, memory, sees, w, i):
 
 
 @lean_inlined
-def _evade(rules, people, traits, waypoints, minds, robots, w, i, r):
+def _evade(rules, people, waypoints, minds, robots, w, i, r):
     """Direction of one who keeps away from a robot: aside, the more the nearer; straight away where scared."""
     ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
     gx, gy, _ = _unit(waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i])
@@ -109,108 +110,117 @@ def _spot(people, traits, memory, spots, w, i):
 
 
 @lean_inlined
-def _go(people, waypoints, w, i, x, y, enough):
-    """Make a point the waypoint; whether one is not there yet, by ``enough`` m."""
+def _go(people, memory, w, i, x, y, enough):
+    """Seek a point; whether one is not there yet, by ``enough`` m."""
     dx, dy = x - people.x[w, i], y - people.y[w, i]
-    waypoints.x[w, i], waypoints.y[w, i] = x, y
+    memory.goal_x[w, i], memory.goal_y[w, i], memory.seeks[w, i] = x, y, True
     return dx * dx + dy * dy > enough * enough
 
 
 @lean_inlined
-def _look(dt, people, w, i, angle):
-    """Turn one who stands towards an angle."""
-    speed = people.vx[w, i] * people.vx[w, i] + people.vy[w, i] * people.vy[w, i]
-    if speed < _STUCK * _STUCK:
-        turn = min(max(wrap(angle - people.heading[w, i]), -_TURN * dt), _TURN * dt)
-        people.heading[w, i] = wrap(people.heading[w, i] + turn)
-
-
-@lean_inlined
-def _at_spot(dt, people, traits, memory, waypoints, spots, w, i):
+def _at_spot(people, traits, memory, spots, w, i):
     """Pace of one who uses furniture, who looks there once it has arrived."""
     if memory.spot[w, i] < 0:
         return ZERO
     x, y, heading = _spot(people, traits, memory, spots, w, i)
-    away = _go(people, waypoints, w, i, x, y, _THERE)
+    away = _go(people, memory, w, i, x, y, _THERE)
     if away:
         vx, vy = people.vx[w, i], people.vy[w, i]
         stuck = memory.since[w, i] > TWO and vx * vx + vy * vy < _STUCK * _STUCK
-        away = not (stuck or memory.arrived[w, i]) or _go(people, waypoints, w, i, x, y, _NEARLY)
+        away = not (stuck or memory.arrived[w, i]) or _go(people, memory, w, i, x, y, _NEARLY)
     memory.arrived[w, i] = not away
     if away:
         return ONE
-    _look(dt, people, w, i, heading)
+    memory.gaze[w, i] = heading
     return ZERO
 
 
 @lean_inlined
-def _talk(dt, people, waypoints, memory, w, i):
+def _talk(people, memory, w, i):
     """Pace of one in a conversation: comes near to its host, then stands and looks at its partner; or walks on."""
     if memory.talk[w, i] < 0:
         return ZERO
     if memory.kind[w, i] == STROLL:
         return ONE
     host, faces = memory.host[w, i], memory.faces[w, i]
-    if host != i and _go(people, waypoints, w, i, people.x[w, host], people.y[w, host], _GATHER):
+    if host != i and _go(people, memory, w, i, people.x[w, host], people.y[w, host], _GATHER):
         return ONE
-    _look(dt, people, w, i, atan2(people.y[w, faces] - people.y[w, i], people.x[w, faces] - people.x[w, i]))
+    memory.gaze[w, i] = atan2(people.y[w, faces] - people.y[w, i], people.x[w, faces] - people.x[w, i])
     return ZERO
 
 
 @lean_inlined
-def _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, r):
+def _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, r):
     """Pace of one who deals with a robot."""
     state = minds.state[w, i]
     if r < 0:
         return character.running[w, i] if state == PANICKING else ONE
     if state in (AVOIDING, PANICKING):
-        dx, dy = _evade(rules, people, traits, waypoints, minds, robots, w, i, r)
-        _go(people, waypoints, w, i, people.x[w, i] + _AHEAD * dx, people.y[w, i] + _AHEAD * dy, ZERO)
+        dx, dy = _evade(rules, people, waypoints, minds, robots, w, i, r)
+        _go(people, memory, w, i, people.x[w, i] + _AHEAD * dx, people.y[w, i] + _AHEAD * dy, ZERO)
         return character.running[w, i] if state == PANICKING else rules.avoid_pace
     if state != SURPRISED:
         x, y, pace, enough = _to_robot(rules, people, minds, robots, w, i, r)
         dx, dy = x - people.x[w, i], y - people.y[w, i]
-        if _go(people, waypoints, w, i, x, y, enough):
+        if _go(people, memory, w, i, x, y, enough):
             return pace * min(ONE, TWO * math.sqrt(dx * dx + dy * dy))
-    _look(dt, people, w, i, atan2(robots.y[w, r] - people.y[w, i], robots.x[w, r] - people.x[w, i]))
+    memory.gaze[w, i] = atan2(robots.y[w, r] - people.y[w, i], robots.x[w, r] - people.x[w, i])
     return ZERO
 
 
 @lean_inlined
-def _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
-    """The pace in a state in which one does not just walk on; the waypoint is written on the way, where the list's will not do."""
+def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
+    """The pace in a state in which one does not just walk on; a goal is noted on the way, where the waypoint will not do."""
     state = minds.state[w, i]
     if state == IDLE:
         dx, dy = _threat(people, robots, character, memory, sees, w, i)
         if dx == ZERO and dy == ZERO:
             return ZERO
-        _go(people, waypoints, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
+        _go(people, memory, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
         return _ROOM
     if state in (TALKING, LISTENING, TELLING):
-        return _talk(dt, people, waypoints, memory, w, i)
+        return _talk(people, memory, w, i)
     if state in (INTERACTING, QUEUEING, SITTING, WORKING):
-        return _at_spot(dt, people, traits, memory, waypoints, spots, w, i)
-    return _with_robot(dt, rules, people, traits, waypoints, minds, robots, character, w, i, memory.robot[w, i])
+        return _at_spot(people, traits, memory, spots, w, i)
+    return _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, memory.robot[w, i])
 
 
 @lean_inlined
-def _move(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
-    """Waypoints and speeds of world w; paces change gradually."""
-    state, pace, wanted, speed, running = minds.state[w], memory.pace[w], memory.wanted[w], traits.speed[w], character.running[w]
+def _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
+    """What everybody of world w wants until the next look: a pace, and where they have one in mind, a point and a gaze."""
+    state, wanted, running = minds.state[w], memory.wanted[w], character.running[w]
+    for i in range(memory.count[w]):
+        memory.seeks[w, i], memory.gaze[w, i] = False, FOREVER
+        s = state[i]
+        if minds.taken[w, i] or s == WALKING or not people.active[w, i]:
+            wanted[i] = ONE
+        elif s == RUNNING:
+            wanted[i] = running[i]
+        elif s in (TEXTING, PHONE):
+            wanted[i] = rules.phone_pace
+        else:
+            wanted[i] = _pace(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i)
+
+
+@lean_inlined
+def _move(dt, people, traits, waypoints, memory, w):
+    """Waypoints and speeds of world w; paces change, and those who stand turn, gradually."""
+    vx, vy, heading = people.vx[w], people.vy[w], people.heading[w]
+    pace, wanted, speed, x, y = memory.pace[w], memory.wanted[w], traits.speed[w], waypoints.x[w], waypoints.y[w]
+    goal_x, goal_y, seeks, gaze = memory.goal_x[w], memory.goal_y[w], memory.seeks[w], memory.gaze[w]
     count = memory.count[w]
     top = lanes(count)
-    for i in range(top):
-        s = state[i]
-        calm = rules.phone_pace if (s == TEXTING) | (s == PHONE) else ONE
-        wanted[i] = running[i] if s == RUNNING else calm
-    for i in range(count):
-        s = state[i]
-        if s != WALKING and s != RUNNING and s != TEXTING and s != PHONE and people.active[w, i]:
-            wanted[i] = _pace(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i)
-    most = _LIVELY * dt
+    most, angle = _LIVELY * dt, _TURN * dt
     for i in range(top):
         pace[i] += min(max(wanted[i] - pace[i], -most), most)
         speed[i] *= pace[i] if i < count else ONE
+    for i in range(top):
+        x[i] = goal_x[i] if seeks[i] else x[i]
+        y[i] = goal_y[i] if seeks[i] else y[i]
+    for i in range(top):
+        looks = (gaze[i] < FOREVER) & (i < count) & (vx[i] * vx[i] + vy[i] * vy[i] < _STUCK * _STUCK)
+        turned = wrap(heading[i] + min(max(wrap((gaze[i] if looks else heading[i]) - heading[i]), -angle), angle))
+        heading[i] = turned if looks else heading[i]
 
 
 @lean_kernel
@@ -232,4 +242,5 @@ def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds
                 settle_wishes(rules, people, traits, minds, character, memory, spots, status, w)
             if wishes or others:
                 keep_together(rules, people, traits, minds, character, memory, w)
-        _move(dt, rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w)
+            _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w)
+        _move(dt, people, traits, waypoints, memory, w)

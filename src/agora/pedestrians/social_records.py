@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.state import REACTIONS, SOCIAL_STATES, Array, Floats, Ints
+from agora.core.state import REACTIONS, SOCIAL_STATES, Array, Bools, Floats, Ints
 
 (
     IDLE, WALKING, RUNNING, AVOIDING, TALKING, LISTENING, TELLING, TEXTING, PHONE, INTERESTED, INTERACTING, QUEUEING, SITTING,
@@ -94,6 +94,8 @@ class Memory(NamedTuple):
         since: time in the state, s. left: until it ends, s.
         weary: until robots are interesting again, s. rested: until furniture is, s.
         pace: present speed in undisturbed speeds; wanted: the one that it changes to.
+        goal_x, goal_y: where it wants to go, m, where it seeks: where that is not the waypoint that it has anyway.
+        gaze: angle to which it turns while it stands, rad; `FOREVER` where it does not.
         trigger: distance of a robot that ends the wait at the start, m; 0 for none.
         robot: number of the robot that it is aware of, -1 for none.
         talk: id of who the conversation is about, -1 for none. kind: of conversation.
@@ -127,6 +129,10 @@ class Memory(NamedTuple):
     fuse: Floats
     near: Floats
     wanted: Floats
+    goal_x: Floats
+    goal_y: Floats
+    gaze: Floats
+    seeks: Bools
     count: Ints  # type: ignore[assignment]
     key: Array
 
@@ -167,8 +173,10 @@ def memory(worlds: int, slots: int) -> Memory:
     shape = (worlds, slots)
     reals = [np.zeros(shape, np.float32) for _ in range(6)]
     wholes = [np.zeros(shape, np.int32) for _ in range(11)]
-    more = [np.zeros(shape, np.float32) for _ in range(4)]
-    return Memory._make([*reals, *wholes, *more, np.zeros(worlds, np.int32), np.zeros(worlds, np.uint64)])
+    more = [np.zeros(shape, np.float32) for _ in range(7)]
+    return Memory._make(
+        [*reals, *wholes, *more, np.zeros(shape, np.bool_), np.zeros(worlds, np.int32), np.zeros(worlds, np.uint64)]
+    )
 
 
 def spots(worlds: int, most: int) -> Spots:

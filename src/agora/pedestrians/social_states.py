@@ -75,7 +75,7 @@ class SocialStates:
         surprise_time: of stopping to look, s. indifference: until a robot or furniture is of interest again, s.
         fear_of_speed: stress a second for each m/s above 0.7 of a robot that is too near.
         phone_pace: of walking with the phone.
-        thinking_time: between two looks at what goes on, s, rounded to crowd periods; waypoints and paces follow at every one.
+        thinking_time: between two looks at what goes on, s, rounded to crowd periods; in between all do what they wanted then.
     """
 
     running_rate: float = 1.0

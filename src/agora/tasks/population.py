@@ -28,7 +28,7 @@ _RING = 0.8  # distance of a group's members from its centre at the start, m
 def robot_places(task: Task, distance: float, *, goals: bool) -> Doubles:
     """Discs (K, 3) about the robots' starts, and goals where asked for, m."""
     points = [point for start, ends in task.robots for point in (start[:2], *(ends[:, :2] if goals else ()))]
-    unique = np.unique(np.array(points).reshape(-1, 2), axis=0)
+    unique = np.array(list(dict.fromkeys((float(x), float(y)) for x, y in points))).reshape(-1, 2)
     return np.column_stack([unique, np.full(len(unique), distance)])
 
 

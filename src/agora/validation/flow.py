@@ -87,7 +87,7 @@ class Streams:
     blind: float
 
 
-def lanes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
+def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
     """Let two opposite streams meet in a corridor of 40 x 6 m; order: mean `lane_order` over its middle 20 m from 14 to 22 s.
 
     Args:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIRST, SECOND = "#c44e27", "#2b6cb0"
-_SEEDS = 3
+_SEEDS = 6
 
 
 @dataclass(frozen=True, eq=False)
