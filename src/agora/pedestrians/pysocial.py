@@ -1,6 +1,7 @@
 """PySocial: the forces of PySocialForce 1.1.2 (Y. Gao), as Arena's crowds use them.
 
-Social force: Moussaid et al. 2009 (`agora.pedestrians.moussaid`). Group terms: the forms that the package calls alternative (from pedsim_ros).
+Social force: Moussaid et al. 2009 (`agora.pedestrians.moussaid`). Group terms: the forms that the package
+calls alternative (from pedsim_ros).
 
 What the package does and this does not:
 - it subtracts two angles without wrapping the difference into (-pi, pi], so that its social force depends on the direction of
