@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -80,9 +78,8 @@ def test_a_group_counts_as_found_with_two_thirds_of_its_members_and_few_stranger
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.skipif("AGORA_DATA" not in os.environ, reason="needs AGORA_DATA")
 @pytest.mark.parametrize("scene, precision, recall", [("eth", 0.75, 0.9), ("zara01", 0.9, 0.9), ("zara02", 0.85, 0.85)])
-def test_annotated_groups_of_real_crowds_are_found(scene, precision, recall):
+def test_annotated_groups_of_real_crowds_are_found(data, scene, precision, recall):
     from agora.datasets.eth_ucy import read_scene
 
     people = read_scene(scene, "obsmat").trajectories

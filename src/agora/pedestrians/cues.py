@@ -29,15 +29,16 @@ class _Cues(NamedTuple):
     distance: Floats
     begins: Floats
     ends: Floats
-    along: Bools
     heading_for: Ints
     since: Floats
 
 
 @lean_kernel
-def _decide(dt, pause, cues, pedestrians, traits, waypoints, minds, robots, step, first, last):
+def _decide(dt, pause, cues, pedestrians, traits, waypoints, robots, status, first, last):
     for w in range(first, last):
-        time = np.float32(step[w]) * dt
+        if status.done[w]:
+            continue
+        time = np.float32(status.step[w]) * dt
         for i in range(traits.count[w]):
             if not cues.cued[w, i] or not pedestrians.active[w, i]:
                 continue
@@ -54,16 +55,12 @@ def _decide(dt, pause, cues, pedestrians, traits, waypoints, minds, robots, step
                     d = math.sqrt(nearest) + _TINY
                     gap = max(d - cues.distance[w, i], ZERO)
                     waypoints.x[w, i], waypoints.y[w, i] = x + bx, y + by
-                    traits.speed[w, i] = min(minds.speed[w, i], gap / pause)
-                    cues.along[w, i] = True
+                    traits.speed[w, i] = min(traits.speed[w, i], gap / pause)
                     continue
-            if cues.along[w, i]:
-                waypoints.x[w, i], waypoints.y[w, i] = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
-                cues.along[w, i] = False
             if k != cues.heading_for[w, i]:
                 cues.heading_for[w, i], cues.since[w, i] = k, time
-            waits = time - cues.since[w, i] < cues.waits[w, i, k]
-            traits.speed[w, i] = ZERO if waits else minds.speed[w, i]
+            if time - cues.since[w, i] < cues.waits[w, i, k]:
+                traits.speed[w, i] = ZERO
 
 
 @dataclass(frozen=True)
@@ -95,10 +92,10 @@ class AttachedCues:
     def __init__(self, cues: Cues, engine: Engine) -> None:
         shape = engine.traits.speed.shape
         self._pause, self._engine = np.float32(cues.pause), engine
-        cued, along = (np.zeros(shape, np.bool_) for _ in range(2))
+        cued = np.zeros(shape, np.bool_)
         distance, begins, ends, since = (np.zeros(shape, np.float32) for _ in range(4))
         waits, heading_for = np.zeros(engine.waypoints.list_x.shape, np.float32), np.zeros(shape, np.int32)
-        self.cues = _Cues(cued, waits, distance, begins, ends, along, heading_for, since)
+        self.cues = _Cues(cued, waits, distance, begins, ends, heading_for, since)
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
@@ -114,5 +111,5 @@ class AttachedCues:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
         e = self._engine
         people, robots = e.generation(generation)
-        now = (people, e.traits, e.waypoints, e.minds, robots, e.status.step)
+        now = (people, e.traits, e.waypoints, robots, e.status)
         return bind(_decide, np.float32(e.dt), self._pause, self.cues, *now)

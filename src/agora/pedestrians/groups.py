@@ -194,7 +194,7 @@ class AttachedGroups:
     def think(self, generation: int) -> Callable[[int, int], None]:
         """Return the kernel, bound to one generation."""
         engine = self._engine
-        records = (engine._generations[generation], engine.traits, engine.minds, engine.waypoints, engine.maps)
+        records = (engine.generation(generation)[0], engine.traits, engine.minds, engine.waypoints, engine.maps)
         return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, engine.status)
 
 

@@ -155,9 +155,9 @@ class AttachedSocialStates:
         fixed = np.float32(dt), np.int64(ticks), np.int64(engine.crowd_every), rules, records.drifts()
         sees = np.int64(int(engine.sees_pedestrians) + 2 * int(engine.sees_robots))
         self._bound = [
-            bind(think, *fixed, sees, engine._generations[g], engine.traits, engine.waypoints, engine.minds, engine._robots[g],
+            bind(think, *fixed, sees, people, engine.traits, engine.waypoints, engine.minds, robots,
                  engine.status, self.character, self.memory, self.spots)
-            for g in (0, 1)
+            for people, robots in (engine.generation(0), engine.generation(1))
         ]  # fmt: skip
 
     def reset(self, world: int, start: Start) -> None:

@@ -155,9 +155,9 @@ class Stage:
             raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
         if self.seed is not None and self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
-        often = self.navigation.replan / self.periods.control
+        often, replan = self.navigation.replan / self.periods.control, self.navigation.replan
         if often < 0 or abs(often - round(often)) > 1e-6:
-            raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {often}")
+            raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {replan}")
         if self.safety < 0:
             raise ValueError(f"safety must be at least 0, got {self.safety}")
 
