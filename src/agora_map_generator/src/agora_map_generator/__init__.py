@@ -1,0 +1,1 @@
+"""The map generator node: maps, distance maps and worlds."""

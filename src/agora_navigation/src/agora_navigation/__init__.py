@@ -1,0 +1,1 @@
+"""The navigation node (global planner, interplanner, local planner) and the Move Base Flex client."""

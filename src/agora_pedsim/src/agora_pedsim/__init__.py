@@ -1,0 +1,1 @@
+"""The crowd node, the waypoint-plugin node and the semantic topics."""

@@ -1,0 +1,1 @@
+"""The task generator node: episodes with task modes for robots, obstacles and modules."""
