@@ -162,14 +162,12 @@ def _split(kinds: str) -> list[str]:
 
 def _generated(text: str, seed: int, count: int) -> list[Place]:
     """The first places of a generator, NAME or NAME:key=value,key=value: those of a stage whose world is ``generated``."""
-    from agora.config import build_component, parse_parameters
+    from agora.config import parse_component
     from agora.maps.place import Place
     from agora.seeds import Stream
     from agora.tasks.worlds.generated import Generated
 
-    name, _, rest = text.partition(":")
-    where = f"map generator {text!r}"
-    source = Generated(build_component("map_generators", {"name": name} | parse_parameters(rest, where), where), count, seed)
+    source = Generated(parse_component("map_generators", text, f"map generator {text!r}"), count, seed)
     worlds = [source.world(name, Stream(name, seed, "unused")) for name in source.names()]
     return [Place(world.map, world.furniture, world.zones) for world in worlds]
 
