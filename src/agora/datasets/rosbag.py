@@ -173,7 +173,8 @@ def _row(robots: Any, r: int) -> list[float]:
 
 def _goal(robot: RobotStart, number: int) -> Array:
     """The goal that a robot was on its way to, as the engine has it."""
-    return robot.goals[min(number, len(robot.goals) - 1)].astype(np.float32).astype(np.float64)
+    goal: Array = robot.goals[min(number, len(robot.goals) - 1)].astype(np.float32).astype(np.float64)
+    return goal
 
 
 def _shortest(start: Start, robot: RobotStart) -> float:
