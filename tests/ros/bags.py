@@ -40,7 +40,7 @@ def write_bag(path: Path, suite: Suite, stage: str, episode: int, planner: str, 
     said: set = set()
     written: set[int] = set()
     radius = np.array([robot.model.radius for robot in start.robots], np.float32)
-    with rosbag.Bag(str(path), "w", compression="bz2") as bag:
+    with rosbag.Bag(str(path), "w", compression="bz2", chunk_threshold=32_000) as bag:
 
         def write(topic: str, message: object) -> None:
             now = stamp_of(int(status.step[0]), dt, since)

@@ -50,10 +50,10 @@ def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None =
     if len(odometry) < 2:
         kinds = sorted({connection.type for connection in bag.connections.values()})
         raise InputError(f"{path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}")
-    time = np.array([_seconds(m.header.stamp) for m in odometry])
+    time = np.array([seconds(m.header.stamp) for m in odometry])
     kept = np.concatenate(([True], np.diff(np.maximum.accumulate(time)) > 0))
     local = np.array([from_pose(m.pose.pose) for m in odometry])[kept]
-    pose = _moved(local, shift)
+    pose = moved(local, shift)
     twist = np.array([[m.twist.twist.linear.x, m.twist.twist.linear.y, m.twist.twist.angular.z] for m in odometry])[kept]
     end = _goal(goal, there)
     notes = [f"{path.name}: no word of pedestrians and contacts; metrics about them are missing"]
@@ -114,12 +114,12 @@ def _read(bag: Bag) -> tuple[list[Any], Map | None, Any, Array | None]:
         elif kind == _POSE and name.endswith(_GOALS):
             goal = message.decode()
         elif kind == _TF and shift is None:
-            shift = _shift(message.decode())
+            shift = shift_of(message.decode())
     return odometry, place, goal, shift
 
 
-def _shift(message: Any) -> Array | None:
-    """x, y, heading of the odometry's frame in the map."""
+def shift_of(message: Any) -> Array | None:
+    """x, y, heading of the odometry's frame in the map, where a ``tf2_msgs/TFMessage`` says it."""
     for transform in message.transforms:
         if transform.header.frame_id.strip("/") == "map":
             there = transform.transform
@@ -127,7 +127,7 @@ def _shift(message: Any) -> Array | None:
     return None
 
 
-def _moved(pose: Array, shift: Array | None) -> Array:
+def moved(pose: Array, shift: Array | None) -> Array:
     """Poses (T, 3) of a frame whose own pose is ``shift``; headings in (-pi, pi]."""
     if shift is None:
         return pose
@@ -143,7 +143,8 @@ def _goal(given: Array | None, message: Any) -> Array | None:
     return None if message is None else from_pose(message.pose)
 
 
-def _seconds(stamp: Any) -> float:
+def seconds(stamp: Any) -> float:
+    """A stamp, s."""
     return float(stamp.sec + stamp.nanosec * 1e-9)
 
 

@@ -22,45 +22,40 @@ import numpy as np
 from agora.core.state import Array
 from agora.datasets.bagfile import Bag
 from agora.datasets.messages import from_pose, from_pose2d, from_twist
+from agora.datasets.robot_bag import moved, seconds, shift_of
 from agora.errors import InputError, ResultsError
 
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
-_EPISODE, _GOAL = "agora_msgs/Episode", "geometry_msgs/PoseStamped"
+_EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
 
 
 @dataclass
 class _Driver:
-    """What one robot has seen and done so far."""
+    """What one robot has seen and done so far: scans with the commands that answered them, and odometry by its stamps."""
 
     scan: Any = None
     command: Array | None = None
-    pose: Array | None = None
-    twist: Array | None = None
-    goal: Array | None = None
-    samples: list[tuple[Any, ...]] = field(default_factory=list)
-
-    def keep(self) -> None:
-        """Make a sample of the last scan, with the command that answered it."""
-        if self.scan is None or self.command is None or self.pose is None:
-            return
-        stamp = self.scan.header.stamp
-        goal = np.full(3, np.nan) if self.goal is None else self.goal
-        seen = (np.asarray(self.scan.ranges, np.float32), self.pose, self.twist, goal, self.command)
-        self.samples.append((stamp.sec + stamp.nanosec * 1e-9, *seen))
+    goal: Array = field(default_factory=lambda: np.full(3, np.nan))
+    samples: list[tuple[float, Array, Array, Array]] = field(default_factory=list)
+    odometry: list[tuple[float, Array, Array]] = field(default_factory=list)
 
     def look(self, scan: Any) -> None:
-        """Take a scan; pose and command of the one before are settled."""
-        self.keep()
-        self.scan = scan
+        """Take a scan, None for the end; the one before has its answer."""
+        if self.scan is not None and self.command is not None:
+            ranges = np.asarray(self.scan.ranges, np.float32)
+            self.samples.append((seconds(self.scan.header.stamp), ranges, self.goal, self.command))
+        self.scan = scan or self.scan
 
-    def arrays(self) -> dict[str, Array]:
-        """The demonstration's arrays by name."""
-        time, scans, poses, twists, goals, commands = (np.array(column) for column in zip(*self.samples, strict=True))
-        away = goals[:, :2] - poses[:, :2]
-        cosine, sine = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    def arrays(self, shift: Array | None) -> dict[str, Array]:
+        """The demonstration's arrays by name; ``shift`` is the pose of the odometry's frame in the map."""
+        time, scans, goals, commands = (np.array(column) for column in zip(*self.samples, strict=True))
+        stamps, poses, twists = (np.array(column) for column in zip(*sorted(self.odometry, key=lambda o: o[0]), strict=True))
+        latest = np.maximum(np.searchsorted(stamps, time, side="right") - 1, 0)
+        pose = moved(poses[latest], shift)
+        away, cosine, sine = goals[:, :2] - pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2])
         local = np.stack([cosine * away[:, 0] + sine * away[:, 1], cosine * away[:, 1] - sine * away[:, 0]], -1)
         beams = self.scan.angle_min + self.scan.angle_increment * np.arange(scans.shape[1])
-        named = {"scan": scans, "angles": beams, "range_max": np.array(self.scan.range_max), "pose": poses, "twist": twists}
+        named = {"scan": scans, "angles": beams, "range_max": np.array(self.scan.range_max), "pose": pose, "twist": twists[latest]}
         named |= {"goal": goals[-1], "local_goal": local, "command": commands}
         return {"time": time - time[0]} | {name: array.astype(np.float32) for name, array in named.items()}
 
@@ -72,21 +67,20 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
         InputError: the file cannot be read, or holds no scans with commands.
     """
     drivers: dict[str, _Driver] = {}
+    shift = None
     for message in Bag(path).messages():
         place, _, leaf = message.connection.topic.rpartition("/")
         kind = message.connection.type
         if kind == _EPISODE:
             for robot in message.decode().robots:
                 drivers.setdefault(robot.name, _Driver()).goal = from_pose2d(robot.goals[-1])
-        elif kind == _GOAL and leaf == "goal":
-            drivers.setdefault(_robot(place), _Driver()).goal = from_pose(message.decode().pose)
-        elif kind in (_SCAN, _TWIST, _ODOMETRY):
+        elif kind == _TF and shift is None:
+            shift = shift_of(message.decode())
+        elif kind in (_SCAN, _TWIST, _ODOMETRY) or (kind == _GOAL and leaf == "goal"):
             _hear(drivers.setdefault(_robot(place), _Driver()), kind, message.decode())
-    driven = {}
-    for name, driver in drivers.items():
-        driver.keep()
-        if driver.samples:
-            driven[name] = driver.arrays()
+    for driver in drivers.values():
+        driver.look(None)
+    driven = {name: driver.arrays(shift) for name, driver in drivers.items() if driver.samples and driver.odometry}
     if not driven:
         raise InputError(f"{path}: no scans with odometry and commands; record with record_scans:=true")
     return driven
@@ -101,8 +95,11 @@ def _hear(driver: _Driver, kind: str, content: Any) -> None:
         driver.look(content)
     elif kind == _TWIST:
         driver.command = from_twist(content)
+    elif kind == _GOAL:
+        driver.goal = from_pose(content.pose)
     else:
-        driver.pose, driver.twist = from_pose(content.pose.pose), from_twist(content.twist.twist)
+        stamp = seconds(content.header.stamp)
+        driver.odometry.append((stamp, from_pose(content.pose.pose), from_twist(content.twist.twist)))
 
 
 def write_demonstrations(bags: Iterable[Path], folder: Path) -> list[Path]:

@@ -4,11 +4,11 @@ One bag an episode, because a bag then is whole or is not, like a row of the res
 at most, the next one goes into a fresh file, a benchmark counts the files that it has, and every file stands for itself, with the
 episode (its map, robots and pedestrians), the conditions and the parameters in it.
 
-Messages are stored as they come, bytes and all, and never decoded but for their step number. ``recorder/begin`` closes the bag of the
-episode before, once its last messages have come, opens the next one and answers when every topic that somebody publishes is
-connected. What the graph said of a step 0 before that is kept for it. Stale data: a bag ends with the last message of its episode; what
-comes between two episodes is in neither. Time of the entries in the bag is the graph's (``/clock``); analysis goes by step numbers and
-stamps.
+Messages are stored as they come, bytes and all, and never decoded but for their step number. ``recorder/begin`` closes the bag of
+the episode before, once its last messages have come, opens the next one and answers when every topic that somebody publishes is
+connected. What the graph said of a step 0 before that is kept for it. Stale data: a bag ends with the last message of its episode;
+what comes between two episodes is in neither. The time of entries in a bag is the graph's (``/clock``); analysis goes by step
+numbers and stamps. The node commands nothing.
 
 Parameters of the graph: ``record_data_dir``; private: ``record_scans`` (false), ``record_clock`` (false), ``record_topics`` ([]).
 """
