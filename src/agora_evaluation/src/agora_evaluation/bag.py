@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +59,13 @@ class EpisodeBag:
         with self._lock:
             if self._bag is None:
                 return
-            self._attempt(self._bag.close)
-            self._bag = None
+            if not self.problem:
+                self._attempt(self._bag.close)
             if not self.problem:
                 self._attempt(self._active.rename, self.path)
+            with suppress(OSError, ValueError):
+                self._bag._file.close()
+            self._bag = None
 
     def _flush_now_and_then(self) -> None:
         while not self._ended.wait(FLUSH):

@@ -1,8 +1,8 @@
 """The recorder node: one rosbag for each episode, from which the library computes every metric (`agora.datasets.rosbag`).
 
-One bag an episode, because a bag then is whole or is not, like a row of the results: what a kill or a full disk takes is one episode
-at most, the next one goes into a fresh file, a benchmark counts the files that it has, and every file stands for itself, with the
-episode (its map, robots and pedestrians), the conditions and the parameters in it.
+One bag an episode, because a bag then is whole or is not, like a row of the results: what a kill or a full disk takes is a part of
+one episode, the next one goes into a fresh file, a benchmark counts the files that it has, and every file stands for itself, with
+the episode (its map, robots and pedestrians), the conditions and the parameters in it.
 
 Messages are stored as they come, bytes and all, and never decoded but for their step number. ``recorder/begin`` closes the bag of
 the episode before, once its last messages have come, opens the next one and answers when every topic that somebody publishes is
