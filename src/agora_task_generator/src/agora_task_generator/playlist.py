@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
 from agora_ros.conversions import to_episode
 from agora_ros.names import ros_name
 
 from agora.config import parse_component
+from agora.core.state import Array
 from agora.errors import InputError
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.module import Plan
@@ -19,6 +21,7 @@ from agora.tasks.start import Start
 from agora.tasks.suite import Stage, load_suite, resolve
 from agora_msgs.msg import Episode, Robot
 from agora_task_generator.parameters import Parameters
+from agora_task_generator.present import Present
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +134,32 @@ class TaskModes:
         """See `Playlist.next`."""
         plan = self.generator.next_plan()
         return Turn.of(plan, self._contestants(plan))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the robots mode is one in which everybody but the robots stays at a time-out."""
+        return self.generator.stage.robots.name in ("explore", "zones", "guided")
+
+    def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
+        """An episode that goes on where the pedestrians are, with new goals for the robots, and new places where they are not guided.
+
+        Args:
+            last: start of the episode that goes on.
+            people: where the pedestrians are.
+            poses: (3,) of robots by number, which guided ones keep.
+
+        Raises:
+            InputError: there is no room.
+        """
+        plan, robots = self.generator.next_plan(), list(self.generator.teleport(last, people.discs()))
+        if self.generator.stage.robots.name == "guided":
+            for k, pose in poses.items():
+                goals = robots[k].goals if self.generator.waypoints else np.repeat(pose[None], len(robots[k].goals), 0)
+                robots[k] = replace(robots[k], pose=pose, goals=goals)
+        crowd = last.pedestrians.moved(people.id, people.position, people.velocity, people.heading)
+        start = replace(last, entry=plan.entry, seed=plan.seed, robots=tuple(robots), pedestrians=crowd)
+        count = len(robots) if len(self._robots) == 1 else 1
+        return Turn(start, plan.stage, (*self._robots,) * count)
 
     def _contestants(self, plan: Plan) -> list[RobotEntry]:
         """The robots, driven by whose turn it is where the module ``benchmark`` plays a contest."""

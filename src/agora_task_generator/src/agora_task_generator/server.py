@@ -17,14 +17,19 @@ from typing import Any
 import rospy
 from std_srvs.srv import Empty, EmptyResponse, Trigger
 
+from agora.core.recording import Outcome
+from agora.core.state import Array
 from agora.errors import InputError, PlacementError
+from agora.tasks.settings import Settings
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMap
 from agora_task_generator.announcements import Announcements
 from agora_task_generator.parameters import Parameters
 from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes, Turn
+from agora_task_generator.present import Watch
 from agora_task_generator.reconfigure import Reconfigure
 from agora_task_generator.services import LostError, RefusedError, Service
+from agora_task_generator.tools import Tools
 
 PARTS = ("map_generator", "simulator", "pedsim_simulator", "navigation", "recorder")
 _TICK = 0.25  # s between two looks at the parts
@@ -40,6 +45,7 @@ class TaskGeneratorServer:
     Attributes:
         playlist: what is played, None as long as the parameters make nothing that can be.
         episode: under way, None between episodes.
+        say: what it publishes. watch: where everybody is, in modes that go on.
     """
 
     def __init__(self) -> None:
@@ -58,6 +64,8 @@ class TaskGeneratorServer:
         self._set_map = Service("map_generator/set_map", SetMap, patience)
         self._pause, self._resume = (Service(f"simulator/{verb}", Trigger, patience) for verb in ("pause", "resume"))
         self._reconfigure = self._read_settings()
+        self._turn: Turn | None = None
+        self.watch, self._tools = Watch(), Tools(self, patience)
         rospy.Subscriber("simulator/status", EpisodeStatus, self._on_status, queue_size=100, tcp_nodelay=True)
         rospy.Service("reset_task", Empty, self._on_reset)
         rospy.Service("task_generator_server/play", PlayEpisode, self._on_play)
@@ -84,6 +92,20 @@ class TaskGeneratorServer:
         """Leave the episode under way and begin the next."""
         self._idle = False
         self._next()
+
+    def carry_on(self, poses: dict[int, Array]) -> None:
+        """Let the episode go on with new goals for the robots, guided ones from ``poses``; everybody else stays.
+
+        Raises:
+            InputError: there is no room.
+        """
+        turn = self.playlist.carry_on(self._turn.start, self.watch.people, poses)
+        self.episode = None
+        self._begin_turn(turn)
+
+    def show(self, settings: Settings) -> None:
+        """Make these the settings in use."""
+        self._reconfigure.show(settings)
 
     def _read_settings(self) -> Reconfigure:
         """The settings; waits for a file and parameters that are right."""
@@ -147,8 +169,23 @@ class TaskGeneratorServer:
         elif status is not None and status.number == self.episode.number:
             self._follow_goals(status)
             if status.done:
-                self.episode = None
-                self._look()
+                self._after(status)
+
+    def _after(self, status: EpisodeStatus) -> None:
+        """Go on after the end of an episode: at a time-out only the robots go elsewhere in the modes that go on."""
+        late = all(robot.outcome == Outcome.TIMEOUT for robot in status.robots)
+        if late and not self._manual and self._goes_on and not self.playlist.finished:
+            try:
+                self.carry_on(self.watch.poses)
+                return
+            except InputError as error:
+                rospy.logwarn(f"{error}; everything begins anew")
+        self.episode = None
+        self._look()
+
+    @property
+    def _goes_on(self) -> bool:
+        return isinstance(self.playlist, TaskModes) and self.playlist.goes_on
 
     def _interrupted(self, status: EpisodeStatus | None) -> str:
         """Why the episode under way has come to nothing; empty where it has not."""
@@ -234,7 +271,8 @@ class TaskGeneratorServer:
 
     def _begin_turn(self, turn: Turn) -> bool:
         """Begin an episode as the next reset; whether everybody has adopted it."""
-        self._number, self._interruptions = self._number + 1, 0
+        self._number, self._interruptions, self._turn = self._number + 1, 0, turn
+        self.watch.switch(self._goes_on)
         return self._deliver(turn.message(self._number))
 
     def _repeat(self, reason: str) -> None:
@@ -290,6 +328,7 @@ class TaskGeneratorServer:
         for _, begin in self._told():
             begin.call(episode)
         self.say.end(episode)
+        self._tools.begin([robot.name for robot in episode.robots])
         gone = [part for part, begin in self._told() if not begin.standing]
         if gone:
             raise LostError(f"{', '.join(gone)} went away")
