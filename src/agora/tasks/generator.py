@@ -156,9 +156,7 @@ class TaskGenerator:
         Raises:
             InputError: there is no module ``staged``.
         """
-        module = next((m for m in self._stage.modules if isinstance(m.part, Staged)), None)
-        if module is None:
-            raise InputError("there is no module 'staged' whose stage could change")
+        module = self._staged()
         moved = module.part.moved(by)
         if "staged" in self.setup.modules:
             self.configure(STAGED_index=moved.index)
@@ -171,6 +169,22 @@ class TaskGenerator:
     def previous_stage(self) -> int:
         """Go back to the previous stage of the curriculum; return the number of the stage."""
         return self.next_stage(-1)
+
+    @property
+    def stage_number(self) -> tuple[int, bool]:
+        """The number of the stage of the curriculum, and whether it is the last.
+
+        Raises:
+            InputError: there is no module ``staged``.
+        """
+        part = self._staged().part
+        return part.index, part.index == len(part.stages()) - 1
+
+    def _staged(self) -> Named:
+        module = next((m for m in self._stage.modules if isinstance(m.part, Staged)), None)
+        if module is None:
+            raise InputError("there is no module 'staged' whose stage could change")
+        return module
 
     @property
     def waypoints(self) -> tuple[Pose, ...]:
