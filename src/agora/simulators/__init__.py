@@ -1,0 +1,1 @@
+"""Simulators: what moves robots and pedestrians outside the episode loop, with one face."""
