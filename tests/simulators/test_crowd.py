@@ -78,7 +78,7 @@ def test_one_who_spawns_while_it_runs_is_in_the_next_generation_and_the_others_g
     states = joined.minds.state[0, :3].tolist()
     for crowd in (alone, joined):
         crowd.step()
-    close = 0.05 * 0.5 if behaviours else 0.0  # behaviours begin anew, from the minds that everybody had
+    close = 0.05 if behaviours else 0.0  # behaviours begin anew, from the minds that everybody had
     assert np.abs(where(joined)[:3, :2] - where(alone)[:3, :2]).max() <= close
     assert joined.minds.state[0, :3].tolist() == states == alone.minds.state[0, :3].tolist()
     assert joined.pedestrians.active[0, :5].tolist() == [True, True, True, True, False]
