@@ -1,1 +1,1 @@
-"""Simulators: what moves robots and pedestrians outside the episode loop, with one face."""
+"""Simulators of one robot world, behind one protocol: the library's own engine, and what ROS reaches."""
