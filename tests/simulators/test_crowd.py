@@ -11,6 +11,7 @@ from agora.datasets.trajectories import Trajectories
 from agora.episode import Batch, Conditions
 from agora.errors import InputError
 from agora.maps.furniture import Furniture
+from agora.pedestrians.waypoint import Waypoint
 from agora.registry import Named
 from agora.simulators.crowd import Crowd, open_start
 from agora.tasks.periods import Periods
@@ -139,7 +140,7 @@ def test_a_wall_that_is_added_keeps_them_off_and_is_gone_when_cleared():
     for _ in range(80):
         crowd.step(), free.step()
     assert crowd.pedestrians.x[0, 0] < 2.0 < free.pedestrians.x[0, 0] - 0.5
-    crowd.clear()
+    crowd.clear_walls()
     for _ in range(80):
         crowd.step()
     assert crowd.pedestrians.x[0, 0] > 2.5 and not crowd.start.map.has_shapes
@@ -148,7 +149,10 @@ def test_a_wall_that_is_added_keeps_them_off_and_is_gone_when_cleared():
 def test_furniture_that_is_added_is_in_the_map_of_the_crowd():
     crowd = Crowd(start(), stage())
     crowd.add_things([Thing("S_shelf_1", "static", Furniture("shelf", 3.3, 1.2, 0.7))])
+    crowd.add_walls([[2.0, -1.5, 2.0, 1.7]])
     assert crowd.start.map.clearance_at([(3.3, 1.2)])[0] < 0.6 and crowd.start.things[0].name == "S_shelf_1"
+    crowd.clear_things()
+    assert not crowd.start.things and len(crowd.start.map.segments) == 1 and not crowd.start.map.polygons
 
 
 def test_forces_from_outside_replace_or_add_to_the_crowd_models_until_they_are_let_go():
@@ -227,3 +231,18 @@ def test_a_crowd_without_an_episode_begins_empty_and_takes_pedestrians():
     for _ in range(60):
         crowd.step()
     assert np.isfinite(where(crowd)).all() and crowd.pedestrians.active.sum() == 2 and where(crowd)[0, 0] > 2.0
+
+
+def test_a_robot_that_is_added_is_seen_and_another_model_takes_over():
+    crowd = Crowd(open_start(plane()), stage("helbing"))
+    crowd.spawn(people([(0.0, 0.1)], [[(6.0, 0.1)]]))
+    crowd.add_robot(start(pose=(2.0, 0.3, 0.1)).robots[0])
+    crowd.step()
+    alone = crowd.acceleration[0].copy()
+    crowd.robots.x[...] = 0.9
+    crowd.step(), crowd.step()
+    assert crowd.acceleration[0, 0] < alone[0]
+    crowd.set_models([Waypoint()])
+    for _ in range(20):
+        crowd.step()
+    assert np.hypot(*where(crowd)[0, 2:4]) == pytest.approx(1.0, abs=1e-3)

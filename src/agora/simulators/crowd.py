@@ -14,9 +14,10 @@ from agora.engine.world import Engine, Layout
 from agora.episode import Conditions
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.tasks.start import Habits, PedestrianStarts, Start, Thing
+from agora.tasks.start import Habits, PedestrianStarts, RobotStart, Start, Thing
 
 if TYPE_CHECKING:
+    from agora.interfaces import AnyCrowdModel
     from agora.tasks.suite import Stage
 
 _LONGEST = 2**31 - 1
@@ -44,7 +45,9 @@ class Crowd:
     def __init__(self, start: Start, stage: Stage, *, is_fed: bool = False) -> None:
         self.stage, self._is_fed = stage, is_fed
         self._conditions = Conditions.of(stage)
-        self._original = start
+        self._original, self._map = start, start.map
+        self._walls: Doubles = np.zeros((0, 4))
+        self._things: tuple[Thing, ...] = ()
         self.start, self._engine = start, self._build(start)
         self._absent: Bools = np.zeros(start.crowd_size, np.bool_)
         self._returning: dict[int, tuple[Doubles, bool]] = {}
@@ -233,32 +236,53 @@ class Crowd:
     def _remember(self) -> None:
         self._shown: Bools = self.pedestrians.active[0].copy()
 
-    def set_map(self, place: Map, things: tuple[Thing, ...] | None = None) -> None:
-        """Let the pedestrians go on in other surroundings.
-
-        Args:
-            place: the map.
-            things: the furniture that its shapes have already; as it is where None.
-        """
-        self._rebuild(dataclasses.replace(self.start, map=place, things=self.start.things if things is None else things))
+    def set_map(self, place: Map) -> None:
+        """Let the pedestrians go on in other surroundings; what was added to the old ones is in these too."""
+        self._map = place
+        self._surround()
 
     def add_walls(self, segments: Array) -> None:
         """Add walls (K, 4) x0, y0, x1, y1, m."""
-        place = self.start.map
-        self.set_map(
-            dataclasses.replace(place, segments=np.concatenate([place.segments, np.asarray(segments, float).reshape(-1, 4)]))
-        )
+        self._walls = np.concatenate([self._walls, np.asarray(segments, float).reshape(-1, 4)])
+        self._surround()
+
+    def clear_walls(self) -> None:
+        """Take the walls away that were added."""
+        self._walls = self._walls[:0]
+        self._surround()
 
     def add_things(self, things: Sequence[Thing]) -> None:
-        """Add pieces of furniture."""
-        place = self.start.map
-        discs = np.concatenate([place.discs, *(thing.furniture.discs() for thing in things)])
-        polygons = (*place.polygons, *(corners for thing in things for corners in thing.furniture.polygons()))
-        self.set_map(dataclasses.replace(place, discs=discs, polygons=polygons), (*self.start.things, *things))
+        """Add pieces of furniture; pedestrians use the interactive ones."""
+        self._things += tuple(things)
+        self._surround()
 
-    def clear(self) -> None:
-        """Take all walls and furniture away that were added while it ran."""
-        self.set_map(self._original.map, self._original.things)
+    def clear_things(self) -> None:
+        """Take the furniture away that was added."""
+        self._things = ()
+        self._surround()
+
+    def add_robot(self, robot: RobotStart) -> None:
+        """Add a robot to those that come from outside."""
+        self._rebuild(dataclasses.replace(self.start, robots=(*self.start.robots, robot)))
+
+    def set_models(self, models: Sequence[AnyCrowdModel]) -> None:
+        """Let other crowd models move them; as many as there are."""
+        self._conditions = dataclasses.replace(self._conditions, crowd=tuple(models))
+        self._rebuild(self.start)
+
+    def _surround(self) -> None:
+        pieces = [thing.furniture for thing in self._things]
+        polygons = (*self._map.polygons, *(corners for piece in pieces for corners in piece.polygons()))
+        discs = np.concatenate([self._map.discs, *(piece.discs() for piece in pieces)])
+        segments = np.concatenate([self._map.segments, self._walls])
+        place = dataclasses.replace(self._map, segments=segments, discs=discs, polygons=polygons)
+        used = (thing.furniture for thing in self._things if thing.kind == "interactive")
+        original = self._original
+        self._rebuild(
+            dataclasses.replace(
+                self.start, map=place, things=(*original.things, *self._things), furniture=(*original.furniture, *used)
+            )
+        )
 
     def _build(self, start: Start) -> Engine:
         conditions, periods = self._conditions, self._conditions.periods
@@ -294,7 +318,7 @@ class Crowd:
             else:
                 target[0, stay] = source[0, stay]
         for source, target in zip(old.robots, engine.robots, strict=True):
-            target[...] = source
+            target[:, : source.shape[1]] = source
         replay = old.replay
         engine.replay.last[0, stay], engine.replay.cursor[0, stay] = replay.last[0, stay], replay.cursor[0, stay]
         shown = np.zeros(engine.slots, np.bool_)
