@@ -1,0 +1,84 @@
+"""An interplanner in front of a local planner: together they are a local planner."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.interfaces import Guidance, InterPlanner, Limits, Memory, Observation
+from agora.planners import lift
+from agora.registry import Named, Plug
+
+TOP_SPEED = ("max_vel_x", "max_speed", "preferred_speed", "speed")
+"""Parameters by which local planners say how fast they drive at most; without one it is the robot that limits them."""
+
+_OWN = "inter."
+
+
+@dataclass(frozen=True)
+class Guided:
+    """A local planner that follows the path of an interplanner, at most as fast as that allows.
+
+    Attributes:
+        planner: the local planner.
+        interplanner: what it follows.
+    """
+
+    planner: Annotated[Named, Plug("planners")]
+    interplanner: Annotated[Named, Plug("interplanners")]
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What either of them needs."""
+        return frozenset(self.planner.part.needs | self.interplanner.part.needs | {"path"})
+
+    @property
+    def window(self) -> Any:
+        """The local costmap of the local planner."""
+        return getattr(self.planner.part, "window", None)
+
+    @property
+    def semantics(self) -> Any:
+        """The semantic maps of the local planner, or of the interplanner."""
+        return getattr(self.planner.part, "semantics", getattr(self.interplanner.part, "semantics", None))
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return the twists (N, 3) of the local planner, and the memory of both."""
+        own = {name.removeprefix(_OWN): array for name, array in memory.items() if name.startswith(_OWN)}
+        guidance, own = guide(self.interplanner.part, observation, own)
+        rest = {name: array for name, array in memory.items() if not name.startswith(_OWN)}
+        planner = lift.rows(self.planner.part)
+        twists, after = planner.act(guided(observation, guidance, self.planner.part), rest)
+        return twists, after | {_OWN + name: array for name, array in own.items()}
+
+
+def guide(interplanner: InterPlanner, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+    """Return the guidance of an interplanner, with speeds in [0, 1], and its memory."""
+    guidance, after = interplanner.guide(observation, memory)
+    return replace(guidance, speed=np.clip(guidance.speed, 0.0, 1.0)), after
+
+
+def guided(observation: Observation, guidance: Guidance, planner: Any) -> Observation:
+    """Return what the local planner is told: the path, its end as goal, and limits that hold its speed down."""
+    o, g = observation, guidance
+    named = (getattr(planner, name, None) for name in TOP_SPEED)
+    top = next((float(value) for value in named if value is not None), math.inf)
+    return replace(o, path=g.path, path_count=g.path_count, goal=g.goal, limits=_slowed(o.limits, g.speed, top))
+
+
+def _slowed(limits: Limits, speed: Floats, top: float) -> Limits:
+    """Limits of rows that may only be ``speed`` (N,) times as fast as the local planner's ``top`` m/s."""
+    slow = speed < 1.0
+    if not slow.any():
+        return limits
+    most = speed * np.minimum(limits.max_vx, np.float32(top))
+    return replace(
+        limits,
+        max_vx=np.where(slow, most, limits.max_vx),
+        min_vx=np.where(slow, np.maximum(limits.min_vx, -most), limits.min_vx),
+        max_vy=np.where(slow, np.minimum(limits.max_vy, most), limits.max_vy),
+    )
