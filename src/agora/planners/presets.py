@@ -14,6 +14,8 @@ from agora.share import folder
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
 
+_CALLED = re.compile(r"(\w+)\((.*)\)")
+
 
 def preset_names() -> list[str]:
     """Names of the presets that come with Agora."""
@@ -23,7 +25,7 @@ def preset_names() -> list[str]:
 def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
     """Return label and planner of ``PLANNER`` or ``PLANNER+INTERPLANNER``.
 
-    Both are ``NAME`` or ``NAME:key=value,key=value`` (values as in YAML). With bypass the planner is as without an interplanner.
+    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML). With bypass the planner is as without an interplanner.
     The label is the text, with ``|`` for ``/``, which separates the parts of an episode's key.
 
     Args:
@@ -45,13 +47,13 @@ def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
 
 
 def named_interplanner(text: str) -> Named:
-    """Return the interplanner of ``NAME`` or ``NAME:key=value,key=value``.
+    """Return the interplanner of ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)``.
 
     Raises:
         UnknownNameError: no such interplanner.
         InputError: a parameter that it does not have or refuses.
     """
-    name, _, rest = text.partition(":")
+    name, rest = _split(text)
     where = f"interplanner {text!r}"
     if name not in available("interplanners"):
         raise UnknownNameError("interplanner", name, available("interplanners"))
@@ -59,7 +61,7 @@ def named_interplanner(text: str) -> Named:
 
 
 def _local(text: str) -> Named:
-    name, _, rest = text.partition(":")
+    name, rest = _split(text)
     where = f"planner {text!r}"
     values: dict[str, Any] = {"name": name}
     if name not in available("planners"):
@@ -67,3 +69,11 @@ def _local(text: str) -> Named:
             raise UnknownNameError("planner", name, [*available("planners"), *preset_names()])
         values = load(folder("configs") / "planners" / f"{name}.yaml", dict)
     return build_component("planners", values | parse_parameters(rest, where), where)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Name and parameters of one component."""
+    if match := _CALLED.fullmatch(text):
+        return match[1], match[2]
+    name, _, rest = text.partition(":")
+    return name, rest
