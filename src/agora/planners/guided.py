@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from agora.core.state import Floats
-from agora.interfaces import Guidance, InterPlanner, Limits, Memory, Observation
+from agora.interfaces import Guidance, Limits, Memory, Observation
 from agora.planners import lift
 from agora.registry import Named, Plug
 
@@ -48,18 +48,17 @@ class Guided:
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return the twists (N, 3) of the local planner, and the memory of both."""
-        own = {name.removeprefix(_OWN): array for name, array in memory.items() if name.startswith(_OWN)}
-        guidance, own = guide(self.interplanner.part, observation, own)
+        guidance, own = self.guidance(observation, memory)
         rest = {name: array for name, array in memory.items() if not name.startswith(_OWN)}
         planner = lift.rows(self.planner.part)
         twists, after = planner.act(guided(observation, guidance, self.planner.part), rest)
-        return twists, after | {_OWN + name: array for name, array in own.items()}
+        return twists, after | own
 
-
-def guide(interplanner: InterPlanner, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-    """Return the guidance of an interplanner, with speeds in [0, 1], and its memory."""
-    guidance, after = interplanner.guide(observation, memory)
-    return replace(guidance, speed=np.clip(guidance.speed, 0.0, 1.0)), after
+    def guidance(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return what the interplanner says, and its part of the memory."""
+        own = {name.removeprefix(_OWN): array for name, array in memory.items() if name.startswith(_OWN)}
+        found, after = self.interplanner.part.guide(observation, own)
+        return found, {_OWN + name: array for name, array in after.items()}
 
 
 def guided(observation: Observation, guidance: Guidance, planner: Any) -> Observation:
@@ -75,7 +74,7 @@ def _slowed(limits: Limits, speed: Floats, top: float) -> Limits:
     slow = speed < 1.0
     if not slow.any():
         return limits
-    most = speed * np.minimum(limits.max_vx, np.float32(top))
+    most = np.clip(speed, 0.0, 1.0) * np.minimum(limits.max_vx, np.float32(top))
     return replace(
         limits,
         max_vx=np.where(slow, most, limits.max_vx),

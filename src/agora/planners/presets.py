@@ -25,8 +25,9 @@ def preset_names() -> list[str]:
 def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
     """Return label and planner of ``PLANNER`` or ``PLANNER+INTERPLANNER``.
 
-    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML). With bypass the planner is as without an interplanner.
-    The label is the text, with ``|`` for ``/``, which separates the parts of an episode's key.
+    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML).
+    With bypass the planner is as without an interplanner. The label is the text, with ``|`` for ``/``, which separates the parts of
+    an episode's key.
 
     Args:
         text: as above.

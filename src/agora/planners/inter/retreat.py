@@ -97,7 +97,7 @@ def _recalled(memory: Memory, rows: int) -> tuple[Bools, Floats, Floats, Floats]
 
 def _apart(pose: Array, target: Array) -> Doubles:
     x, y = (pose[:, k].astype(float) - target[:, k] for k in (0, 1))
-    return np.sqrt(x * x + y * y)
+    return np.asarray(np.sqrt(x * x + y * y))
 
 
 def _led(path: Floats, count: Array, away: Bools, begin: Floats, target: Floats) -> tuple[Floats, Array]:

@@ -15,8 +15,8 @@ from agora.planners.inter.surroundings import unchanged
 class Shortsighted:
     """Keep the next part of the path: a share of the points that are left, or some at least.
 
-    Arena 3.0 counts from the beginning of a plan, which is made anew five times a second where the robot is; here it is counted from
-    the point nearest to the robot, so that a path that is made once can be followed to its end.
+    Arena 3.0 counts from the beginning of a plan, which is made anew five times a second where the robot is; here it is counted
+    from the point nearest to the robot, so that a path that is made once can be followed to its end.
 
     Attributes:
         vision_limit: share of the points.

@@ -66,7 +66,7 @@ def wall_behind(o: Observation, reach: Doubles) -> Bools:
         dx, dy = x[row, here, None] - places[0][row, there], y[row, here, None] - places[1][row, there]
         radius = o.pedestrians.radius[row, there] + _BESIDE
         walls[row] = not (dx * dx + dy * dy <= radius * radius).any(axis=1).all()
-    return walls
+    return np.asarray(walls)
 
 
 def _places(o: Observation) -> tuple[Doubles, Doubles]:
