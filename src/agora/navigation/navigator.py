@@ -260,7 +260,7 @@ class Navigator:
             self.forget()
             self._placed, self._scanned = placed, scanned
         self._time = time
-        standing = {r: reason for r in range(len(active)) if active[r] and (reason := self._not_ready(r, time))}
+        standing = self.standing(time, active)
         going = active & self._has_goal
         going[list(standing)] = False
         if self._replan and step // self._replan > self._planned // self._replan:
@@ -277,6 +277,11 @@ class Navigator:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self._observer.path(0, int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}
         return Decision(twists, failures, standing, share, notes)
+
+    def standing(self, time: float, active: Bools) -> dict[int, str]:
+        """Why robots that are under way must stand whatever their planner says, by their numbers."""
+        going = np.flatnonzero(active & self._has_goal)
+        return {int(r): reason for r in going if (reason := self._not_ready(int(r), time))}
 
     def _not_ready(self, robot: int, time: float) -> str:
         """Why a robot must stand whatever its planner says; nothing where it need not."""
@@ -333,7 +338,7 @@ class Navigator:
         return seen.cost[robot].copy(), seen.origin[robot].copy(), seen.resolution
 
     def global_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """The map (rows, columns) with what is too near to obstacles for a robot, and what layers put on it; else as the local one."""
+        """The costs of the whole map (rows, columns) for a robot, with what layers put on it; else as the local one."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
         if layers := self._batch.conditions.layers:
