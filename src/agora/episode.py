@@ -46,6 +46,7 @@ class Conditions:
         lidar: of every robot; the one of the first robot's model where None.
         global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
+        outside: pedestrians come from outside (`agora.engine.world.Engine`); crowd and behaviours are not called.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -59,6 +60,7 @@ class Conditions:
     global_planner: GlobalPlanner = field(default_factory=AStar)
     replan: float = 0.0
     layers: tuple[CostmapLayer, ...] = ()
+    outside: bool = False
 
     @staticmethod
     def of(stage: Stage) -> Conditions:
@@ -93,7 +95,9 @@ class Batch:
 
     Attributes:
         engine: the worlds. observer: what their robots know.
+        lidar: of every robot, None where there are no robots.
         running: (W,) number of the start that each world is in, -1 for none.
+        goals: (W, R) number of the goal that each robot is on its way to.
     """
 
     def __init__(
@@ -125,48 +129,57 @@ class Batch:
             remove=conditions.remove,
             threads=threads,
             slots=slots,
+            outside=conditions.outside,
         )
-        lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
-        self.observer = Observer(self.engine, self.needs, periods.control, lidar, window, semantics, conditions.layers)
+        self.lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
+        self.observer = Observer(self.engine, self.needs, periods.control, self.lidar, window, semantics, conditions.layers)
         self._replan = round(conditions.replan / periods.physics) if "path" in self.needs else 0
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
-        self._reached = np.zeros((worlds, self.engine.layout.robots), np.int64)
+        self.goals = np.zeros((worlds, self.engine.layout.robots), np.int64)
 
     def begin(self, w: int, index: int) -> None:
         """Begin the episode of a start in world ``w``."""
         start = self.starts[index]
         self.engine.reset(w, start)
         self.running[w] = index
-        self._reached[w] = 0
+        self.goals[w] = 0
         for r, robot in enumerate(start.robots):
             self.observer.place(w, r, robot.model)
-            self._plan_path(w, r, robot.pose, robot.goals[0])
+            self.plan_path(w, r, robot.pose, robot.goals[0])
 
     def look(self, worlds: Collection[int] | None = None) -> None:
         """Take the scans that are due, everywhere or in some worlds, and set the next goal of robots that arrived."""
         if self.engine.tick % self._sensor == 0:
             self.observer.scan(worlds)
+        self.next_goals()
+
+    def next_goals(self) -> None:
+        """Set the next goal of robots that arrived, and the paths that are due."""
         status = self.engine.status
         for w, r in np.argwhere(status.arrived & ~status.done[:, None]):
-            self._reached[w, r] += 1
-            goal = self.starts[self.running[w]].robots[r].goals[self._reached[w, r]]
+            self.goals[w, r] += 1
+            goal = self.starts[self.running[w]].robots[r].goals[self.goals[w, r]]
             status.goals_left[w, r] -= 1
             self.engine.set_goal(w, r, goal)
-            self._plan_path(w, r, self._place(w, r), goal)
+            self.plan_path(w, r, self.place(w, r), goal)
         if self._replan:
             due = (status.step > 0) & (status.step % self._replan == 0) & (self.running >= 0)
             for w, r in np.argwhere(due[:, None] & (status.outcome == RUNNING) & ~status.done[:, None]):
-                self._plan_path(w, r, self._place(w, r), np.array([status.goal_x[w, r], status.goal_y[w, r]], float))
+                self.plan_path(w, r, self.place(w, r), np.array([status.goal_x[w, r], status.goal_y[w, r]], float))
 
-    def _place(self, w: int, r: int) -> Array:
+    def place(self, w: int, r: int) -> Array:
         """Where a robot is, (2,) m."""
         robots = self.engine.robots
         return np.array([robots.x[w, r], robots.y[w, r]], float)
 
-    def _plan_path(self, w: int, r: int, here: Array, goal: Array) -> None:
-        if "path" not in self.needs:
-            return
+    def plan_path(self, w: int, r: int, here: Array, goal: Array) -> None:
+        """Give a robot, where paths are needed, the path from a place to a goal, (2,) or more, m; none where there is none."""
+        if "path" in self.needs:
+            self.observer.set_path(w, r, self.find_path(w, r, here, goal))
+
+    def find_path(self, w: int, r: int, here: Array, goal: Array) -> Floats:
+        """The path (K, 2) of the global planner from a place to a goal, (2,) or more, m; (0, 2) where there is none."""
         start = self.starts[self.running[w]]
         place, radius = start.map, start.robots[r].model.radius
         origin = np.asarray(place.origin, np.float32)
@@ -174,7 +187,7 @@ class Batch:
         layers = self.conditions.layers
         costs = (layer_costs(self.engine, w, layers, place),) if layers else ()
         path = self.conditions.global_planner.path(*scene, *costs)
-        self.observer.set_path(w, r, np.zeros((0, 2)) if path is None else np.asarray(path))
+        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)
 
     @property
     def active(self) -> Bools:

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import rospy
-from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, RobotStatus
-from agora_msgs.srv import BeginEpisode, Move, PlayEpisode, SetGoal, SetMap
 from agora_ros.conversions import from_episode, from_pose, to_pose
 from dynamic_reconfigure.client import Client
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
@@ -27,6 +25,8 @@ from agora.share import folder
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.suite import Suite, load_suite
 from agora.testing.guard import identical
+from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, RobotStatus
+from agora_msgs.srv import BeginEpisode, Move, PlayEpisode, SetGoal, SetMap
 
 CALM = {"timeout": 30.0, "RANDOM_dynamic_min": 0, "RANDOM_dynamic_max": 1}
 
@@ -117,9 +117,7 @@ def test_a_reset_tells_everybody_in_the_order_of_the_contract(graph: Any, parts:
     assert [message.data for message in parts.resets.messages] == [1, 2]
 
 
-def test_what_is_interrupted_is_repeated_and_given_up_after_a_while(
-    graph: Any, parts: Parts, start: Any, wait_until: Any
-) -> None:
+def test_what_is_interrupted_is_repeated_and_given_up_after_a_while(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
     node = start({"max_reset_fail_times": 3})
     given_up = graph.hear("task_generator_server/given_up", EpisodeStatus)
     first = parts.begun(wait_until, 1)
@@ -221,7 +219,9 @@ def test_a_wrong_start_waits_until_it_is_right(graph: Any, parts: Parts, start: 
 
 def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
     robots = graph.folder / "robots.yaml"
-    robots.write_text("robots:\n- {model: burger, planner: 'dwa(sim_time=0.9)', amount: 2}\n- {model: jackal, navigation: external}\n")
+    robots.write_text(
+        "robots:\n- {model: burger, planner: 'dwa(sim_time=0.9)', amount: 2}\n- {model: jackal, navigation: external}\n"
+    )
     node = start(robot_setup_file=str(robots), local_planner="pure_pursuit")
     episode = parts.begun(wait_until, 1)
     driven = [(robot.name, robot.navigation, robot.planner) for robot in episode.robots]

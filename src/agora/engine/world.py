@@ -96,6 +96,9 @@ class Engine:
         remove: robots that have ended leave the world.
         threads: threads over worlds; results do not depend on it.
         slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
+        outside: pedestrians come from outside: before every `step` somebody writes `next_pedestrians`, and neither crowd models nor
+            behaviours are called.
+        is_fed: forces from outside may act on simulated pedestrians (``fed``).
     """
 
     def __init__(
@@ -113,6 +116,8 @@ class Engine:
         remove: bool = False,
         threads: int = 1,
         slots: int = 0,
+        outside: bool = False,
+        is_fed: bool = False,
     ) -> None:
         self.layout, self.dt, self.crowd_every, self.tick = layout, dt, crowd_every, 0
         self.slots = max(slots, state.padded(layout.pedestrians))
@@ -133,13 +138,14 @@ class Engine:
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self._now = 0
         self.sees_pedestrians, self.sees_robots = sees_pedestrians, sees_robots
-        self._behaviours = [behaviour.attach(self) for behaviour in behaviours]
+        self._outside = outside
+        self._behaviours = [] if outside else [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
         self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         models = () if crowd is None else tuple(crowd) if isinstance(crowd, Sequence) else (crowd,)
-        self._crowd = EngineCrowd(models, self, crowd_every, sees_pedestrians, sees_robots)
+        self._crowd = EngineCrowd(models, self, crowd_every, sees_pedestrians, sees_robots, is_fed)
         self._bind()
         self._scanners: dict[Lidar, _Scanner] = {}
         self._scanner: tuple[Lidar, Floats, list[Work]] | None = None
@@ -150,9 +156,19 @@ class Engine:
         return self._generations[self._now]
 
     @property
+    def next_pedestrians(self) -> Pedestrians:
+        """Generation t + dt of the pedestrians: what the next step writes, or reads where they come from outside."""
+        return self._generations[1 - self._now]
+
+    @property
     def has_behaviours(self) -> bool:
         """Whether anything decides what pedestrians want."""
         return bool(self._behaviours)
+
+    @property
+    def fed(self) -> records.Fed | None:
+        """Forces from outside on the pedestrians; None where there cannot be any."""
+        return self._crowd.fed
 
     @property
     def robots(self) -> Robots:
@@ -176,8 +192,8 @@ class Engine:
                 advance_robots, np.float32(self.dt), robots, self._robots[1 - now], self.robot_traits, self.maps, people,
                 self._generations[1 - now], self.traits, self.status, self.rules, self.commands, walls,
             )  # fmt: skip
-            move = [*self._crowd.move(now), robots_move]
-            self._plans.append((self._plan(move), self._plan([*think, *self._crowd.compute(now), *move])))
+            compute, move = ([], []) if self._outside else (self._crowd.compute(now), self._crowd.move(now))
+            self._plans.append((self._plan([*move, robots_move]), self._plan([*think, *compute, *move, robots_move])))
 
     def _plan(self, parts: list[Part]) -> list[Callable[[], None]]:
         """Parts of a step as calls: kernels that follow each other in one, which runs them world by world."""
@@ -263,7 +279,7 @@ class Engine:
         for cleared in (status.clipped, status.queue, status.arrived, status.touching_pedestrian, status.touching_wall):
             cleared[w] = 0
         status.touching_robot[w], status.events[w] = False, 0
-        for field in now:
+        for field in (*now, *(self.fed or ())):
             field[w] = 0
         self.traits.radius[w], self.traits.speed[w], self.traits.group[w], self.traits.id[w] = 0.3, 1.0, -1, -1
         self.traits.count[w] = start.crowd_size
