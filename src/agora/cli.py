@@ -87,10 +87,6 @@ def bench(
     if batch < 1 or workers < 0 or threads < 1:
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen = _suite(suite, seed)
-<<<<<<< HEAD
-=======
-    planners = dict(named_planner(text, interplanner) for text in planner)
->>>>>>> task
     folder = output or Path("results") / chosen.name
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
@@ -99,7 +95,7 @@ def bench(
             raise InputError("--planner ros goes alone, with the suite's own seed")
         _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
         return
-    planners = dict(named_planner(text) for text in planner)
+    planners = dict(named_planner(text, interplanner) for text in planner)
     options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories)  # type: ignore[arg-type]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
