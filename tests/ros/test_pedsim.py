@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -32,6 +33,7 @@ from agora_msgs.msg import Pedestrians, Robot, Robots
 from agora_msgs.srv import BeginEpisode, StepCrowd
 
 DT = 0.05
+PAUSE = threading.Event()
 
 
 def stage(model="helbing", behaviours=()) -> Stage:
@@ -224,7 +226,7 @@ def test_without_an_episode_it_runs_by_the_clock_sees_registered_robots_and_can_
         for _ in range(round(seconds * 30)):
             time_now[0] += 1 / 30
             clock.publish(Clock(rospy.Time(time_now[0])))
-            time.sleep(0.004)
+            PAUSE.wait(0.004)
 
     wait_until(lambda: tick(0.1) or len(heard), "agents")
     assert graph.call("pedsim_simulator/spawn_peds", srv.SpawnPeds, [spawned("Ada", 1.0, 2.0, (9.0, 2.0), vmax=1.0)]).success
@@ -234,7 +236,7 @@ def test_without_an_episode_it_runs_by_the_clock_sees_registered_robots_and_can_
     graph.publisher("burger/odom", Odometry).publish(odometry)
     wait_until(lambda: tick(0.1) or (data[-1].robot_states and data[-1].robot_states[0].pose.position.x == 4.0), "the robot")
     tick(2.0)
-    time.sleep(0.2)
+    PAUSE.wait(0.2)
     ada = agents(heard[-1])["Ada"]
     assert 1.5 < ada.pose.position.x < 4.5 and abs(heard[-1].header.stamp.to_sec() - time_now[0]) < 0.2
     graph.call("pedsim_simulator/pause_simulation", Empty)
