@@ -41,8 +41,8 @@ def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
                 pose=Pose(Point(float(now.x[0, k]), float(now.y[0, k]), 0.0), quaternion(heading)),
                 twist=Twist(linear=Vector3(float(now.vx[0, k]), float(now.vy[0, k]), 0.0)),
                 forces=msg.AgentForce(
-                    vmax=float(traits.speed[0, k]), desired_ffactor=1.0, obstacle_ffactor=1.0, social_ffactor=1.0, robot_ffactor=1.0,
-                    force=pull,
+                    vmax=float(traits.speed[0, k]), desired_ffactor=1.0, obstacle_ffactor=1.0, social_ffactor=1.0,
+                    robot_ffactor=1.0, force=pull,
                 ),
                 talking_to_id="" if listens else partner, listening_to_id=partner if listens else "", acceleration=pull,
                 destination=Vector3(float(goals.x[0, k]), float(goals.y[0, k]), 0.0), direction=heading,
@@ -94,7 +94,9 @@ def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
 def robot_states(crowd: Crowd, names: list[str]) -> list[msg.RobotState]:
     """The robots; their velocities are in the map's frame."""
     robots = crowd.robots
-    rows = zip(names, *(getattr(robots, name)[0].tolist() for name in ("x", "y", "heading", "world_vx", "world_vy", "omega")), strict=False)
+    rows = zip(
+        names, *(getattr(robots, name)[0].tolist() for name in ("x", "y", "heading", "world_vx", "world_vy", "omega")), strict=False
+    )
     return [
         msg.RobotState(name, Pose(Point(x, y, 0.0), quaternion(heading)), Twist(Vector3(vx, vy, 0.0), Vector3(0.0, 0.0, omega)))
         for name, x, y, heading, vx, vy, omega in rows
