@@ -67,7 +67,7 @@ class SimulatorNode:
                 f"synchronous: {self._driver.name} takes no single steps; take simulator:=native or synchronous:=false"
             )
         self._has_time = "clock" in self._driver.can
-        self._work: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+        self._work: queue.Queue[tuple[Callable[[], Any], Future[Any]]] = queue.Queue()
         self._news, self._beginning = threading.Condition(), 0
         self._topics: dict[str, RobotTopics] = {}
         self._said: dict[str, tuple[int, int]] = {}
@@ -270,7 +270,8 @@ class SimulatorNode:
         self._tell_fixed.publish(TFMessage([frame for name in here for frame in self._topics[name].frames()]))
 
     def _spawn(self, request: Any) -> None:
-        self._check_names([*self._driver.names, *(e.name for e in request.entities if e.kind == "robot")])
+        coming = [e.name for e in request.entities if e.kind == "robot"]
+        self._check_names([*coming, *(name for name in self._driver.names if name not in coming)])
         for entity in request.entities:
             if entity.kind not in ("robot", "obstacle"):
                 raise InputError(f"{entity.name!r}: no kind of entity called {entity.kind!r}; there are obstacle, robot")
