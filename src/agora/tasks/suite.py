@@ -166,6 +166,11 @@ class Stage:
         """Number of episodes."""
         return self.episodes or len(self.world.part.names())
 
+    def conditions(self) -> Stage:
+        """The stage without what a `Start` has resolved: an open world, no modes and no modules."""
+        robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
+        return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -227,6 +232,15 @@ def put_together(plan: Plan) -> Start:
     Raises:
         InputError: a file of the stage is wrong, or something does not fit into its world.
     """
+    return resolve(plan)[0]
+
+
+def resolve(plan: Plan) -> tuple[Start, Stage]:
+    """Put one episode together, and return it with its stage as the modules left it.
+
+    Raises:
+        InputError: as `put_together`.
+    """
     try:
         plan, task, models = prepare(plan)
         task.robots = plan.stage.robots.part.place(task)
@@ -236,7 +250,7 @@ def put_together(plan: Plan) -> Start:
             finish()
         for module in plan.stage.modules:
             module.part.after_reset(task)
-        return _start(plan, task, robot_starts(task, models))
+        return _start(plan, task, robot_starts(task, models)), plan.stage
     except PlacementError as error:
         raise PlacementError(f"{plan.entry}: {error}") from error
     except InputError as error:

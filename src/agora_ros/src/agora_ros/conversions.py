@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-from agora_msgs import msg
 from geometry_msgs.msg import Pose, Pose2D, Quaternion, Twist
 from rospy import Time
 
@@ -22,6 +21,7 @@ from agora.maps.grid import Map
 from agora.robots.model import RobotModel, load_robot
 from agora.tasks.start import Habits, PedestrianStarts, RobotStart, Start, Thing
 from agora.tasks.suite import Stage
+from agora_msgs import msg
 
 FREE, OCCUPIED, UNKNOWN = 0, 1, 2
 """Values of ``agora_msgs/Map.cells``."""
