@@ -22,7 +22,7 @@ from agora.errors import InputError
 from agora.robots.body import body
 from agora.robots.model import load_robot, robot_names
 from agora.robots.urdf import urdf
-from agora_msgs.msg import Episode, Robot
+from agora_msgs.msg import Episode, Map, Robot
 
 LAUNCH = Path(__file__).parents[2] / "launch" / "start_arena.launch"
 EVERYWHERE = {"simulator", "map_generator", "pedsim_simulator", "task_generator_server", "robots"}
@@ -174,7 +174,12 @@ def test_the_robots_of_an_episode_are_described_and_their_frames_told(graph, lau
 
 
 def test_rviz_shows_every_robot_and_names_the_first_where_only_one_can_be():
-    tree = yaml.safe_load(filled(configuration("nav").read_text(), ["jackal_0", "jackal_1", "go1"]))["Visualization Manager"]
+    begun = episode(jackal_0="jackal", jackal_1="jackal", go1="go1")
+    begun.map = Map(resolution=0.1, origin_x=-3.0, origin_y=5.0, rows=100, columns=400)
+    tree = yaml.safe_load(filled(configuration("nav").read_text(), begun))["Visualization Manager"]
+    view = tree["Views"]["Current"]
+    assert (view["X"], view["Y"]) == pytest.approx((17.0, 10.0))
+    assert view["Scale"] * 40.0 < 1000
     groups = [display for display in tree["Displays"] if display["Class"] == "rviz/Group"]
     assert [group["Name"] for group in groups] == ["jackal_0", "jackal_1", "go1"]
     topics = [[d["Topic"] for d in group["Displays"] if d["Class"] == "rviz/LaserScan"] for group in groups]
