@@ -74,8 +74,8 @@ def test_a_goal_dragged_in_rviz_arrives_and_the_map_is_drawn(graph, launch_node,
 
     def drag():
         screen("xdotool", "windowactivate", "--sync", window, "key", "g")
-        screen(*["xdotool", "mousemove", "900", "500", "sleep", "0.3", "mousedown", "1", "sleep", "0.2", "mousemove", "900", "440", "sleep", "0.2"])
-        screen(*["xdotool", "mousemove", "900", "400", "sleep", "0.2", "mouseup", "1", "sleep", "0.3"])
+        for moves in ("900 500 sleep 0.3 mousedown 1", "900 440", "900 400 sleep 0.2 mouseup 1"):
+            screen("xdotool", "mousemove", *moves.split(), "sleep", "0.2")
         if keep := os.environ.get("AGORA_SCREENSHOTS"):
             picture(screen, Path(keep) / "rviz.png")
         return len(goals)

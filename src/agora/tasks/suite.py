@@ -329,7 +329,7 @@ def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
         seed=plan.seed,
         map=task.map,
         robots=robots,
-        pedestrians=_pedestrians(people, task.crowd),
+        pedestrians=pedestrian_starts(people, task.crowd),
         timeout=task.timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
@@ -343,7 +343,8 @@ def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
     )
 
 
-def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
+def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
+    """Pedestrians as an episode starts with them, numbered from 1."""
     if not people:
         return PedestrianStarts.none()
     most = max(len(p.waypoints) for p in people)
