@@ -15,7 +15,7 @@ import typer
 from agora.cli import app
 from agora.config import key_of
 from agora.datasets.catalogue import CATALOGUE
-from agora.interfaces import CrowdScene, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
+from agora.interfaces import CrowdScene, Guidance, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
 from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
@@ -58,7 +58,7 @@ from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
 
 COMPONENTS = {
-    "planners": ("planners", "global_planners"),
+    "planners": ("planners", "interplanners", "global_planners"),
     "costmap_layers": ("costmap_layers",),
     "crowd_models": ("crowd_models",),
     "behaviours": ("behaviours",),
@@ -94,6 +94,7 @@ FILES: dict[str, tuple[type, ...]] = {
 
 RECORDS: dict[str, tuple[type, ...]] = {
     "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
+    "guidance": (Guidance,),
     "crowd_scene": (CrowdScene,),
 }
 """Pages of what plug-ins are given."""

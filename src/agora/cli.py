@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agora import __version__
+from agora.cli_bags import bag
 from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
 from agora.errors import AgoraError
@@ -31,10 +32,17 @@ app.add_typer(data, name="data")
 app.add_typer(scenarios, name="scenario")
 app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
+app.command()(bag)
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
 PlannerNames = Annotated[
-    list[str], typer.Option("--planner", "-p", help="A planner, NAME or NAME:key=value,key=value; repeat it to compare several.")
+    list[str],
+    typer.Option(
+        "--planner", "-p", help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several."
+    ),
+]
+InterPlannerName = Annotated[
+    str, typer.Option("--interplanner", "-i", help="In front of planners that name none: NAME or NAME:key=value,key=value.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]
 
@@ -50,6 +58,7 @@ def _suite(name: str, seed: int | None) -> Suite:
 def bench(
     suite: SuiteName,
     planner: PlannerNames,
+    interplanner: InterPlannerName = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one, without a watch over hanging planners.")] = 2,
     threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
@@ -73,7 +82,7 @@ def bench(
     if batch < 1 or workers < 0 or threads < 1:
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen = _suite(suite, seed)
-    planners = dict(named_planner(text) for text in planner)
+    planners = dict(named_planner(text, interplanner) for text in planner)
     folder = output or Path("results") / chosen.name
     options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories)  # type: ignore[arg-type]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -133,7 +142,10 @@ def _videos(folder: Path, count: int) -> list[Path]:
 @app.command()
 def run(
     suite: SuiteName,
-    planner: Annotated[str, typer.Option("--planner", "-p", help="A planner, NAME or NAME:key=value,key=value.")],
+    planner: Annotated[
+        str, typer.Option("--planner", "-p", help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER.")
+    ],
+    interplanner: InterPlannerName = "",
     stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
     episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf or .svg).")] = None,
@@ -153,11 +165,11 @@ def run(
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
-    _, named = named_planner(planner)
+    label, named = named_planner(planner, interplanner)
     start = chosen.start(place.name, episode)
     _, recordings = next(iter(Episodes([start], named.part, Conditions.of(place))))
     recording = recordings[0]
-    typer.echo(f"{start.entry}  seed {chosen.seed}  {planner}: {recording.outcome.label}")
+    typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.failure:
         typer.echo(recording.failure)
     for measure in metrics():

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,23 +51,17 @@ def generate(
     height: Height = 2.5,
 ) -> None:
     """Make worlds: map, zones and furniture, and 3-D files where asked for."""
-    from agora.maps.place import write_place
+    from agora.maps.save import whole, write_world
     from agora.maps.world3d.export import check_kinds
-    from agora.maps.world3d.export import export as write
-    from agora.maps.world3d.solids import solids
 
     wanted = _split(kinds)
     check_kinds(wanted)
     made = _generated(generator, seed, count)
-    with _whole(output) as folder:
+    with whole(output, "--output") as folder:
         for place in made:
             here = folder if count == 1 else folder / place.map.name
             here.mkdir(exist_ok=True)
-            write_place(place, here)
-            if wanted:
-                (here / "worlds").mkdir()
-                name = output.absolute().name if count == 1 else place.map.name
-                write(solids(place, height=height, name=name), here / "worlds", wanted)
+            write_world(place, here, wanted, height=height, name=output.absolute().name if count == 1 else "")
     for path in (output,) if count == 1 else (output / place.map.name for place in made):
         typer.echo(path)
 
@@ -119,6 +109,7 @@ def export(
 ) -> None:
     """Write a place as 3-D files: for Gazebo (sdf), MuJoCo (mjcf), viewers and engines (glb, obj), Unity (unity)."""
     from agora.errors import InputError
+    from agora.maps.save import whole
     from agora.maps.world3d.export import KINDS
     from agora.maps.world3d.export import export as write
     from agora.maps.world3d.solids import solids
@@ -128,7 +119,7 @@ def export(
         raise InputError(f"--export: expected some of {', '.join(KINDS)}, got nothing")
     name, shown = _named(place, seed)
     world = solids(shown, height=height, name=name)
-    with _whole(output) as folder:
+    with whole(output, "--output") as folder:
         files = [path.name for path in write(world, folder, wanted)]
     cells = f"{world.boxes} boxes of cells ({world.runs} if merged along one axis)"
     typer.echo(f"{name}: {cells}, {len(world.walls) - bool(world.boxes)} shapes, {len(world.furniture)} pieces of furniture")
@@ -162,14 +153,12 @@ def _split(kinds: str) -> list[str]:
 
 def _generated(text: str, seed: int, count: int) -> list[Place]:
     """The first places of a generator, NAME or NAME:key=value,key=value: those of a stage whose world is ``generated``."""
-    from agora.config import build_component, parse_parameters
+    from agora.config import parse_component
     from agora.maps.place import Place
     from agora.seeds import Stream
     from agora.tasks.worlds.generated import Generated
 
-    name, _, rest = text.partition(":")
-    where = f"map generator {text!r}"
-    source = Generated(build_component("map_generators", {"name": name} | parse_parameters(rest, where), where), count, seed)
+    source = Generated(parse_component("map_generators", text, f"map generator {text!r}"), count, seed)
     worlds = [source.world(name, Stream(name, seed, "unused")) for name in source.names()]
     return [Place(world.map, world.furniture, world.zones) for world in worlds]
 
@@ -189,23 +178,3 @@ def _named(text: str, seed: int) -> tuple[str, Place]:
     if name not in generators:
         raise UnknownNameError("world or map generator", name, worlds | set(generators))
     return name, _generated(text, seed, 1)[0]
-
-
-@contextmanager
-def _whole(output: Path) -> Iterator[Path]:
-    """A folder that appears under its name when everything is in it, or not at all."""
-    from agora.errors import InputError
-
-    output = output.absolute()
-    part = output.with_name(f".{output.name}.part")
-    try:
-        if output.exists() and (not output.is_dir() or any(output.iterdir())):
-            raise InputError(f"--output {output}: is there and not an empty folder; nothing was written")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        yield part
-        os.replace(part, output)
-    except OSError as error:
-        raise InputError(f"--output {output}: cannot be written: {error}") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)

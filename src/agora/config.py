@@ -87,6 +87,22 @@ def parse_parameters(text: str, where: str) -> dict[str, Any]:
     return cast(dict[str, Any], parse("{" + flow + "}", dict, where))
 
 
+def parse_component(kind: str, text: str, where: str = "configuration") -> Named:
+    """Build a component from a text: its name, ``name(key=value, key=value)`` or ``name:key=value,key=value``.
+
+    Raises:
+        InputError: no such component, a parameter that it does not have or refuses, or another form of text.
+    """
+    name, bracket, rest = text.strip().partition("(")
+    if bracket and not rest.endswith(")"):
+        raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
+    if not bracket:
+        name, _, rest = text.strip().partition(":")
+    return build_component(
+        kind, {"name": name.strip()} | parse_parameters(rest.removesuffix(")") if bracket else rest, where), where
+    )
+
+
 def _split(text: str) -> list[str]:
     """The parts of ``key=value,key=value``; commas inside brackets do not separate."""
     parts, depth, current = [], 0, ""

@@ -146,7 +146,7 @@ class Batch:
         self.goals[w] = 0
         for r, robot in enumerate(start.robots):
             self.observer.place(w, r, robot.model)
-            self._plan_path(w, r, robot.pose, robot.goals[0])
+            self.plan_path(w, r, robot.pose, robot.goals[0])
 
     def look(self, worlds: Collection[int] | None = None) -> None:
         """Take the scans that are due, everywhere or in some worlds, and set the next goal of robots that arrived."""
@@ -162,20 +162,24 @@ class Batch:
             goal = self.starts[self.running[w]].robots[r].goals[self.goals[w, r]]
             status.goals_left[w, r] -= 1
             self.engine.set_goal(w, r, goal)
-            self._plan_path(w, r, self._place(w, r), goal)
+            self.plan_path(w, r, self.place(w, r), goal)
         if self._replan:
             due = (status.step > 0) & (status.step % self._replan == 0) & (self.running >= 0)
             for w, r in np.argwhere(due[:, None] & (status.outcome == RUNNING) & ~status.done[:, None]):
-                self._plan_path(w, r, self._place(w, r), np.array([status.goal_x[w, r], status.goal_y[w, r]], float))
+                self.plan_path(w, r, self.place(w, r), np.array([status.goal_x[w, r], status.goal_y[w, r]], float))
 
-    def _place(self, w: int, r: int) -> Array:
+    def place(self, w: int, r: int) -> Array:
         """Where a robot is, (2,) m."""
         robots = self.engine.robots
         return np.array([robots.x[w, r], robots.y[w, r]], float)
 
-    def _plan_path(self, w: int, r: int, here: Array, goal: Array) -> None:
-        if "path" not in self.needs:
-            return
+    def plan_path(self, w: int, r: int, here: Array, goal: Array) -> None:
+        """Give a robot, where paths are needed, the path from a place to a goal, (2,) or more, m; none where there is none."""
+        if "path" in self.needs:
+            self.observer.set_path(w, r, self.find_path(w, r, here, goal))
+
+    def find_path(self, w: int, r: int, here: Array, goal: Array) -> Floats:
+        """The path (K, 2) of the global planner from a place to a goal, (2,) or more, m; (0, 2) where there is none."""
         start = self.starts[self.running[w]]
         place, radius = start.map, start.robots[r].model.radius
         origin = np.asarray(place.origin, np.float32)
@@ -183,7 +187,7 @@ class Batch:
         layers = self.conditions.layers
         costs = (layer_costs(self.engine, w, layers, place),) if layers else ()
         path = self.conditions.global_planner.path(*scene, *costs)
-        self.observer.set_path(w, r, np.zeros((0, 2)) if path is None else np.asarray(path))
+        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)
 
     @property
     def active(self) -> Bools:

@@ -191,6 +191,37 @@ class Planner(Protocol):
         """Return the twist (vx, vy, omega) in the robot's frame, and the memory for the next call."""
 
 
+@dataclass(frozen=True, eq=False)
+class Guidance:
+    """What an interplanner makes of the paths of N robots.
+
+    Attributes:
+        path: (N, K, 2) m; after ``path_count`` points it repeats the last.
+        path_count: (N,).
+        goal: (N, 3) pose at the end of the path.
+        speed: (N,) how fast the local planner may be, in its own top speeds: 1 for no change, 0 for standing still.
+        danger: (N,) from 0, nobody about, to 1.
+    """
+
+    path: Floats
+    path_count: Ints
+    goal: Floats
+    speed: Floats
+    danger: Floats
+
+
+class InterPlanner(Protocol):
+    """Path to path, between the global and the local planner, for a batch: rows share no state.
+
+    It always needs the path; `agora.planners.guided.Guided` puts it in front of any local planner.
+    """
+
+    needs: ClassVar[frozenset[str]]
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return what the local planner is to follow, and the memory for the next call."""
+
+
 class GlobalPlanner(Protocol):
     """Map to path."""
 

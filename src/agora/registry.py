@@ -15,6 +15,7 @@ from agora.errors import InputError, UnknownNameError, nearest
 KINDS = {
     "planners": "local planner",
     "global_planners": "global planner",
+    "interplanners": "interplanner",
     "crowd_models": "crowd model",
     "behaviours": "behaviour",
     "map_generators": "map generator",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agora.documents import located
 from agora.errors import InputError
-from agora.planners.presets import named_planner
+from agora.planners.presets import named_interplanner, named_planner
 from agora.registry import Named
 from agora.tasks.arena_benchmark import read_arena_benchmark
 from agora.tasks.suite import Suite
@@ -19,17 +19,16 @@ def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
         place: folder with ``config.yaml``, ``suites`` and ``contests``; the one that comes with Agora where empty.
 
     Raises:
-        InputError: a file is missing or wrong, or names a planner that there is not; with file, line and key.
+        InputError: a file is missing or wrong, or names a planner or an interplanner that there is not; with file, line and key.
     """
     read = read_arena_benchmark(place)
     planners = {}
     for number, contestant in enumerate(read.contestants):
-        keys = ("contestants", number)
-        if contestant.inter_planner != "bypass":
-            where = located(read.contest_file, *keys, "inter_planner")
-            raise InputError(f"{where}: no interplanner called {contestant.inter_planner!r}; there is bypass")
+        key = "inter_planner"
         try:
-            planners[contestant.name] = named_planner(contestant.local_planner)[1]
+            named_interplanner(contestant.inter_planner)
+            key = "local_planner"
+            planners[contestant.name] = named_planner(contestant.local_planner, contestant.inter_planner)[1]
         except InputError as error:
-            raise InputError(f"{located(read.contest_file, *keys, 'local_planner')}: {error}") from error
+            raise InputError(f"{located(read.contest_file, 'contestants', number, key)}: {error}") from error
     return read.suite, planners

@@ -10,7 +10,8 @@ import numpy as np
 
 from agora.core import state
 from agora.core.jit import bind
-from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities
+from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, take_forces
+from agora.engine.records import fed
 from agora.engine.scene import CrowdReader
 from agora.errors import InputError
 from agora.interfaces import AnyCrowdModel, CompiledCrowdModel
@@ -46,8 +47,10 @@ class EngineCrowd:
         engine: whose pedestrians they move; its arrays exist.
         every: physics steps of the crowd period.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
+        is_fed: forces from outside may act on them.
 
     Attributes:
+        fed: forces from outside, None where there cannot be any.
         number: (W, P) which of the models moves a pedestrian.
         substeps: of a physics step.
 
@@ -62,6 +65,7 @@ class EngineCrowd:
         every: int,
         sees_pedestrians: bool,
         sees_robots: bool,
+        is_fed: bool = False,
     ) -> None:
         for model in models:
             _check(model)
@@ -73,7 +77,9 @@ class EngineCrowd:
         self._stiff = [step < (1.0 - _ROUNDING) * engine.dt * every for step in longest]
         self.substeps = max((math.ceil(engine.dt / step - _ROUNDING) for step in longest), default=1) or 1
         self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
-        self._chosen = self._answers[0] if len(models) < 2 else np.zeros((2, worlds, slots), np.float32)
+        self.fed = fed(worlds, slots) if is_fed else None
+        chooses = len(models) > 1 or is_fed
+        self._chosen = np.zeros((2, worlds, slots), np.float32) if chooses else self._answers[0]
         if self.substeps > 1:
             engine._generations.append(state.pedestrians(worlds, slots))
 
@@ -124,13 +130,15 @@ class EngineCrowd:
         engine, models = self._engine, self._models
         step = np.float32(engine.dt), np.int64(substep), np.int64(self.substeps)
         people = engine._generations[here]
-        acceleration = not models or models[0].output == "acceleration"
-        factor = np.float32(getattr(models[0], "max_speed_factor", 1.0)) if models else np.float32(1.0)
-        if len(models) > 1:
-            kinds = np.array([model.output == "acceleration" for model in models])
-            factors = np.array([getattr(model, "max_speed_factor", 1.0) for model in models], np.float32)
-            yield bind(choose_velocities, *step, kinds, factors, self.number, people, engine.traits, self._answers, *self._chosen)
+        accelerations = np.array([model.output == "acceleration" for model in models] or [True])
+        factors = np.array([getattr(model, "max_speed_factor", 1.0) for model in models] or [1.0], np.float32)
+        acceleration, factor = bool(accelerations[0]), factors[0]
+        if len(models) > 1 or self.fed:
+            chosen = self.number, people, engine.traits, self._answers, *self._chosen
+            yield bind(choose_velocities, *step, accelerations, factors, *chosen)
             acceleration, factor = False, _NO_CAP
+        if self.fed:
+            yield bind(take_forces, step[0], step[2], factors, self.number, people, engine.traits, self.fed, *self._chosen)
         records = (people, engine._generations[there], engine.traits, engine.waypoints, engine.replay, engine.status)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
 

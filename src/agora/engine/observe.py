@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.core.state import Doubles, read_only
+from agora.core.state import Doubles, Floats, read_only
 from agora.costmap.layers import attributes_of, bind_layers
 from agora.costmap.window import Window, fill
 from agora.engine.semantics import SemanticReader
@@ -85,7 +85,7 @@ class Observer:
         layers: put costs about pedestrians on the local costmap.
 
     Attributes:
-        rows: N. limits: of the robots. ranges: (N, B) the last scan, m.
+        rows: N. limits: of the robots. lidar: as given. ranges: (N, B) the last scan, m.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Observer:
         semantics: SemanticWindow | None = None,
         layers: Sequence[CostmapLayer] = (),
     ) -> None:
-        self._engine, self._needs, self._control, self._lidar = engine, needs, control, lidar
+        self._engine, self._needs, self._control, self.lidar = engine, needs, control, lidar
         worlds, count = engine.layout.worlds, engine.layout.robots
         rows, corners = worlds * count, engine.layout.corners
         self.rows = rows
@@ -169,7 +169,7 @@ class Observer:
         for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
             mine[n] = its[0]
 
-    def set_path(self, world: int, robot: int, path: Doubles) -> None:
+    def set_path(self, world: int, robot: int, path: Floats | Doubles) -> None:
         """Give a row its global path (K, 2); (0, 2) for none."""
         n = world * self._engine.layout.robots + robot
         k = len(path)
@@ -182,14 +182,23 @@ class Observer:
         self._path[n, :k] = path
         self._path[n, k:] = path[-1] if k else 0
 
+    def path(self, world: int, robot: int) -> Floats:
+        """The global path (K, 2) of a row, m; (0, 2) for none."""
+        n = world * self._engine.layout.robots + robot
+        return self._path[n, : self._path_count[n]].copy()
+
+    def receive_scan(self, world: int, robot: int, ranges: Floats) -> None:
+        """Give a row the ranges (B,) of a scan that was taken elsewhere, m; it stays until the next."""
+        self.ranges[world * self._engine.layout.robots + robot] = ranges
+
     def scan(self, worlds: Collection[int] | None = None) -> None:
         """Take a scan now, everywhere or in some worlds; it stays until the next."""
-        if self._lidar is None or "scan" not in self._needs:
+        if self.lidar is None or "scan" not in self._needs:
             return
-        status, ranges = self._engine.status, self._engine.scan(self._lidar, worlds)
+        status, ranges = self._engine.status, self._engine.scan(self.lidar, worlds)
         kept = self.ranges.reshape(ranges.shape)
         for part in [slice(None)] if worlds is None else [slice(w, w + 1) for w in worlds]:
-            self._lidar.perturb(status.key[part], status.step[part], ranges[part])
+            self.lidar.perturb(status.key[part], status.step[part], ranges[part])
             kept[part] = ranges[part]
 
     def observe(self) -> Observation:
@@ -202,7 +211,7 @@ class Observer:
         if self._semantics is not None:
             self._semantics.read()
         seen = self._needs
-        lidar = self._lidar if "scan" in seen else None
+        lidar = self.lidar if "scan" in seen else None
         return Observation(
             pose=read_only(self._pose),
             twist=read_only(self._twist),

@@ -8,6 +8,7 @@ import numpy as np
 
 from agora.core.jit import inlined, lean, lean_kernel
 from agora.core.scalar import ONE, ZERO, atan2
+from agora.engine.records import ADDED
 from agora.seeds import uniform_at
 
 _TINY = np.float32(1e-12)
@@ -60,6 +61,28 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
                 a, b = _next_velocity(vx[i], vy[i], ox[i], oy[i], acceleration[k], speed[i] * factor[k], h)
                 wx[i] = a if mine[i] == k else wx[i]
                 wy[i] = b if mine[i] == k else wy[i]
+
+
+@lean_kernel
+def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, first, last):
+    """Change the velocities that crowd models chose as the forces from outside say (`agora.engine.records.Fed`).
+
+    Args:
+        dt: physics step, s; substeps: into which it is divided.
+        factor: (K,) each crowd model's cap of the speed, in preferred speeds. number: (W, P) whose cap counts.
+    """
+    h = dt / np.float32(substeps)
+    for w in range(first, last):
+        vx, vy, speed = now.vx[w], now.vy[w], traits.speed[w]
+        for i in range(vx.size):
+            fed.own_x[w, i] = (out_x[w, i] - vx[i]) / h
+            fed.own_y[w, i] = (out_y[w, i] - vy[i]) / h
+            if fed.how[w, i] == 0:
+                continue
+            added = fed.how[w, i] == ADDED
+            bx, by = (out_x[w, i], out_y[w, i]) if added else (vx[i], vy[i])
+            cap = speed[i] * factor[number[w, i]]
+            out_x[w, i], out_y[w, i] = _next_velocity(bx, by, fed.x[w, i], fed.y[w, i], True, cap, h)
 
 
 @lean

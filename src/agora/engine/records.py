@@ -1,4 +1,4 @@
-"""The engine's own records: where an episode stands, its contact events, recorded trajectories."""
+"""The engine's own records: where an episode stands, its contact events, recorded trajectories, forces from outside."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ RUNNING = -1
 
 END_PEDESTRIAN, END_WALL, END_ROBOT, END_OUT_OF_MAP = 1, 2, 4, 8
 """Bits of `Rules.ends`: what ends a robot's episode; what does not is counted."""
+
+
+ADDED, IN_PLACE = 1, 2
+"""Values of `Fed.how`."""
 
 
 class Rules(NamedTuple):
@@ -92,6 +96,28 @@ class Replay(NamedTuple):
     time: Doubles
     x: Floats
     y: Floats
+
+
+class Fed(NamedTuple):
+    """Forces per mass from outside the engine on its pedestrians, held until they are replaced.
+
+    Attributes:
+        how: (W, P) 0 for none, ADDED to what the crowd model says, or IN_PLACE of it.
+        x, y: (W, P) m/s2.
+        own_x, own_y: (W, P) what the crowd model alone said last, m/s2, its cap of the speed included.
+    """
+
+    how: Ints
+    x: Floats
+    y: Floats
+    own_x: Floats
+    own_y: Floats
+
+
+def fed(worlds: int, slots: int) -> Fed:
+    """No forces on anybody."""
+    forces = [np.zeros((worlds, slots), np.float32) for _ in range(4)]
+    return Fed(np.zeros((worlds, slots), np.int32), *forces)
 
 
 def status(worlds: int, robots: int, slots: int, *, delay: int, events: int = 64) -> Status:

@@ -98,6 +98,7 @@ class Engine:
         slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
         outside: pedestrians come from outside: before every `step` somebody writes `next_pedestrians`, and neither crowd models nor
             behaviours are called.
+        is_fed: forces from outside may act on simulated pedestrians (``fed``).
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Engine:
         threads: int = 1,
         slots: int = 0,
         outside: bool = False,
+        is_fed: bool = False,
     ) -> None:
         self.layout, self.dt, self.crowd_every, self.tick = layout, dt, crowd_every, 0
         self.slots = max(slots, state.padded(layout.pedestrians))
@@ -143,7 +145,7 @@ class Engine:
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
         self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         models = () if crowd is None else tuple(crowd) if isinstance(crowd, Sequence) else (crowd,)
-        self._crowd = EngineCrowd(models, self, crowd_every, sees_pedestrians, sees_robots)
+        self._crowd = EngineCrowd(models, self, crowd_every, sees_pedestrians, sees_robots, is_fed)
         self._bind()
         self._scanners: dict[Lidar, _Scanner] = {}
         self._scanner: tuple[Lidar, Floats, list[Work]] | None = None
@@ -162,6 +164,11 @@ class Engine:
     def has_behaviours(self) -> bool:
         """Whether anything decides what pedestrians want."""
         return bool(self._behaviours)
+
+    @property
+    def fed(self) -> records.Fed | None:
+        """Forces from outside on the pedestrians; None where there cannot be any."""
+        return self._crowd.fed
 
     @property
     def robots(self) -> Robots:
@@ -272,7 +279,7 @@ class Engine:
         for cleared in (status.clipped, status.queue, status.arrived, status.touching_pedestrian, status.touching_wall):
             cleared[w] = 0
         status.touching_robot[w], status.events[w] = False, 0
-        for field in now:
+        for field in (*now, *(self.fed or ())):
             field[w] = 0
         self.traits.radius[w], self.traits.speed[w], self.traits.group[w], self.traits.id[w] = 0.3, 1.0, -1, -1
         self.traits.count[w] = start.crowd_size

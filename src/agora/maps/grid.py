@@ -173,6 +173,11 @@ class Map:
         return distance.with_shapes(self.distance, self.resolution, self.origin, self.walls, self.discs, self.polygons)
 
     @cached_property
+    def cells(self) -> Bools:
+        """(rows, columns) what is an obstacle as cells alone: those whose centre is within half a cell of a shape are, too."""
+        return self.clearance <= np.float32(0.5 * self.resolution) if self.has_shapes else self.occupied
+
+    @cached_property
     def _known(self) -> tuple[Bools, Floats]:
         """The cells that are occupied or unknown, and the distance to them."""
         if self.unknown is None:

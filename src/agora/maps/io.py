@@ -192,9 +192,8 @@ def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm
     from PIL import Image
 
     path = Path(path)
-    occupied = map.clearance <= np.float32(0.5 * map.resolution) if map.has_shapes else map.occupied
     unknown = np.zeros(map.shape, np.bool_) if map.unknown is None else map.unknown
-    pixels = np.where(occupied, np.uint8(_BLACK), np.where(unknown, np.uint8(_GREY), np.uint8(_WHITE)))
+    pixels = np.where(map.cells, np.uint8(_BLACK), np.where(unknown, np.uint8(_GREY), np.uint8(_WHITE)))
     file = path.with_suffix(f".{image}")
     Image.fromarray(np.ascontiguousarray(pixels[::-1])).save(file)
     path.write_text(dump(MapFile(file.name, map.resolution, (*map.origin, 0.0))), encoding="utf-8")

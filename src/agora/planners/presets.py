@@ -1,13 +1,20 @@
-"""Planners by name: a registered one, or a preset of one in ``configs/planners``, each with parameters changed."""
+"""Planners by name: a registered one, or a preset of one in ``configs/planners``, with parameters changed and an interplanner."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agora.config import build_component, load, parse_parameters
 from agora.errors import UnknownNameError
+from agora.planners.guided import Guided
 from agora.registry import Named, available
 from agora.share import folder
+
+_PLUS = re.compile(r"\+(?=[A-Za-z_])")
+"""Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
+
+_CALLED = re.compile(r"(\w+)\((.*)\)")
 
 
 def preset_names() -> list[str]:
@@ -15,20 +22,59 @@ def preset_names() -> list[str]:
     return sorted(path.stem for path in (folder("configs") / "planners").glob("*.yaml"))
 
 
-def named_planner(text: str) -> tuple[str, Named]:
-    """Return label and planner of ``NAME`` or ``NAME:key=value,key=value`` (values as in YAML).
+def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
+    """Return label and planner of ``PLANNER`` or ``PLANNER+INTERPLANNER``.
 
-    The label is the text, with ``|`` for ``/``, which separates the parts of an episode's key.
+    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML).
+    With bypass the planner is as without an interplanner. The label is the text, with ``|`` for ``/``, which separates the parts of
+    an episode's key.
+
+    Args:
+        text: as above.
+        interplanner: for a text that names none.
 
     Raises:
-        UnknownNameError: neither a planner nor a preset.
-        InputError: a parameter that the planner does not have or refuses.
+        UnknownNameError: no such planner, preset or interplanner.
+        InputError: a parameter that one does not have or refuses.
     """
-    name, _, rest = text.partition(":")
+    if interplanner and _PLUS.search(text) is None:
+        text = f"{text}+{interplanner}"
+    own, *front = _PLUS.split(text, maxsplit=1)
+    label, planner = text.replace("/", "|"), _local(own)
+    if not front:
+        return label, planner
+    guide = named_interplanner(front[0])
+    return label, planner if guide.name == "bypass" else Named("guided", Guided(planner, guide))
+
+
+def named_interplanner(text: str) -> Named:
+    """Return the interplanner of ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)``.
+
+    Raises:
+        UnknownNameError: no such interplanner.
+        InputError: a parameter that it does not have or refuses.
+    """
+    name, rest = _split(text)
+    where = f"interplanner {text!r}"
+    if name not in available("interplanners"):
+        raise UnknownNameError("interplanner", name, available("interplanners"))
+    return build_component("interplanners", {"name": name} | parse_parameters(rest, where), where)
+
+
+def _local(text: str) -> Named:
+    name, rest = _split(text)
     where = f"planner {text!r}"
     values: dict[str, Any] = {"name": name}
     if name not in available("planners"):
         if name not in preset_names():
             raise UnknownNameError("planner", name, [*available("planners"), *preset_names()])
         values = load(folder("configs") / "planners" / f"{name}.yaml", dict)
-    return text.replace("/", "|"), build_component("planners", values | parse_parameters(rest, where), where)
+    return build_component("planners", values | parse_parameters(rest, where), where)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Name and parameters of one component."""
+    if match := _CALLED.fullmatch(text):
+        return match[1], match[2]
+    name, _, rest = text.partition(":")
+    return name, rest

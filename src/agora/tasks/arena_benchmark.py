@@ -11,8 +11,8 @@ from agora.config import load
 from agora.documents import located, similar
 from agora.errors import InputError
 from agora.share import folder
-from agora.tasks.generator import Setup
 from agora.tasks.settings import Settings
+from agora.tasks.setup import Setup
 from agora.tasks.suite import Stage, Suite
 
 

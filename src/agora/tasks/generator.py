@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,120 +12,18 @@ from numpy.typing import ArrayLike
 
 from agora.config import load
 from agora.errors import InputError
-from agora.registry import Named, available
+from agora.registry import Named
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.module import Plan
-from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.modules.staged import Staged
-from agora.tasks.obstacles.parametrized import Parametrized
-from agora.tasks.obstacles.random import Random
-from agora.tasks.obstacles.zones import Zones as ZonesOfPedestrians
+from agora.tasks.periods import Periods
 from agora.tasks.robots.guided import Guided
-from agora.tasks.robots.zones import Zones as ZonesOfRobots
 from agora.tasks.scenario import Pose
 from agora.tasks.settings import Settings
+from agora.tasks.setup import Setup
 from agora.tasks.start import RobotStart, Start
-from agora.tasks.suite import Crowd, Stage, prepare, put_together, robot_starts
-from agora.tasks.worlds.folder import Folder
-
-_NEVER = 36_000.0  # s, for a time-out below 0
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a task generator makes episodes of.
-
-    Attributes:
-        settings: of modes and modules.
-        robots, obstacles, modules: names, or components.
-        world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
-        robot: model of the robots, one name for all or one for each.
-        crowd: what moves pedestrians, and what they are like.
-    """
-
-    settings: Settings = field(default_factory=Settings)
-    robots: Any = "random"
-    obstacles: Any = "random"
-    modules: tuple[Any, ...] = ()
-    world: Any = "hall"
-    robot: str | tuple[str, ...] = "jackal"
-    crowd: Crowd = field(default_factory=Crowd)
-
-    def stage(self) -> Stage:
-        """The stage that describes an episode.
-
-        Raises:
-            InputError: an unknown name, or something that a mode refuses.
-        """
-        settings = self.settings
-        modules = tuple(self._module(module) for module in self.modules)
-        if self.world == "dynamic_map" and not any(isinstance(m.part, DynamicMap) for m in modules):
-            modules = (*modules, self._module("dynamic_map"))
-        try:
-            return Stage(
-                name="task",
-                world=self._world(),
-                robots=self._robots(),
-                obstacles=self._obstacles(),
-                crowd=self.crowd,
-                robot=self.robot,
-                timeout=_NEVER if settings.timeout < 0 else settings.timeout,
-                goal_tolerance=settings.goal_radius,
-                heading_tolerance=None if settings.goal_tolerance_angle >= 180 else math.radians(settings.goal_tolerance_angle),
-                modules=modules,
-            )
-        except ValueError as error:
-            raise InputError(str(error)) from error
-
-    def _robots(self) -> Named:
-        settings = self.settings
-        made = {
-            "guided": lambda: Guided(settings.guided.waypoints, settings.guided.file),
-            "zones": lambda: ZonesOfRobots(settings.zones.scenario),
-        }
-        return _named("robots_modes", self.robots, made)
-
-    def _obstacles(self) -> Named:
-        settings, drawn = self.settings, self.settings.random
-        made = {
-            "random": lambda: Random(dynamic=drawn.dynamic, static=drawn.static, interactive=drawn.interactive),
-            "parametrized": lambda: Parametrized(settings.parametrized.file),
-            "zones": lambda: ZonesOfPedestrians(settings.zones.scenario),
-        }
-        return _named("obstacles_modes", self.obstacles, made)
-
-    def _module(self, module: Any) -> Named:
-        staged = self.settings.staged
-        made = {
-            "staged": lambda: Staged(staged.curriculum, staged.index),
-            "dynamic_map": lambda: DynamicMap(),
-        }
-        return _named("modules", module, made)
-
-    def _world(self) -> Named:
-        if not isinstance(self.world, str):
-            return _named("worlds", self.world, {})
-        if self.world == "dynamic_map":
-            return Named.of("worlds", "open")
-        if self.world in available("worlds"):
-            return Named.of("worlds", self.world)
-        scenario = (Path(self.settings.scenario.file).stem,) if "scenario" in (self.robots, self.obstacles) else ()
-        return Named("folder", Folder(self.world, scenario))
-
-
-def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:
-    """A component by its name, built from the settings where they have its parameters; or the component itself."""
-    if isinstance(given, Named):
-        return given
-    if not isinstance(given, str):
-        return Named(type(given).__name__, given)
-    if given not in made:
-        return Named.of(kind, given)
-    try:
-        return Named(given, made[given]())
-    except ValueError as error:
-        raise InputError(f"{given}: {error}") from error
+from agora.tasks.suite import Crowd, Navigation, Stage, prepare, put_together, robot_starts
 
 
 class TaskGenerator:
@@ -142,6 +39,7 @@ class TaskGenerator:
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
         crowd: what moves pedestrians, and what they are like.
+        periods: how often things happen. navigation: how robots get their paths.
         seed: of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
         name: beginning of the episodes' names.
 
@@ -163,10 +61,14 @@ class TaskGenerator:
         world: Any = "hall",
         robot: str | tuple[str, ...] = "jackal",
         crowd: Crowd | None = None,
+        periods: Periods | None = None,
+        navigation: Navigation | None = None,
         seed: int = 0,
         name: str = "task_generator",
     ) -> None:
-        self.setup = Setup(_settings(settings), tm_robots, tm_obstacles, _modules(tm_modules), world, robot, crowd or Crowd())
+        modes = (tm_robots, tm_obstacles, _modules(tm_modules))
+        conditions = (crowd or Crowd(), periods or Periods(), navigation or Navigation())
+        self.setup = Setup(_settings(settings), *modes, world, robot, *conditions)
         self.episode, self._seed, self._name, self._moves = 0, seed, name, 0
         self._stage = self.setup.stage()
 
@@ -192,7 +94,11 @@ class TaskGenerator:
         Raises:
             InputError: a file is wrong, or something does not fit into the world.
         """
-        return put_together(Plan(self._name, self._stage, episode, self.seed))
+        return put_together(self.plan(episode))
+
+    def plan(self, episode: int) -> Plan:
+        """What an episode is put together from (`agora.tasks.suite.resolve`); the generator stays where it is."""
+        return Plan(self._name, self._stage, episode, self.seed)
 
     def reset(self) -> Start:
         """Put the next episode together.
@@ -200,8 +106,12 @@ class TaskGenerator:
         Raises:
             InputError: as `start`; the next call tries the episode after.
         """
+        return put_together(self.next_plan())
+
+    def next_plan(self) -> Plan:
+        """What the next episode is put together from; the call after it goes on to the one after."""
         self.episode += 1
-        return self.start(self.episode - 1)
+        return self.plan(self.episode - 1)
 
     def switch(
         self,
@@ -211,14 +121,16 @@ class TaskGenerator:
         modules: str | Sequence[Any] | None = None,
         world: Any = None,
         robot: str | tuple[str, ...] | None = None,
+        crowd: Crowd | None = None,
+        navigation: Navigation | None = None,
         settings: Settings | str | Path | None = None,
     ) -> None:
-        """Change modes, modules, world, robot or settings from the next reset on; what is not given stays.
+        """Change what episodes are made of from the next reset on; what is not given stays.
 
         Raises:
             InputError: as for the class; nothing has changed then.
         """
-        given = {"robots": robots, "obstacles": obstacles, "world": world, "robot": robot}
+        given = {"robots": robots, "obstacles": obstacles, "world": world, "robot": robot, "crowd": crowd, "navigation": navigation}
         changes = {key: value for key, value in given.items() if value is not None}
         if modules is not None:
             changes["modules"] = _modules(modules)
@@ -244,9 +156,7 @@ class TaskGenerator:
         Raises:
             InputError: there is no module ``staged``.
         """
-        module = next((m for m in self._stage.modules if isinstance(m.part, Staged)), None)
-        if module is None:
-            raise InputError("there is no module 'staged' whose stage could change")
+        module = self._staged()
         moved = module.part.moved(by)
         if "staged" in self.setup.modules:
             self.configure(STAGED_index=moved.index)
@@ -259,6 +169,22 @@ class TaskGenerator:
     def previous_stage(self) -> int:
         """Go back to the previous stage of the curriculum; return the number of the stage."""
         return self.next_stage(-1)
+
+    @property
+    def stage_number(self) -> tuple[int, bool]:
+        """The number of the stage of the curriculum, and whether it is the last.
+
+        Raises:
+            InputError: there is no module ``staged``.
+        """
+        part = self._staged().part
+        return part.index, part.index == len(part.stages()) - 1
+
+    def _staged(self) -> Named:
+        module = next((m for m in self._stage.modules if isinstance(m.part, Staged)), None)
+        if module is None:
+            raise InputError("there is no module 'staged' whose stage could change")
+        return module
 
     @property
     def waypoints(self) -> tuple[Pose, ...]:
@@ -300,7 +226,7 @@ class TaskGenerator:
             PlacementError: there is no room.
         """
         self._moves += 1
-        plan, task, models = prepare(Plan(self._name, self._stage, max(self.episode - 1, 0), self.seed))
+        plan, task, models = prepare(self.plan(max(self.episode - 1, 0)))
         task.stream = Stream(start.entry, start.seed, "teleport", self._moves)
         discs = np.asarray(taken, np.float64).reshape(-1, 3)
         task.map = replace(start.map, discs=np.vstack([start.map.discs, discs]))

@@ -135,6 +135,15 @@ class Settings:
         """
         return build(_merged(plain(self), tree), Settings, where)
 
+    def parameters(self) -> dict[str, Any]:
+        """The values by the names that Arena gives them in ROS; a list of texts is a text with ``;`` between them.
+
+        Lists of anything else have no such name.
+        """
+        found = {name: value for name, (_, value) in _paths(plain(self))}
+        texts = {name: ";".join(v) if _is_texts(name, v) else v for name, v in found.items()}
+        return {name: value for name, value in texts.items() if not isinstance(value, list)}
+
     def with_parameters(self, parameters: Mapping[str, Any]) -> Settings:
         """The settings with parameters changed by the names that Arena gives them in ROS: "RANDOM_dynamic_max", "timeout".
 
@@ -157,6 +166,10 @@ class Settings:
                 inner = inner.setdefault(key, {})
             inner[keys[-1]] = value
         return self.overridden(tree, "parameters")
+
+
+def _is_texts(name: str, value: Any) -> bool:
+    return isinstance(value, list) and (name.endswith("_models") or (bool(value) and all(isinstance(v, str) for v in value)))
 
 
 def _merged(base: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -120,6 +120,17 @@ class PedestrianStarts:
         for name, shape in {"waits": self.waypoints.shape[:2], "company": (len(self.id), 3)}.items():
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(shape))
+
+    def moved(self, ids: Ints, position: Doubles, velocity: Doubles, heading: Doubles) -> PedestrianStarts:
+        """The same pedestrians, those of some ``ids`` (K,) elsewhere: position and velocity (K, 2), heading (K,)."""
+        place = {int(i): k for k, i in enumerate(self.id)}
+        mine = [(place[int(i)], k) for k, i in enumerate(ids) if int(i) in place]
+        here, there = [a for a, _ in mine], [b for _, b in mine]
+        given = {"position": position, "velocity": velocity, "heading": heading}
+        fresh = {name: getattr(self, name).copy() for name in given}
+        for name, values in given.items():
+            fresh[name][here] = np.asarray(values)[there]
+        return replace(self, **fresh)
 
     @staticmethod
     def none() -> PedestrianStarts:

@@ -166,6 +166,11 @@ class Stage:
         """Number of episodes."""
         return self.episodes or len(self.world.part.names())
 
+    def conditions(self) -> Stage:
+        """The stage without what a `Start` has resolved: an open world, no modes and no modules."""
+        robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
+        return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -227,6 +232,15 @@ def put_together(plan: Plan) -> Start:
     Raises:
         InputError: a file of the stage is wrong, or something does not fit into its world.
     """
+    return resolve(plan)[0]
+
+
+def resolve(plan: Plan) -> tuple[Start, Stage]:
+    """Put one episode together, and return it with its stage as the modules left it.
+
+    Raises:
+        InputError: as `put_together`.
+    """
     try:
         plan, task, models = prepare(plan)
         task.robots = plan.stage.robots.part.place(task)
@@ -236,7 +250,7 @@ def put_together(plan: Plan) -> Start:
             finish()
         for module in plan.stage.modules:
             module.part.after_reset(task)
-        return _start(plan, task, robot_starts(task, models))
+        return _start(plan, task, robot_starts(task, models)), plan.stage
     except PlacementError as error:
         raise PlacementError(f"{plan.entry}: {error}") from error
     except InputError as error:
@@ -315,7 +329,7 @@ def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
         seed=plan.seed,
         map=task.map,
         robots=robots,
-        pedestrians=_pedestrians(people, task.crowd),
+        pedestrians=pedestrian_starts(people, task.crowd),
         timeout=task.timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
@@ -329,7 +343,8 @@ def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
     )
 
 
-def _pedestrians(people: list[Person], crowd: People) -> PedestrianStarts:
+def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
+    """Pedestrians as an episode starts with them, numbered from 1."""
     if not people:
         return PedestrianStarts.none()
     most = max(len(p.waypoints) for p in people)

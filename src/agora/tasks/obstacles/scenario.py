@@ -87,13 +87,22 @@ def person_of(pedestrian: Pedestrian, world: World, number: int, crowd: People, 
     Raises:
         InputError: a type of pedestrian is not known.
     """
-    start = np.asarray(pedestrian.pos[:2], float)
-    route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
     try:
-        name = pedestrian_type(pedestrian.type)
+        return person_from(pedestrian, crowd, stream)
     except InputError as error:
         where = world.named("obstacles", "dynamic", number, "type")
         raise InputError(f"{where}: {str(error).removeprefix('type: ')}") from error
+
+
+def person_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> Person:
+    """A pedestrian of a scenario; where it says no speed one is drawn.
+
+    Raises:
+        InputError: its type is not known.
+    """
+    start = np.asarray(pedestrian.pos[:2], float)
+    route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
+    name = pedestrian_type(pedestrian.type)
     like = pedestrian_types()[name]
     speed = crowd.draw_speed(stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
     shown: dict[str, Any] = {"type": name, "habits": _habits(pedestrian), "name": pedestrian.name, "look": pedestrian.model}

@@ -1,0 +1,56 @@
+"""World folders that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from agora.errors import InputError
+from agora.maps.place import Place, write_place
+from agora.maps.world3d.export import check_kinds, export
+from agora.maps.world3d.solids import solids
+
+
+@contextmanager
+def whole(output: Path, name: str = "folder") -> Iterator[Path]:
+    """A folder that appears under its name when everything is in it, or not at all; ``name`` names it in messages.
+
+    Raises:
+        InputError: it is there and not empty, or cannot be written.
+    """
+    output = output.absolute()
+    part = output.with_name(f".{output.name}.part")
+    try:
+        if output.exists() and (not output.is_dir() or any(output.iterdir())):
+            raise InputError(f"{name} {output}: is there and not an empty folder; nothing was written")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        yield part
+        os.replace(part, output)
+    except OSError as error:
+        raise InputError(f"{name} {output}: cannot be written: {error}") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def write_world(place: Place, folder: Path, kinds: Sequence[str], *, height: float = 2.5, name: str = "") -> None:
+    """Write a place into a folder that is there, and 3-D files of some kinds into its folder ``worlds``.
+
+    Args:
+        place: to be written.
+        folder: of the world.
+        kinds: of 3-D files (`agora.maps.world3d.export.KINDS`).
+        height: of walls, m.
+        name: of the 3-D files; the map's where empty.
+
+    Raises:
+        UnknownNameError: no such kind; nothing was written.
+    """
+    check_kinds(kinds)
+    write_place(place, folder)
+    if kinds:
+        (folder / "worlds").mkdir()
+        export(solids(place, height=height, name=name or place.map.name), folder / "worlds", kinds)

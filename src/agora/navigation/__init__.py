@@ -1,0 +1,1 @@
+"""Robots driven from messages: the library's navigation stack outside the episode loop."""

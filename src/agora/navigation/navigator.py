@@ -1,0 +1,353 @@
+"""The navigation stack of the robots of one world that somebody else moves: global planner, interplanner, local planner.
+
+It builds the same batch of one world as `agora.episode.Episodes` and overwrites what others own: where robots and pedestrians are,
+and what lidars measured. Composed with them in lock step it gives the twists of `Episodes` bit by bit.
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core import state
+from agora.core.state import Array, Bools, Floats, Minds, Pedestrians, Robots, Traits
+from agora.costmap.inflation import INSCRIBED, inflate
+from agora.costmap.window import Window
+from agora.engine.observe import Observer
+from agora.engine.semantics import layer_costs
+from agora.episode import Batch, Conditions
+from agora.errors import InputError
+from agora.interfaces import Memory, Observation
+from agora.maps.grid import Map
+from agora.planners.guided import Guided
+from agora.planners.lift import call
+from agora.robots.model import RobotModel
+from agora.tasks.start import PedestrianStarts, RobotStart, Start
+
+_NEVER = -math.inf
+_ENDLESS = 1e6  # s
+
+
+class People(NamedTuple):
+    """The records of a navigator's pedestrians, width 1 world, to be written into."""
+
+    now: Pedestrians
+    traits: Traits
+    minds: Minds
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What the robots of a navigator are to do.
+
+    Attributes:
+        twists: (R, 3) in the robots' frames.
+        failures: what the planner of a robot said that failed, by its number; it stands.
+        standing: why a robot stands although its planner did not fail, or has no path to follow; by its number.
+        planning_time: s a robot that was planned for.
+        notes: what else is to be said.
+    """
+
+    twists: Floats
+    failures: dict[int, str] = field(default_factory=dict)
+    standing: dict[int, str] = field(default_factory=dict)
+    planning_time: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+class Navigator:
+    """Drives the robots of one world from what is said of them.
+
+    Args:
+        start: the episode; its robots and pedestrians stand as there until something else is seen.
+        conditions: of the stage.
+        planner: of every robot.
+        names: of the robots, for messages.
+        room: pedestrians that can be seen, where the episode has fewer.
+        patience: s after which a robot whose pose or scan is older stands still; infinite in lock step.
+        has_goals: whether the robots are under way to the episode's first goals.
+
+    Attributes:
+        names: of the robots. needs: what the planner reads.
+    """
+
+    def __init__(
+        self,
+        start: Start,
+        conditions: Conditions,
+        planner: Any,
+        *,
+        names: Sequence[str] = (),
+        room: int = 0,
+        patience: float = math.inf,
+        has_goals: bool = True,
+    ) -> None:
+        self._start, self._planner, self._patience = start, planner, patience
+        count = len(start.robots)
+        self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
+        self.needs: frozenset[str] = frozenset(planner.needs)
+        window, semantics = getattr(planner, "window", None), getattr(planner, "semantics", None)
+        slots = state.padded(max(room, start.crowd_size))
+        self._batch = Batch([start], conditions, self.needs, 1, window=window, semantics=semantics, slots=slots)
+        self._batch.begin(0, 0)
+        self._engine, self._observer = self._batch.engine, self._batch.observer
+        self._replan = round(conditions.replan / conditions.periods.physics)
+        self._goal = np.zeros(count, np.int64)
+        self._has_goal = np.full(count, has_goals)
+        self._placed, self._scanned = (np.full(count, _NEVER) for _ in range(2))
+        self._memory: Memory = {}
+        self._before: Memory = {}
+        self._seen: Observation | None = None
+        self._time, self._planned = _NEVER, 0
+        self._window: Observer | None = None
+
+    @staticmethod
+    def on_map(
+        place: Map,
+        models: Sequence[RobotModel],
+        planner: Any,
+        conditions: Conditions | None = None,
+        *,
+        names: Sequence[str] = (),
+        room: int = 64,
+        patience: float = 0.5,
+        goal_tolerance: float = 0.3,
+        heading_tolerance: float = math.pi,
+    ) -> Navigator:
+        """A navigator without an episode, for real robots: they stand until they get goals (`set_goal`)."""
+        here = np.array([*(np.asarray(place.origin) + 0.5 * place.resolution), 0.0])
+        robots = tuple(RobotStart(model, here, here[None]) for model in models)
+        start = Start("navigation", 0, place, robots, PedestrianStarts.none(), _ENDLESS, goal_tolerance, heading_tolerance)
+        return Navigator(start, conditions or Conditions(), planner, names=names, room=room, patience=patience, has_goals=False)
+
+    @property
+    def robots(self) -> Robots:
+        """Where the robots are, one world; to be written into where everybody's state is known exactly (`observed`)."""
+        return self._engine.robots
+
+    @property
+    def control(self) -> float:
+        """Control period, s."""
+        return self._batch.conditions.periods.control
+
+    @property
+    def sensor(self) -> float:
+        """Time between two scans, s."""
+        return self._batch.conditions.periods.sensor
+
+    @property
+    def beams(self) -> int:
+        """Beams of a scan; 0 where the planner reads none."""
+        lidar = self._observer.lidar
+        return 0 if lidar is None or "scan" not in self.needs else lidar.beams
+
+    @property
+    def reads_pedestrians(self) -> bool:
+        """Whether it matters where pedestrians are."""
+        return bool({"pedestrians", "costmap", "semantics"} & self.needs or self._batch.conditions.layers)
+
+    def people(self, count: int) -> People:
+        """The pedestrians' records, to write ``count`` of them into.
+
+        Raises:
+            InputError: there is not so much room.
+        """
+        if count > self._engine.slots:
+            raise InputError(f"pedestrians: there is room for {self._engine.slots}, got {count}; raise max_pedestrians")
+        return People(self._engine.pedestrians, self._engine.traits, self._engine.minds)
+
+    def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
+        """Take pose (3,) in the map and twist (3,) in the robot's frame, of the moment ``time``, s.
+
+        Raises:
+            InputError: a number is not finite.
+        """
+        x, y, heading = np.asarray(pose, np.float32)
+        vx, vy, omega = np.asarray(twist, np.float32)
+        if not np.isfinite((x, y, heading, vx, vy, omega)).all():
+            raise InputError(f"odometry of {self.names[robot]}: a number is not finite")
+        robots, cosine, sine = self.robots, np.cos(heading), np.sin(heading)
+        values = {"x": x, "y": y, "heading": heading, "vx": vx, "vy": vy, "omega": omega}
+        values |= {"world_vx": cosine * vx - sine * vy, "world_vy": sine * vx + cosine * vy, "active": True}
+        for name, value in values.items():
+            getattr(robots, name)[0, robot] = value
+        self._placed[robot] = time
+
+    def observed(self, time: float) -> None:
+        """Say that everything in `robots` is as it was at the moment ``time``, s."""
+        self._placed[:] = time
+
+    def see_scan(self, robot: int, ranges: ArrayLike, time: float) -> None:
+        """Take the ranges (B,) of a scan, m; no return where they are not finite.
+
+        Raises:
+            InputError: there are more or fewer beams than the robot's lidar has, or more than half of them are not numbers.
+        """
+        lidar = self._observer.lidar
+        if lidar is None or "scan" not in self.needs:
+            return
+        measured = np.asarray(ranges, np.float32)
+        if measured.shape != (lidar.beams,):
+            raise InputError(f"scan of {self.names[robot]}: expected {lidar.beams} beams, got {measured.size}")
+        lost = np.isnan(measured)
+        if 2 * int(lost.sum()) > lidar.beams:
+            raise InputError(f"scan of {self.names[robot]}: {int(lost.sum())} of {lidar.beams} beams are NaN")
+        self._observer.receive_scan(0, robot, np.where(np.isfinite(measured), measured, np.float32(lidar.range_max)))
+        self._scanned[robot] = time
+
+    def set_goal(self, robot: int, goal: ArrayLike) -> None:
+        """Give a robot a goal (3,), and the path to it from where it is."""
+        self._engine.set_goal(0, robot, np.asarray(goal, np.float64))
+        self._has_goal[robot] = True
+        self.replan(robot)
+
+    def drop_goal(self, robot: int) -> None:
+        """Leave a robot without a goal: it stands."""
+        self._has_goal[robot] = False
+
+    def goal(self, robot: int) -> Array | None:
+        """The goal (3,) that a robot is on its way to."""
+        s = self._engine.status
+        place = np.array([s.goal_x[0, robot], s.goal_y[0, robot], s.goal_heading[0, robot]], np.float64)
+        return place if self._has_goal[robot] else None
+
+    def follow(self, robot: int, number: int) -> None:
+        """Send a robot to goal ``number`` of the episode, if it is not on its way there."""
+        if number != self._goal[robot]:
+            self._goal[robot] = number
+            goal = self._start.robots[robot].goals[number]
+            self._engine.set_goal(0, robot, goal)
+            self._batch.plan_path(0, robot, self._batch.place(0, robot), goal)
+
+    def replan(self, robot: int) -> None:
+        """Make a robot's path anew from where it is."""
+        self._batch.plan_path(0, robot, self._batch.place(0, robot), np.asarray(self.goal(robot), float)[:2])
+
+    def arrived(self, robot: int) -> bool:
+        """Whether a robot is at its goal, within the tolerances."""
+        goal = self.goal(robot)
+        if goal is None:
+            return False
+        robots, start = self.robots, self._start
+        turned = abs(math.remainder(goal[2] - float(robots.heading[0, robot]), math.tau))
+        away = math.dist(goal[:2], self._batch.place(0, robot))
+        return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
+
+    def forget(self) -> None:
+        """Begin afresh: what planners remember, and how old poses and scans are."""
+        self._memory, self._before = {}, {}
+        self._placed[:], self._scanned[:], self._time, self._planned = _NEVER, _NEVER, _NEVER, 0
+
+    def decide(self, time: float, step: int, active: Bools) -> Decision:
+        """Plan for the robots that are under way.
+
+        Args:
+            time: s, on the clock of `see_robot`.
+            step: physics steps since the episode began.
+            active: (R,) robots that have not ended.
+        """
+        notes: tuple[str, ...] = ()
+        if time < self._time:
+            notes = (f"the clock jumped back from {self._time:.3f} s to {time:.3f} s: what the planners remember is forgotten",)
+            fresh = self._placed <= time, self._scanned <= time
+            placed, scanned = (np.where(f, t, _NEVER) for f, t in zip(fresh, (self._placed, self._scanned), strict=True))
+            self.forget()
+            self._placed, self._scanned = placed, scanned
+        self._time = time
+        standing = self.standing(time, active)
+        going = active & self._has_goal
+        going[list(standing)] = False
+        if self._replan and step // self._replan > self._planned // self._replan:
+            for robot in np.flatnonzero(going):
+                self.replan(int(robot))
+        self._planned = step
+        if not going.any():
+            return Decision(np.zeros((len(active), 3), np.float32), {}, standing, 0.0, notes)
+        self._seen, self._before = self._observer.observe(), self._memory
+        began = clock.perf_counter()
+        twists, self._memory, failures = call(self._planner, self._seen, self._memory, going)
+        share = (clock.perf_counter() - began) / int(going.sum())
+        if "path" in self.needs:
+            lost = [int(r) for r in np.flatnonzero(going) if not len(self._observer.path(0, int(r)))]
+            standing |= {r: self.why_no_path(r) for r in lost}
+        return Decision(twists, failures, standing, share, notes)
+
+    def standing(self, time: float, active: Bools) -> dict[int, str]:
+        """Why robots that are under way must stand whatever their planner says, by their numbers."""
+        going = np.flatnonzero(active & self._has_goal)
+        return {int(r): reason for r in going if (reason := self._not_ready(int(r), time))}
+
+    def _not_ready(self, robot: int, time: float) -> str:
+        """Why a robot must stand whatever its planner says; nothing where it need not."""
+        checks = {"odometry": self._placed[robot]}
+        if self.beams:
+            checks["the last scan"] = self._scanned[robot]
+        for what, seen in checks.items():
+            if time - seen > self._patience:
+                age = "has not come" if seen == _NEVER else f"is {time - seen:.2f} s old, {self._patience:g} s are allowed"
+                return f"{what} of {self.names[robot]} {age}: it stands"
+        return ""
+
+    def why_no_path(self, robot: int) -> str:
+        """Why there is no path to a robot's goal, in words."""
+        goal, place, model = self.goal(robot), self._start.map, self._start.robots[robot].model
+        if goal is None:
+            return f"{self.names[robot]} has no goal"
+        x, y = goal[:2]
+        if not place.contains(goal[:2]):
+            return f"{self.names[robot]} has no path: its goal ({x:.2f}, {y:.2f}) is outside the map"
+        room = float(place.clearance_at(goal[:2]))
+        if room <= model.radius:
+            return (
+                f"{self.names[robot]} has no path: its goal ({x:.2f}, {y:.2f}) is {room:.2f} m from an obstacle, "
+                f"it needs {model.radius:.2f} m"
+            )
+        here = self._batch.place(0, robot)
+        return f"{self.names[robot]} has no path from ({here[0]:.2f}, {here[1]:.2f}) to ({x:.2f}, {y:.2f}): no way is wide enough"
+
+    def path(self, robot: int) -> Floats:
+        """The global path (K, 2) of a robot, m; (0, 2) for none."""
+        return self._observer.path(0, robot)
+
+    def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
+        """The path (K, 2) that a robot would be given from one place (2,) to another, m; (0, 2) for none."""
+        return self._batch.find_path(0, robot, np.asarray(start, float), np.asarray(goal, float))
+
+    def local_costmap(self, robot: int) -> tuple[Array, Array, float]:
+        """The local costmap (H, H) uint8 about a robot as it was planned with, its lower-left corner (2,), m, and m per cell.
+
+        A planner that reads none has none; then it is one of the default window, made now.
+        """
+        if self._seen is not None and self._seen.costmap is not None:
+            seen = self._seen.costmap
+        else:
+            if self._window is None:
+                periods, layers = self._batch.conditions.periods, self._batch.conditions.layers
+                self._window = Observer(self._engine, frozenset({"costmap"}), periods.control, window=Window(), layers=layers)
+                for r, one in enumerate(self._start.robots):
+                    self._window.place(0, r, one.model)
+            made = self._window.observe().costmap
+            assert made is not None
+            seen = made
+        return seen.cost[robot].copy(), seen.origin[robot].copy(), seen.resolution
+
+    def global_costmap(self, robot: int) -> tuple[Array, Array, float]:
+        """The costs of the whole map (rows, columns) for a robot, with what layers put on it; else as the local one."""
+        place = self._start.map
+        cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
+        if layers := self._batch.conditions.layers:
+            cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, layer_costs(self._engine, 0, layers, place)))
+        return cost, np.asarray(place.origin, float), place.resolution
+
+    def guidance(self, robot: int) -> tuple[Floats, float]:
+        """What the interplanner made of a robot's path at the last decision: the path (K, 2), m, and the level of danger."""
+        if self._seen is None or not isinstance(self._planner, Guided):
+            return self.path(robot), 0.0
+        found = self._planner.guidance(self._seen, self._before)[0]
+        return found.path[robot, : found.path_count[robot]], float(found.danger[robot])

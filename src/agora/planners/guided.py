@@ -1,0 +1,83 @@
+"""An interplanner in front of a local planner: together they are a local planner."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.interfaces import Guidance, Limits, Memory, Observation
+from agora.planners import lift
+from agora.registry import Named, Plug
+
+TOP_SPEED = ("max_vel_x", "max_speed", "preferred_speed", "speed")
+"""Parameters by which local planners say how fast they drive at most; without one it is the robot that limits them."""
+
+_OWN = "inter."
+
+
+@dataclass(frozen=True)
+class Guided:
+    """A local planner that follows the path of an interplanner, at most as fast as that allows.
+
+    Attributes:
+        planner: the local planner.
+        interplanner: what it follows.
+    """
+
+    planner: Annotated[Named, Plug("planners")]
+    interplanner: Annotated[Named, Plug("interplanners")]
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What either of them needs."""
+        return frozenset(self.planner.part.needs | self.interplanner.part.needs | {"path"})
+
+    @property
+    def window(self) -> Any:
+        """The local costmap of the local planner."""
+        return getattr(self.planner.part, "window", None)
+
+    @property
+    def semantics(self) -> Any:
+        """The semantic maps of the local planner, or of the interplanner."""
+        return getattr(self.planner.part, "semantics", getattr(self.interplanner.part, "semantics", None))
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return the twists (N, 3) of the local planner, and the memory of both."""
+        guidance, own = self.guidance(observation, memory)
+        rest = {name: array for name, array in memory.items() if not name.startswith(_OWN)}
+        planner = lift.rows(self.planner.part)
+        twists, after = planner.act(guided(observation, guidance, self.planner.part), rest)
+        return twists, after | own
+
+    def guidance(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return what the interplanner says, and its part of the memory."""
+        own = {name.removeprefix(_OWN): array for name, array in memory.items() if name.startswith(_OWN)}
+        found, after = self.interplanner.part.guide(observation, own)
+        return found, {_OWN + name: array for name, array in after.items()}
+
+
+def guided(observation: Observation, guidance: Guidance, planner: Any) -> Observation:
+    """Return what the local planner is told: the path, its end as goal, and limits that hold its speed down."""
+    o, g = observation, guidance
+    named = (getattr(planner, name, None) for name in TOP_SPEED)
+    top = next((float(value) for value in named if value is not None), math.inf)
+    return replace(o, path=g.path, path_count=g.path_count, goal=g.goal, limits=_slowed(o.limits, g.speed, top))
+
+
+def _slowed(limits: Limits, speed: Floats, top: float) -> Limits:
+    """Limits of rows that may only be ``speed`` (N,) times as fast as the local planner's ``top`` m/s."""
+    slow = speed < 1.0
+    if not slow.any():
+        return limits
+    most = np.clip(speed, 0.0, 1.0) * np.minimum(limits.max_vx, np.float32(top))
+    return replace(
+        limits,
+        max_vx=np.where(slow, most, limits.max_vx),
+        min_vx=np.where(slow, np.maximum(limits.min_vx, -most), limits.min_vx),
+        max_vy=np.where(slow, np.minimum(limits.max_vy, most), limits.max_vy),
+    )

@@ -1,0 +1,1 @@
+"""Interplanners: path to path between the global and the local planner."""

@@ -1,0 +1,43 @@
+"""The interplanner that keeps its path.
+
+The rule is Arena 3.0's AggressiveInter (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). There the speed that is
+commanded collapses to 0 or 1 m/s, because a function that sets it returns a truth value; what is meant is implemented here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from agora.interfaces import Guidance, Memory, Observation
+from agora.planners.inter.surroundings import danger, distances, nearest, unchanged
+
+
+@dataclass(frozen=True)
+class Aggressive:
+    """Keep the path, and near pedestrians slow down to d^2 / (1 + d^2) of the top speed, d the distance to the nearest in m.
+
+    Attributes:
+        slowdown_distance: distance to the nearest pedestrian from which on it slows down, m.
+        danger_threshold: level of danger from which on it warns.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
+
+    slowdown_distance: float = 5.0
+    danger_threshold: float = 0.6
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.slowdown_distance <= 20.0:
+            raise ValueError(f"slowdown_distance must be in [0, 20] m, got {self.slowdown_distance}")
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return the path and how fast to follow it."""
+        distance = distances(observation)
+        least = nearest(distance)
+        close = least <= self.slowdown_distance
+        squared = np.where(close, least, 0.0) ** 2
+        speed = np.where(close, squared / (1.0 + squared), 1.0)
+        return replace(unchanged(observation), speed=speed.astype(np.float32), danger=danger(distance)), memory

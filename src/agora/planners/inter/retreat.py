@@ -1,0 +1,111 @@
+"""Retreats before pedestrians: what the polite and the sideways interplanner share.
+
+After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three mistakes
+of the public code are not repeated; what is evidently meant is done: the speed that it sets collapses to 0 or 1 m/s, the bearing of
+a pedestrian is computed with x and y swapped, and angles of laser beams are compared with headings in the map. A beam belongs to a
+pedestrian where it ends within 0.1 m of the pedestrian's disc.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Doubles, Floats
+from agora.interfaces import Guidance, Memory, Observation
+from agora.planners.inter.surroundings import ahead, danger, distances, nearest, wall_behind
+
+_POINTS = 21
+
+
+@dataclass(frozen=True)
+class Retreat:
+    """Slow down near pedestrians, and back away from one who stands close in front, where no wall is behind.
+
+    Attributes:
+        caution_detection_range: distance to the nearest pedestrian from which on it slows down, m.
+        cautious_speed: share of the top speed that is left then.
+        ped_minimum_distance: distance to a pedestrian ahead from which on it backs away, m.
+        temp_goal_distance: how far away the temporary goal is, m.
+        temp_goal_tolerance: distance at which the temporary goal is reached, m.
+        fov: what counts as ahead, about the heading, rad.
+        danger_threshold: level of danger from which on it warns.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "scan"})
+    stretch: ClassVar[float] = 1.0
+    """Distance of the temporary goal over ``temp_goal_distance``."""
+    turn: ClassVar[float] = 0.0
+    """Direction of the temporary goal from straight behind, rad."""
+    margin: ClassVar[float] = 0.075
+    """Room beyond the robot's diameter within which a wall behind calls the retreat off, m."""
+    pause: ClassVar[float] = 0.0
+    """Time that the robot stands at the temporary goal, s."""
+
+    caution_detection_range: float = 4.0
+    cautious_speed: float = 0.5
+    ped_minimum_distance: float = 2.0
+    temp_goal_distance: float = 2.0
+    temp_goal_tolerance: float = 0.25
+    fov: float = math.pi
+    danger_threshold: float = 0.6
+
+    def __post_init__(self) -> None:
+        for name in ("caution_detection_range", "ped_minimum_distance", "temp_goal_distance", "temp_goal_tolerance"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be at least 0 m, got {getattr(self, name)}")
+        if not (0.0 <= self.cautious_speed <= 1.0 and 0.0 < self.fov <= math.tau):
+            raise ValueError(f"cautious_speed must be in [0, 1] and fov in (0, 2 pi], got {self.cautious_speed} and {self.fov}")
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return the path, or the way back; the memory holds whether it backs away, from where to where, and how long it stands."""
+        o = observation
+        assert o.path is not None and o.path_count is not None
+        away, begin, target, left = _recalled(memory, len(o.pose))
+        distance = distances(o)
+        blocked = wall_behind(o, np.minimum(2.0 * o.radius + self.margin, self.temp_goal_distance))
+        threatened = ((distance <= self.ped_minimum_distance) & ahead(o, self.fov)).any(axis=1)
+        reached = away & (_apart(o.pose, target) <= self.temp_goal_tolerance)
+        left = np.where(reached, np.float32(self.pause), np.maximum(left - np.float32(o.dt), np.float32(0.0)))
+        begins = threatened & ~away & ~blocked & (left <= 0.0)
+        begin = np.where(begins[:, None], o.pose[:, :2], begin)
+        target = np.where(begins[:, None], self._target(o), target)
+        away = (away & ~reached & ~blocked) | begins
+        speed = np.where(nearest(distance) <= self.caution_detection_range, self.cautious_speed, 1.0)
+        speed = np.where(left > 0.0, 0.0, speed).astype(np.float32)
+        path, count = _led(o.path, o.path_count, away, begin, target)
+        goal = np.where(away[:, None], target, o.goal)
+        return Guidance(path, count, goal, speed, danger(distance)), {"away": away, "begin": begin, "target": target, "left": left}
+
+    def _target(self, o: Observation) -> Floats:
+        """The temporary goals (N, 3), with the heading that the robot has."""
+        heading, far = o.pose[:, 2].astype(float), self.stretch * self.temp_goal_distance
+        x, y = far * np.cos(heading + self.turn), far * np.sin(heading + self.turn)
+        return np.column_stack((o.pose[:, 0] - x, o.pose[:, 1] - y, heading)).astype(np.float32)
+
+
+def _recalled(memory: Memory, rows: int) -> tuple[Bools, Floats, Floats, Floats]:
+    """The memory; zeros at the start of an episode."""
+    if memory:
+        return memory["away"], memory["begin"], memory["target"], memory["left"]
+    one, two, three = (np.zeros((rows, *shape), np.float32) for shape in ((), (2,), (3,)))
+    return np.zeros(rows, np.bool_), two, three, one
+
+
+def _apart(pose: Array, target: Array) -> Doubles:
+    x, y = (pose[:, k].astype(float) - target[:, k] for k in (0, 1))
+    return np.asarray(np.sqrt(x * x + y * y))
+
+
+def _led(path: Floats, count: Array, away: Bools, begin: Floats, target: Floats) -> tuple[Floats, Array]:
+    """The paths, straight ones from ``begin`` to ``target`` in rows that back away."""
+    if not away.any():
+        return path, count
+    led = np.empty((len(path), max(path.shape[1], _POINTS), 2), np.float32)
+    led[:, : path.shape[1]], led[:, path.shape[1] :] = path, path[:, -1:]
+    share = np.minimum(np.arange(led.shape[1], dtype=np.float32) / np.float32(_POINTS - 1), np.float32(1.0))[:, None]
+    led[away] = begin[away, None] + share * (target[away, None, :2] - begin[away, None])
+    return led, np.where(away, np.int32(_POINTS), count)

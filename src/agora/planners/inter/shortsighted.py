@@ -1,0 +1,53 @@
+"""The interplanner that shows only the beginning of the path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from agora.interfaces import Guidance, Memory, Observation
+from agora.planners.inter.surroundings import unchanged
+
+
+@dataclass(frozen=True)
+class Shortsighted:
+    """Keep the next part of the path: a share of the points that are left, or some at least.
+
+    Arena 3.0 counts from the beginning of a plan, which is made anew five times a second where the robot is; here it is counted
+    from the point nearest to the robot, so that a path that is made once can be followed to its end.
+
+    Attributes:
+        vision_limit: share of the points.
+        min_poses: how many at least.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path"})
+
+    vision_limit: float = 0.2
+    min_poses: int = 20
+
+    def __post_init__(self) -> None:
+        if not (0.0 < self.vision_limit <= 1.0 and self.min_poses >= 2):
+            raise ValueError(
+                f"vision_limit must be in (0, 1] and min_poses at least 2, got {self.vision_limit} and {self.min_poses}"
+            )
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return the path up to where it can be seen."""
+        o = observation
+        assert o.path is not None and o.path_count is not None
+        offset = o.path - o.pose[:, None, :2]
+        squared = offset[..., 0] ** 2 + offset[..., 1] ** 2
+        steps = np.arange(o.path.shape[1])
+        here = np.argmin(np.where(steps < o.path_count[:, None], squared, np.inf), axis=1)
+        seen = np.maximum(np.floor(self.vision_limit * (o.path_count - here)), self.min_poses).astype(np.int64)
+        count = np.minimum(here + seen, o.path_count).astype(np.int32)
+        rows = np.arange(len(count))
+        last, before = (np.maximum(count - back, 0) for back in (1, 2))
+        end, leg = o.path[rows, last], o.path[rows, last] - o.path[rows, before]
+        cut = count < o.path_count
+        goal = np.where(cut[:, None], np.column_stack((end, np.arctan2(leg[:, 1], leg[:, 0]))), o.goal).astype(np.float32)
+        path = np.where(steps[None, :, None] < count[:, None, None], o.path, end[:, None])
+        return replace(unchanged(o), path=path, path_count=count, goal=goal), memory

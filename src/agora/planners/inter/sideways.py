@@ -1,0 +1,27 @@
+"""The interplanner that steps aside."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from agora.planners.inter.retreat import Retreat
+
+
+@dataclass(frozen=True)
+class Sideways(Retreat):
+    """Slow down near pedestrians, back away from one who stands close in front to the right, and wait there.
+
+    The temporary goal lies 45 degrees to the right of straight behind, at 1.5 times ``temp_goal_distance``, with the same heading.
+    Where it is reached the robot stands for 2.5 s; a return behind that is no pedestrian's, nearer than the robot's diameter and
+    0.135 m, calls it off.
+    """
+
+    stretch: ClassVar[float] = 1.5
+    turn: ClassVar[float] = math.pi / 4
+    margin: ClassVar[float] = 0.135
+    pause: ClassVar[float] = 2.5
+
+    caution_detection_range: float = 5.0
+    cautious_speed: float = 0.4

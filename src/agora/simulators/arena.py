@@ -1,0 +1,143 @@
+"""Arena's words for crowds, and ours: names of crowd models, social states and types, spawned pedestrians, walls as segments."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.config import build_component, parse_parameters
+from agora.core.state import SOCIAL_STATES, TYPES, Bools, Doubles
+from agora.errors import InputError
+from agora.registry import Named
+from agora.tasks.obstacles.scenario import person_from
+from agora.tasks.suite import pedestrian_starts
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
+    from agora.seeds import Stream
+    from agora.tasks.scenario import Pedestrian
+    from agora.tasks.start import PedestrianStarts
+    from agora.tasks.world import People
+
+_MODELS = {"": "helbing", "deepsocialforce": "deep_social_force"}
+_STATES = {
+    "idle": "Waiting",
+    "walking": "Walking",
+    "running": "Running",
+    "avoiding": "Avoiding",
+    "talking": "Talking",
+    "listening": "Listening",
+    "telling": "TellStory",
+    "texting": "Texting",
+    "phone": "Phone",
+    "interested": "Interested",
+    "interacting": "Interacting",
+    "queueing": "Queueing",
+    "sitting": "Sitting",
+    "working": "Working",
+    "panicking": "Panicking",
+    "surprised": "Surprised",
+    "threatening": "Threatening",
+}
+STATE_NAMES = tuple(_STATES[name] for name in SOCIAL_STATES)
+"""By number in `agora.core.state.SOCIAL_STATES`: what ``AgentState.social_state`` says, Arena's word where it has one."""
+
+_ANIMATIONS = ("idle", "walking", "running", "interacting", "talking", "phone")  # numbers 1 to 6 of crowdsim's animations
+_OTHER_STATES = {
+    "none": "walking",
+    "groupwalking": "walking",
+    "grouptalking": "talking",
+    "talkingandwalking": "talking",
+    "listeningandwalking": "listening",
+    "shopping": "interacting",
+    "reachedshelf": "interacting",
+    "waitfortimer": "idle",
+    "waitfortrigger": "idle",
+    "panic": "panicking",
+}
+_SPREAD = 1.0  # m, of several pedestrians that are spawned at one place
+
+
+def crowd_model(text: str) -> Named:
+    """The crowd model that Arena's argument ``sfm`` names: ours, or one of Arena's names for it; parameters may follow.
+
+    Args:
+        text: "", "pysocial", "deepsocialforce", "orca(horizon=3)".
+
+    Raises:
+        InputError: no such crowd model, or a parameter that it does not have.
+    """
+    name, bracket, rest = text.strip().partition("(")
+    if bracket and not rest.endswith(")"):
+        raise InputError(f"crowd model {text!r}: the bracket is not closed")
+    where = f"crowd model {text!r}"
+    return build_component("crowd_models", {"name": _MODELS.get(name, name), **parse_parameters(rest[:-1], where)}, where)
+
+
+def state_number(text: str) -> int | None:
+    """The number of the social state that Arena, or `STATE_NAMES`, calls so; None for what has no counterpart."""
+    word = text.strip().strip('"').lower().removeprefix("state")
+    if word.isdigit() and 1 <= int(word) <= len(_ANIMATIONS):
+        word = _ANIMATIONS[int(word) - 1]
+    known = {name.lower(): number for number, name in enumerate(STATE_NAMES)} | {n: k for k, n in enumerate(SOCIAL_STATES)}
+    return known.get(_OTHER_STATES.get(word, word))
+
+
+def type_name(number: int) -> str:
+    """A type of `agora.core.state.TYPES` as Arena spells it: "human/adult"."""
+    return f"human/{TYPES[number]}"
+
+
+def newcomers(
+    pedestrians: Sequence[Pedestrian], crowd: People, stream: Stream, first_id: int
+) -> tuple[PedestrianStarts, tuple[str, ...]]:
+    """Pedestrians that somebody spawns, and the name of each.
+
+    Where one entry is several (``number_of_peds``), they are at random places within 1 m along both axes.
+
+    Args:
+        pedestrians: as the message ``pedsim_msgs/Ped`` says.
+        crowd: what is not said.
+        stream: of random places and speeds.
+        first_id: the others follow.
+
+    Raises:
+        InputError: a type is not known.
+    """
+    people = []
+    for pedestrian in pedestrians:
+        count = pedestrian.number_of_peds or 1
+        for k in range(count):
+            person = person_from(pedestrian, crowd, stream)
+            if count > 1:
+                offset = np.array([stream.uniform(-_SPREAD, _SPREAD), stream.uniform(-_SPREAD, _SPREAD)])
+                person = dataclasses.replace(person, name=f"{person.name}_{k}", position=person.position + offset)
+            people.append(person)
+    starts = pedestrian_starts(people, crowd)
+    return dataclasses.replace(starts, id=starts.id + np.int32(first_id - 1)), tuple(person.name for person in people)
+
+
+def outline(place: Map) -> Doubles:
+    """The walls (K, 4) of a map x0, y0, x1, y1, m: its segments, the edges of its polygons and of its occupied cells, and each
+    disc as an octagon about it.
+    """
+    turn = np.arange(9) * (np.pi / 4)
+    reach = place.discs[:, 2:] / np.cos(np.pi / 8)
+    x, y = place.discs[:, :1] + reach * np.cos(turn), place.discs[:, 1:2] + reach * np.sin(turn)
+    octagons = np.stack([x[:, :-1], y[:, :-1], x[:, 1:], y[:, 1:]], -1).reshape(-1, 4)
+    cells = place.occupied
+    rows, columns = np.pad(cells, ((1, 1), (0, 0))), np.pad(cells, ((0, 0), (1, 1)))
+    level, upright = _runs(rows[1:] != rows[:-1]), _runs((columns[:, 1:] != columns[:, :-1]).T)
+    edges = np.concatenate([level[:, [1, 0, 2, 0]], upright[:, [0, 1, 0, 2]]]).astype(float)
+    return np.concatenate([place.walls, octagons, edges * place.resolution + np.tile(place.origin, 2)])
+
+
+def _runs(edges: Bools) -> Doubles:
+    """Runs (K, 3) of true entries along the rows: row, first, one past the last."""
+    padded = np.pad(edges, ((0, 0), (1, 1))).astype(np.int8)
+    change = np.diff(padded, axis=1)
+    first, last = np.argwhere(change == 1), np.argwhere(change == -1)
+    return np.column_stack([first, last[:, 1]])

@@ -1,0 +1,79 @@
+"""Which robots there are, and what drives each: Arena 3.0's robot setup file, accepted unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from agora.config import load
+from agora.documents import located
+from agora.errors import InputError
+from agora.robots.model import load_robot
+
+Driver = Literal["agora", "mbf", "external"]
+
+
+@dataclass(frozen=True)
+class RobotEntry:
+    """Some robots that are alike.
+
+    Attributes:
+        model: of the robots. amount: how many.
+        local_planner: name of the local planner, with parameters: ``dwa(max_samples=12)``; that of the launch file where empty.
+        planner: the same; Arena's shipped files call it so. inter_planner: name of the interplanner, likewise.
+        agent: name of a learned agent; that of the model where empty.
+        navigation: whose planner drives: the library's, Move Base Flex, or whatever publishes ``cmd_vel``; as launched where None.
+    """
+
+    model: str
+    amount: int = 1
+    local_planner: str = ""
+    planner: str = ""
+    inter_planner: str = ""
+    agent: str = ""
+    navigation: Driver | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.amount <= 1000:
+            raise ValueError(f"amount must be in [1, 1000], got {self.amount}")
+        if self.local_planner and self.planner and self.local_planner != self.planner:
+            raise ValueError(f"planner and local_planner are the same key, got {self.planner!r} and {self.local_planner!r}")
+        object.__setattr__(self, "local_planner", self.local_planner or self.planner)
+        try:
+            load_robot(self.model)
+        except InputError as error:
+            raise ValueError(f"model: {error}") from error
+
+
+@dataclass(frozen=True)
+class RobotSetup:
+    """The keys of a robot setup file.
+
+    Attributes:
+        robots: at least one.
+    """
+
+    robots: tuple[RobotEntry, ...]
+
+    def each(self) -> list[RobotEntry]:
+        """One entry a robot."""
+        return [replace(entry, amount=1) for entry in self.robots for _ in range(entry.amount)]
+
+
+def read_robot_setup(path: str | Path) -> list[RobotEntry]:
+    """Read a robot setup file; return one entry a robot.
+
+    Raises:
+        InputError: the file cannot be read, holds something else or no robot; names file, line and key.
+    """
+    robots = load(path, RobotSetup).each()
+    if not robots:
+        raise InputError(f"{located(path, 'robots')}: expected at least one robot, got none")
+    return robots
+
+
+def robot_names(models: Sequence[str]) -> list[str]:
+    """The names of robots by their models, one after the other: the model's, with a number where there are several of it."""
+    return [model if models.count(model) == 1 else f"{model}_{models[:k].count(model)}" for k, model in enumerate(models)]

@@ -1,0 +1,129 @@
+"""What a task generator makes episodes of: settings, modes, modules, world, robots and crowd, by name or as components."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agora.errors import InputError
+from agora.registry import Named, available
+from agora.tasks.modules.dynamic_map import DynamicMap
+from agora.tasks.modules.staged import Staged
+from agora.tasks.obstacles.parametrized import Parametrized
+from agora.tasks.obstacles.random import Random
+from agora.tasks.obstacles.zones import Zones as ZonesOfPedestrians
+from agora.tasks.periods import Periods
+from agora.tasks.robots.explore import Explore
+from agora.tasks.robots.guided import Guided
+from agora.tasks.robots.random import Random as RandomRobots
+from agora.tasks.robots.zones import Zones as ZonesOfRobots
+from agora.tasks.settings import Settings
+from agora.tasks.suite import Crowd, Navigation, Stage
+from agora.tasks.worlds.folder import Folder
+
+_NEVER = 36_000.0  # s, for a time-out below 0
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a task generator makes episodes of.
+
+    Attributes:
+        settings: of modes and modules.
+        robots, obstacles, modules: names, or components.
+        world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
+        robot: model of the robots, one name for all or one for each.
+        crowd: what moves pedestrians, and what they are like.
+        periods: how often things happen. navigation: how robots get their paths.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    robots: Any = "random"
+    obstacles: Any = "random"
+    modules: tuple[Any, ...] = ()
+    world: Any = "hall"
+    robot: str | tuple[str, ...] = "jackal"
+    crowd: Crowd = field(default_factory=Crowd)
+    periods: Periods = field(default_factory=Periods)
+    navigation: Navigation = field(default_factory=Navigation)
+
+    def stage(self) -> Stage:
+        """The stage that describes an episode.
+
+        Raises:
+            InputError: an unknown name, or something that a mode refuses.
+        """
+        settings = self.settings
+        modules = tuple(self._module(module) for module in self.modules)
+        if self.world == "dynamic_map" and not any(isinstance(m.part, DynamicMap) for m in modules):
+            modules = (*modules, self._module("dynamic_map"))
+        try:
+            return Stage(
+                name="task",
+                world=self._world(),
+                robots=self._robots(),
+                obstacles=self._obstacles(),
+                crowd=self.crowd,
+                robot=self.robot,
+                timeout=_NEVER if settings.timeout < 0 else settings.timeout,
+                goal_tolerance=settings.goal_radius,
+                heading_tolerance=None if settings.goal_tolerance_angle >= 180 else math.radians(settings.goal_tolerance_angle),
+                modules=modules,
+                periods=self.periods,
+                navigation=self.navigation,
+            )
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+    def _robots(self) -> Named:
+        settings, count = self.settings, 1 if isinstance(self.robot, str) else len(self.robot)
+        made = {
+            "random": lambda: RandomRobots(count),
+            "explore": lambda: Explore(count),
+            "guided": lambda: Guided(settings.guided.waypoints, settings.guided.file, count=count),
+            "zones": lambda: ZonesOfRobots(settings.zones.scenario, count),
+        }
+        return _named("robots_modes", self.robots, made)
+
+    def _obstacles(self) -> Named:
+        settings, drawn = self.settings, self.settings.random
+        made = {
+            "random": lambda: Random(dynamic=drawn.dynamic, static=drawn.static, interactive=drawn.interactive),
+            "parametrized": lambda: Parametrized(settings.parametrized.file),
+            "zones": lambda: ZonesOfPedestrians(settings.zones.scenario),
+        }
+        return _named("obstacles_modes", self.obstacles, made)
+
+    def _module(self, module: Any) -> Named:
+        staged = self.settings.staged
+        made = {
+            "staged": lambda: Staged(staged.curriculum, staged.index),
+            "dynamic_map": lambda: DynamicMap(),
+        }
+        return _named("modules", module, made)
+
+    def _world(self) -> Named:
+        if not isinstance(self.world, str):
+            return _named("worlds", self.world, {})
+        if self.world == "dynamic_map":
+            return Named.of("worlds", "open")
+        if self.world in available("worlds"):
+            return Named.of("worlds", self.world)
+        scenario = (Path(self.settings.scenario.file).stem,) if "scenario" in (self.robots, self.obstacles) else ()
+        return Named("folder", Folder(self.world, scenario))
+
+
+def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:
+    """A component by its name, built from the settings where they have its parameters; or the component itself."""
+    if isinstance(given, Named):
+        return given
+    if not isinstance(given, str):
+        return Named(type(given).__name__, given)
+    if given not in made:
+        return Named.of(kind, given)
+    try:
+        return Named(given, made[given]())
+    except ValueError as error:
+        raise InputError(f"{given}: {error}") from error

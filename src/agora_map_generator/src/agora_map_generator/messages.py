@@ -1,0 +1,54 @@
+"""Places as messages: occupancy, distances in cells, furniture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from agora_ros.conversions import to_pose
+from nav_msgs.msg import MapMetaData, OccupancyGrid
+
+from agora.core.state import Array
+from agora.maps.distance import steps_to
+from agora.maps.grid import Map
+from agora.maps.place import Place
+from agora_msgs.msg import MapObstacle, MapObstacles
+from agora_msgs.srv import GetDistanceMapResponse
+
+_FREE, _OCCUPIED, _UNKNOWN = 0, 100, -1  # of nav_msgs/OccupancyGrid
+
+
+def occupancy(place: Map) -> Array:
+    """(rows, columns) int8 as nav_msgs/OccupancyGrid has it; shapes are drawn into the cells."""
+    cells = np.where(place.cells, np.int8(_OCCUPIED), np.int8(_FREE))
+    if place.unknown is not None:
+        cells[place.unknown & ~place.cells] = _UNKNOWN
+    return cells
+
+
+def to_metadata(place: Map, stamp: Any) -> MapMetaData:
+    """Size, resolution and origin. The resolution crosses as float32, whose shortest decimal is the map's."""
+    rows, columns = place.shape
+    origin = to_pose((*place.origin, 0.0))
+    return MapMetaData(map_load_time=stamp, resolution=place.resolution, width=columns, height=rows, origin=origin)
+
+
+def to_grid(place: Map, stamp: Any) -> OccupancyGrid:
+    """The message of a map's cells."""
+    grid = OccupancyGrid(info=to_metadata(place, stamp), data=occupancy(place).ravel().tolist())
+    grid.header.stamp, grid.header.frame_id = stamp, "map"
+    return grid
+
+
+def to_distance_map(place: Map, stamp: Any) -> GetDistanceMapResponse:
+    """How many cells lie between each and the nearest that is not free, as Arena 3.0 counts them."""
+    steps = steps_to(occupancy(place) != _FREE)
+    answer = GetDistanceMapResponse(info=to_metadata(place, stamp), data=steps.ravel().tolist())
+    answer.header.stamp, answer.header.frame_id = stamp, "map"
+    return answer
+
+
+def to_obstacles(place: Place) -> MapObstacles:
+    """The furniture of a place."""
+    pieces = [MapObstacle(f.model, to_pose((f.x, f.y, f.heading))) for f in place.furniture]
+    return MapObstacles(data=occupancy(place.map).ravel().tolist(), obstacles=pieces)

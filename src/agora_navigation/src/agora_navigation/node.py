@@ -1,0 +1,306 @@
+"""The navigation node: all robots of an episode that Agora's planners drive, or one robot on a map."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import rospy
+from agora_ros.conversions import from_episode, from_pedestrians, from_robots, to_twist
+from nav_msgs.msg import OccupancyGrid
+
+from agora.core.state import Bools
+from agora.episode import Conditions
+from agora.errors import AgoraError
+from agora.navigation.navigator import Decision, Navigator
+from agora.planners.presets import named_planner
+from agora.registry import Named
+from agora.robots.model import load_robot
+from agora.tasks.periods import Periods
+from agora_msgs.msg import EpisodeStatus, Pedestrians, Robots
+from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, Plan, PlanResponse
+from agora_navigation.localisation import Localisation
+from agora_navigation.messages import from_grid
+from agora_navigation.port import Port
+
+_SAME = 1e-6  # s between two stamps that are one
+_LATE = 0.015  # s of the wall's clock that messages of one moment may be apart
+_WAKE = 0.05  # s between two looks at goals and at what is overdue
+
+
+@dataclass
+class Crew:
+    """Robots with the same planners.
+
+    Attributes:
+        navigator: knows all robots. ports: of those that it drives. planned: stamp of the last decision, s.
+    """
+
+    navigator: Navigator
+    ports: list[Port]
+    planned: float = -np.inf
+
+
+@dataclass
+class Played:
+    """What is driven: an episode, or robots on a map.
+
+    Attributes:
+        number: of the episode, -1 for none. names: of all robots. crews: who is driven here. dt: physics step, s.
+        crowd: whether there are pedestrians. active: robots that have not ended. began: stamp of the first decision, s.
+    """
+
+    number: int
+    names: list[str]
+    crews: list[Crew]
+    dt: float
+    crowd: bool
+    active: Bools
+    began: float = np.nan
+
+
+class Navigation:
+    """Callbacks store; `spin` works, or in lock step the service ``navigation/plan``."""
+
+    def __init__(self) -> None:
+        get = rospy.get_param
+        self._planners = str(get("local_planner", "dwa")), str(get("inter_planner", "bypass"))
+        self._lock_step = bool(get("synchronous", False))
+        self._patience, self._answer_in = float(get("~stale_after", 0.5)), float(get("~answer_in", 5.0))
+        self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
+        self._model = str(get("model", "jackal")) if get("~real_robot", False) else ""
+        self._changed = threading.Condition()
+        self._played: Played | None = None
+        self._people: Any = None
+        self._robots: Any = None
+        self._status: Any = None
+        self._map: Any = None
+        named_planner(*self._planners)  # a wrong name is said before anything is waited for
+        self._global = Named.of("global_planners", str(get("global_planner", "a_star"))).part
+        self._localisation = None if self._lock_step else Localisation(trusting=not self._model)
+        for topic, kind, name in (
+            ("simulator/robots", Robots, "_robots"),
+            ("pedsim_simulator/pedestrians", Pedestrians, "_people"),
+            ("simulator/status", EpisodeStatus, "_status"),
+            *([("/map", OccupancyGrid, "_map")] if self._model else ()),
+        ):
+            rospy.Subscriber(topic, kind, self._store(name), queue_size=1, tcp_nodelay=True, buff_size=2**22)
+        rospy.Service("navigation/begin", BeginEpisode, self._begin)
+        rospy.Service("navigation/plan", Plan, self._plan)
+        rospy.on_shutdown(self._close)
+
+    def _store(self, name: str) -> Callable[[Any], None]:
+        def store(message: Any) -> None:
+            with self._changed:
+                setattr(self, name, message)
+                self._changed.notify_all()
+
+        return store
+
+    def spin(self) -> None:
+        """Work until the node is to end."""
+        while not rospy.is_shutdown():
+            with self._changed:
+                self._changed.wait(_WAKE)
+                if self._map is not None:
+                    self._adopt_map()
+                if self._played is not None and not self._lock_step:
+                    self._follow_status(self._played)
+                    for crew in self._played.crews:
+                        self._tend(self._played, crew)
+
+    def _close(self) -> None:
+        with self._changed:
+            played, self._played = self._played, None
+            for crew in played.crews if played else ():
+                for port in crew.ports:
+                    port.close()
+
+    def _begin(self, request: Any) -> BeginEpisodeResponse:
+        """Build the episode's batch for each pair of planners, and the topics of its robots."""
+        episode = request.episode
+        try:
+            start, stage = from_episode(episode)
+            chosen = [named_planner(r.planner or self._planners[0], r.interplanner or self._planners[1]) for r in episode.robots]
+            names = [r.name for r in episode.robots]
+            made: dict[str, Navigator] = {}
+            for (label, planner), robot in zip(chosen, episode.robots, strict=True):
+                if robot.navigation in ("", "agora") and label not in made:
+                    patience = np.inf if self._lock_step else self._patience
+                    made[label] = Navigator(start, Conditions.of(stage), planner.part, names=names, patience=patience)
+        except AgoraError as error:
+            rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
+            return BeginEpisodeResponse(False, str(error))
+        driven = [label if r.navigation in ("", "agora") else "" for (label, _), r in zip(chosen, episode.robots, strict=True)]
+        self._close()
+        with self._changed:
+            crews = [
+                Crew(nav, [self._port(names[k], k, nav) for k, own in enumerate(driven) if own == label])
+                for label, nav in made.items()
+            ]
+            active = np.ones(len(names), np.bool_)
+            self._people = self._robots = None
+            self._played = Played(episode.number, names, crews, stage.periods.physics, start.crowd_size > 0, active)
+        return BeginEpisodeResponse(True, "")
+
+    def _port(self, name: str, number: int, navigator: Navigator) -> Port:
+        return Port(name, number, navigator, self._changed, free=not self._lock_step)
+
+    def _adopt_map(self) -> None:
+        """Drive the robot on a map, without an episode."""
+        message, self._map = self._map, None
+        try:
+            periods = Periods(physics=self._control, control=self._control, crowd=self._control, sensor=self._control)
+            conditions = Conditions(periods=periods, global_planner=self._global, replan=1.0)
+            label, planner = named_planner(*self._planners)
+            model = load_robot(self._model)
+            nav = Navigator.on_map(
+                from_grid(message), [model], planner.part, conditions, names=[model.name], room=self._room, patience=self._patience
+            )
+        except AgoraError as error:
+            rospy.logerr(f"/map: {error}")
+            return
+        self._close()
+        ones = np.ones(1, np.bool_)
+        self._played = Played(-1, [model.name], [Crew(nav, [self._port(model.name, 0, nav)])], self._control, True, ones)
+        rospy.loginfo(f"{model.name} is driven by {label} on a map of {message.info.width} x {message.info.height} cells")
+
+    def _follow_status(self, played: Played) -> None:
+        """Take from the simulator which goal each robot is on its way to, and who has ended."""
+        status, self._status = self._status, None
+        if status is None or status.number != played.number:
+            return
+        for robot in status.robots:
+            number = played.names.index(robot.name)
+            played.active[number] = not robot.ended
+            for crew in played.crews:
+                for port in crew.ports:
+                    if port.number == number and not port.own_goal and not robot.ended:
+                        crew.navigator.follow(number, robot.goal)
+
+    def _tend(self, played: Played, crew: Crew) -> None:
+        """Plan for a crew when its odometry has moved on by a control period; let it stand where that does not come."""
+        nav = crew.navigator
+        for port in crew.ports:
+            port.poll_goals()
+        stamps = [port.odometry.header.stamp.to_sec() for port in crew.ports if port.odometry is not None]
+        newest = max(stamps, default=-np.inf)
+        if stamps and not 0.0 <= newest - crew.planned < nav.control - _SAME:
+            self._changed.wait_for(lambda: self._complete(crew, newest), _LATE)
+            self._advance(played, crew, newest)
+            return
+        overdue = nav.standing(rospy.get_time(), played.active)
+        for port in crew.ports:
+            if port.number in overdue:
+                port.stand()
+                port.say(overdue[port.number])
+
+    def _complete(self, crew: Crew, stamp: float) -> bool:
+        """Whether everything of one moment has come."""
+        return all(port.has_come(stamp) for port in crew.ports)
+
+    def _advance(self, played: Played, crew: Crew, stamp: float) -> None:
+        """Plan from what has come until ``stamp``, and drive."""
+        nav = crew.navigator
+        if np.isnan(played.began) or stamp < crew.planned:
+            played.began = stamp
+        crew.planned = stamp
+        self._see(played, nav)
+        assert self._localisation is not None
+        for port in crew.ports:
+            port.take_odometry(self._localisation.pose)
+            port.take_scan()
+        own = np.zeros(len(played.names), np.bool_)
+        own[[port.number for port in crew.ports]] = True
+        decision = nav.decide(stamp, round((stamp - played.began) / played.dt), own & (played.active | self._own_goals(crew)))
+        for note in decision.notes:
+            rospy.logwarn(note)
+        now = rospy.Time.from_sec(stamp)
+        for port in crew.ports:
+            self._drive(played, port, decision)
+            port.show(now)
+            port.report(now)
+
+    def _own_goals(self, crew: Crew) -> Bools:
+        goals = np.zeros(len(crew.navigator.names), np.bool_)
+        goals[[port.number for port in crew.ports if port.own_goal]] = True
+        return goals
+
+    def _drive(self, played: Played, port: Port, decision: Decision) -> None:
+        """Publish a robot's twist, and say what keeps it from moving."""
+        n = port.number
+        reason = decision.failures.get(n) or decision.standing.get(n)
+        if reason:
+            port.say(f"{port.name}: its planner failed: {reason}" if n in decision.failures else reason)
+        else:
+            port.well()
+        if port.navigator.goal(n) is not None and (played.active[n] or port.own_goal):
+            port.drive(decision.twists[n])
+        else:
+            port.stand()
+
+    def _see(self, played: Played, nav: Navigator) -> None:
+        """Overwrite pedestrians and robots with what was said last."""
+        if self._robots is not None and list(self._robots.name) == played.names:
+            from_robots(self._robots, nav.robots)
+        if self._people is not None and nav.reads_pedestrians:
+            try:
+                from_pedestrians(self._people, *nav.people(len(self._people.present)))
+            except AgoraError as error:
+                rospy.logwarn_throttle(10.0, str(error))
+
+    def _plan(self, request: Any) -> PlanResponse:
+        """Lock step: plan once everything of the moment has come."""
+        with self._changed:
+            played = self._played
+            if played is None or not self._lock_step:
+                why = "no episode has begun here" if played is None else "it runs freely: start it with synchronous:=true"
+                return PlanResponse(success=False, message=f"navigation: {why}")
+            stamp = request.stamp.to_sec()
+            active = np.frombuffer(bytes(request.active), np.uint8) != 0
+            if not self._changed.wait_for(lambda: not self._missing(played, stamp, request.step, active), self._answer_in):
+                missing = ", ".join(self._missing(played, stamp, request.step, active))
+                return PlanResponse(
+                    success=False, message=f"navigation: waited {self._answer_in:g} s for {missing} of {stamp:.3f} s"
+                )
+            response = PlanResponse(success=True)
+            for crew in played.crews:
+                self._plan_crew(played, crew, request, active, response)
+            return response
+
+    def _plan_crew(self, played: Played, crew: Crew, request: Any, active: Bools, response: PlanResponse) -> None:
+        nav, time = crew.navigator, request.step * played.dt
+        self._see(played, nav)
+        nav.observed(time)
+        for port in crew.ports:
+            port.take_scan()
+        for robot in range(len(played.names)):
+            nav.follow(robot, request.goals[robot])
+        decision = nav.decide(time, request.step, active)
+        for port in crew.ports:
+            n = port.number
+            response.robots.append(port.name)
+            response.twists.append(to_twist(decision.twists[n]))
+            response.failures.append(decision.failures.get(n, ""))
+            port.show(request.stamp)
+            if reason := decision.standing.get(n):
+                port.say(reason)
+        response.planning_time = max(response.planning_time, decision.planning_time)
+
+    def _missing(self, played: Played, stamp: float, step: int, active: Bools) -> list[str]:
+        """What has not come of a moment that a plan needs."""
+
+        def late(message: Any, since: float) -> bool:
+            return message is None or message.header.stamp.to_sec() < since - _SAME
+
+        missing = ["simulator/robots"] if late(self._robots, stamp) else []
+        for crew in played.crews:
+            if played.crowd and crew.navigator.reads_pedestrians and late(self._people, stamp):
+                missing.append("pedsim_simulator/pedestrians")
+            sensor = round(crew.navigator.sensor / played.dt)
+            taken = stamp - step % sensor * played.dt
+            missing += [f"scan of {p.name}" for p in crew.ports if active[p.number] and p.lacks_scan(taken - _SAME)]
+        return missing

@@ -1,0 +1,191 @@
+"""What one robot says and hears: its topics, stored until the node works on them."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import rospy
+from agora_ros.conversions import from_pose, from_twist, to_twist
+from agora_ros.names import ros_name
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import OccupancyGrid, Odometry, Path
+from nav_msgs.srv import GetPlanResponse
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import String
+
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.navigation.navigator import Navigator
+from agora_navigation.messages import to_grid, to_path
+from agora_navigation.move_base import MoveBase
+
+_STAND = (0.0, 0.0, 0.0)
+_GLOBAL_EVERY = 1.0  # s between two global costmaps
+
+
+class Port:
+    """Stores a robot's odometry and scans, publishes its twists, paths and costmaps.
+
+    Args:
+        name: of the robot. number: of it in the navigator. navigator: drives it.
+        changed: notified when something has come; it also guards what is stored.
+        free: whether it runs on odometry and takes goals of its own, which in lock step it does not.
+    """
+
+    def __init__(self, name: str, number: int, navigator: Navigator, changed: threading.Condition, free: bool) -> None:
+        self.name, self.number, self.navigator = name, number, navigator
+        self.odometry: Any = None
+        self.scan: Any = None
+        self.own_goal = False
+        self._taken = -float("inf")
+        self._changed, self._said, self._driven, self._grid_at = changed, "", False, -_GLOBAL_EVERY
+        base = ros_name(name)
+        self._ends = []
+        if navigator.beams:
+            self._listen(f"{base}/scan", LaserScan, "scan")
+        self._twist = self._offer(f"{base}/cmd_vel", Twist)
+        self._path, self._inter = (self._offer(f"{base}/{topic}", Path) for topic in ("global_plan", "inter_plan"))
+        self._local, self._global = (
+            self._offer(f"{base}/{topic}/costmap", OccupancyGrid) for topic in ("local_costmap", "global_costmap")
+        )
+        self._danger = self._offer(f"{base}/Danger", String)
+        self.move_base: MoveBase | None = None
+        if free:
+            self._listen(f"{base}/odom", Odometry, "odometry")
+            self.move_base = MoveBase(base, self._make_plan, self._clear)
+
+    def _listen(self, topic: str, kind: Any, field: str) -> None:
+        def store(message: Any) -> None:
+            with self._changed:
+                setattr(self, field, message)
+                self._changed.notify_all()
+
+        self._ends.append(rospy.Subscriber(topic, kind, store, queue_size=1, tcp_nodelay=True))
+
+    def _offer(self, topic: str, kind: Any) -> Any:
+        self._ends.append(rospy.Publisher(topic, kind, queue_size=1, tcp_nodelay=True))
+        return self._ends[-1]
+
+    def _make_plan(self, request: Any) -> GetPlanResponse:
+        with self._changed:
+            points = self.navigator.path_between(self.number, from_pose(request.start.pose)[:2], from_pose(request.goal.pose)[:2])
+        return GetPlanResponse(to_path(points, rospy.Time.now()))
+
+    def _clear(self) -> None:
+        """Costmaps are made anew for every decision; what is left to clear is the path."""
+        with self._changed:
+            if self.navigator.goal(self.number) is not None:
+                self.navigator.replan(self.number)
+
+    def take_scan(self) -> None:
+        """Hand the last scan on; one that cannot be read is dropped with a line."""
+        if self.scan is None:
+            return
+        try:
+            self.navigator.see_scan(self.number, self.scan.ranges, self.scan.header.stamp.to_sec())
+        except InputError as error:
+            self.say(f"{error}; it is dropped: give the robot's model (configs/robots) the beams of its lidar")
+        self._taken, self.scan = self.scan.header.stamp.to_sec(), None
+
+    def lacks_scan(self, since: float) -> bool:
+        """Whether no scan of that stamp, s, or later has come, although the planner reads scans."""
+        seen = self._taken if self.scan is None else self.scan.header.stamp.to_sec()
+        return self.navigator.beams > 0 and seen < since
+
+    def has_come(self, stamp: float) -> bool:
+        """Whether odometry of a moment has come, and the scan if one was due."""
+        due = self._taken + self.navigator.sensor <= stamp + 1e-6
+        placed = self.odometry is not None and self.odometry.header.stamp.to_sec() >= stamp - 1e-6
+        return placed and not (due and self.lacks_scan(stamp - 1e-6))
+
+    def take_odometry(self, pose_in_map: Callable[[Any], Array | None]) -> None:
+        """Hand the last odometry on."""
+        odometry, self.odometry = self.odometry, None
+        pose = None if odometry is None else pose_in_map(odometry)
+        if pose is None:
+            return
+        try:
+            self.navigator.see_robot(self.number, pose, from_twist(odometry.twist.twist), odometry.header.stamp.to_sec())
+        except InputError as error:
+            self.say(f"{error}; it is dropped")
+
+    def poll_goals(self) -> None:
+        """Take goals that have come, and cancellations."""
+        if self.move_base is None:
+            return
+        goal, cancelled = self.move_base.poll()
+        if goal is not None:
+            known = self.navigator.goal(self.number)
+            self.own_goal = self.move_base.busy or self.own_goal or known is None or abs(goal - known).max() > 1e-3
+            if known is None or abs(goal - known).max() > 1e-3:
+                self.navigator.set_goal(self.number, goal)
+        elif cancelled:
+            self.own_goal = False
+            self.navigator.drop_goal(self.number)
+            self.stand()
+
+    def report(self, stamp: Any) -> None:
+        """Tell the action how far the robot is."""
+        if self.move_base is None or not self.move_base.busy:
+            return
+        robots, n = self.navigator.robots, self.number
+        self.move_base.feedback((robots.x[0, n], robots.y[0, n], robots.heading[0, n]), stamp)
+        if self.navigator.arrived(n):
+            self.move_base.succeed()
+            self.own_goal = False
+            self.navigator.drop_goal(n)
+            self.stand()
+        elif "path" in self.navigator.needs and not len(self.navigator.path(n)):
+            self.move_base.abort(self.navigator.why_no_path(n))
+            self.own_goal = False
+            self.navigator.drop_goal(n)
+            self.stand()
+
+    def drive(self, twist: Any) -> None:
+        """Publish a twist."""
+        self._twist.publish(to_twist(twist))
+        self._driven = True
+
+    def stand(self) -> None:
+        """Publish a twist of zero, once after driving."""
+        if self._driven:
+            self._twist.publish(to_twist(_STAND))
+            self._driven = False
+
+    def show(self, stamp: Any) -> None:
+        """Publish paths, danger and costmaps where somebody listens."""
+        nav, n, now = self.navigator, self.number, stamp.to_sec()
+        if self._path.get_num_connections():
+            self._path.publish(to_path(nav.path(n), stamp))
+        if self._inter.get_num_connections() or self._danger.get_num_connections():
+            points, warns = nav.guidance(n)
+            self._inter.publish(to_path(points, stamp))
+            if warns:
+                self._danger.publish("SIGNAL")
+        if self._local.get_num_connections():
+            self._local.publish(to_grid(*nav.local_costmap(n), stamp))
+        if self._global.get_num_connections() and not 0.0 <= now - self._grid_at < _GLOBAL_EVERY:
+            self._grid_at = now
+            self._global.publish(to_grid(*nav.global_costmap(n), stamp))
+
+    def say(self, text: str) -> None:
+        """Warn, once until something else is to be said; numbers that change do not count as something else."""
+        gist = re.sub(r"[-\d.]+", "", text)
+        if gist != self._said:
+            self._said = gist
+            rospy.logwarn(text)
+
+    def well(self) -> None:
+        """All is well: the next warning is said again."""
+        self._said = ""
+
+    def close(self) -> None:
+        """Stand, and take everything away."""
+        self.stand()
+        for end in self._ends:
+            end.unregister()
+        if self.move_base is not None:
+            self.move_base.close()

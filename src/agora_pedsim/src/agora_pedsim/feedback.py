@@ -1,0 +1,118 @@
+"""What a plugin says of the pedestrians (``pedsim_simulator/pedsim_agents_feedback``)."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import rospy
+from pedsim_msgs.msg import AgentFeedbacks
+
+from agora.errors import nearest
+from agora.simulators.arena import STATE_NAMES, state_number
+from agora.simulators.crowd import Crowd
+from agora_pedsim.messages import agent_ids
+
+_HOW = ("in_place", "added")
+_SAME = 1e-6
+
+
+class Feedback:
+    """The latest forces of a plugin; they act until newer ones come, or until they are ``~feedback_timeout`` s old.
+
+    A force acts in place of the crowd model's, or is added to it (``~feedback``: in_place, added). ``vmax`` and ``social_state``
+    count where they are not what the pedestrian has anyway, so that a plugin that leaves them alone changes nothing. What is not
+    finite, and who is not there, is left out, with one line in the log.
+
+    In lock step a step waits for the answer to its own moment, ``~plugin_timeout`` s at most.
+    """
+
+    def __init__(self, synchronous: bool) -> None:
+        self._how = str(rospy.get_param("~feedback", "in_place"))
+        if self._how not in _HOW:
+            rospy.logerr("crowd: parameter ~feedback is %r; %s; taking in_place", self._how, nearest(self._how, _HOW))
+            self._how = "in_place"
+        self._timeout = float(rospy.get_param("~feedback_timeout", 0.5))
+        self._patience = float(rospy.get_param("~plugin_timeout", 1.0))
+        self._synchronous, self._came = synchronous, threading.Condition()
+        self.forget()
+        topic = "pedsim_simulator/pedsim_agents_feedback"
+        self._subscriber = rospy.Subscriber(topic, AgentFeedbacks, self._on_feedback, queue_size=1, tcp_nodelay=True)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a step waits for a plugin."""
+        return self._synchronous and self._subscriber.get_num_connections() > 0
+
+    def forget(self) -> None:
+        """Begin anew: what came before means nothing."""
+        with self._came:
+            self._latest: Any = None
+            self._new, self._age, self._acts, self._said = False, 0.0, False, set[str]()
+
+    def _on_feedback(self, message: Any) -> None:
+        with self._came:
+            self._latest, self._new = message, True
+            self._came.notify_all()
+
+    def wait(self, stamp: Any) -> None:
+        """Wait for the answer to the data of a moment."""
+        with self._came:
+            answered = self._came.wait_for(
+                lambda: self._latest is not None and self._latest.header.stamp == stamp, timeout=self._patience
+            )
+        if not answered:
+            self._say(f"no feedback for {stamp.to_sec():.3f} s within {self._patience:g} s: the crowd's own model goes on")
+
+    def apply(self, crowd: Crowd) -> None:
+        """Let the latest feedback act on the step that is about to be taken."""
+        with self._came:
+            message, new, self._new = self._latest, self._new, False
+        if new:
+            self._age = 0.0
+            self._take(crowd, message)
+        elif self._acts:
+            self._age += crowd.engine.dt
+            if self._age > self._timeout:
+                crowd.feed(np.zeros(0, int), np.zeros((0, 2)))
+                self._acts = False
+                self._say(f"no feedback for {self._timeout:g} s: the crowd's own model moves everybody again")
+
+    def _take(self, crowd: Crowd, message: Any) -> None:
+        there = set(crowd.slots.tolist())
+        slots_of = {name: slot for slot, name in enumerate(agent_ids(crowd)) if slot in there}
+        slots, forces = [], []
+        for agent in message.agents:
+            slot = slots_of.get(agent.id)
+            if slot is None:
+                self._say(f"feedback for {agent.id!r}, who is not there, is left out")
+                continue
+            self._change(crowd, slot, agent)
+            if not (math.isfinite(agent.force.x) and math.isfinite(agent.force.y)):
+                self._say(f"feedback for {agent.id!r} is not finite and is left out; look at the plugin")
+                continue
+            slots.append(slot)
+            forces.append((agent.force.x, agent.force.y))
+        self._acts = bool(slots)
+        crowd.feed(np.array(slots, int), np.array(forces).reshape(-1, 2), self._how)
+
+    def _change(self, crowd: Crowd, slot: int, agent: Any) -> None:
+        """Speed and social state, where they are others than the pedestrian has."""
+        speed = crowd.traits.speed[0, slot]
+        if math.isfinite(agent.vmax) and agent.vmax > 0 and abs(agent.vmax - speed) > _SAME:
+            crowd.traits.speed[0, slot] = crowd.minds.speed[0, slot] = agent.vmax
+        if agent.social_state in ("", STATE_NAMES[crowd.minds.state[0, slot]]):
+            return
+        state = state_number(agent.social_state)
+        if state is None:
+            self._say(f"no social state called {agent.social_state!r}; {nearest(agent.social_state, STATE_NAMES)}")
+        else:
+            crowd.minds.state[0, slot] = state
+
+    def _say(self, text: str) -> None:
+        """Once an episode."""
+        if text not in self._said:
+            self._said.add(text)
+            rospy.logwarn("crowd: %s", text)

@@ -1,0 +1,147 @@
+"""What the graph's parameters ask for: the launch arguments, read from the parameter server in one call."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import rospy
+
+from agora.config import build, parse_component, parse_parameters
+from agora.errors import InputError
+from agora.share import named_file
+from agora.tasks.periods import Periods
+from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
+from agora.tasks.suite import Crowd, Navigation
+
+_FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
+_IN_THE_NODE = ("rviz_ui",)
+"""Modules of Arena's that are always at work in this node."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The launch arguments that the task generator reads; their names are those of ``start_arena.launch``.
+
+    ``seed``, ``periods``, ``synchronous`` and ``suite`` count as they are at the start, the others as they are at each reset.
+
+    Attributes:
+        tm_robots, tm_obstacles, tm_modules, map_file, model, robot_setup_file: as Arena 3.0 has them.
+        local_planner, inter_planner, global_planner: components by name, with parameters: ``dwa(max_samples=12)``.
+        navigation: whose planner drives. sfm: crowd model; the library's where empty.
+        behaviours: of the pedestrians, separated by commas: ``groups,social_states``.
+        scenario_file, timeout, episodes: over those of the settings where given.
+        seed: of every random stream. suite: name or path; its episodes are played instead of task modes.
+        synchronous: whether the graph runs in lock step. periods: ``physics=0.05,control=0.1`` over the usual ones.
+        record_data: whether there is a recorder.
+    """
+
+    tm_robots: str = "random"
+    tm_obstacles: str = "random"
+    tm_modules: str = ""
+    map_file: str = "hall"
+    model: str = "jackal"
+    robot_setup_file: str = ""
+    local_planner: str = "dwa"
+    inter_planner: str = ""
+    global_planner: str = "a_star"
+    navigation: Driver = "agora"
+    sfm: str = ""
+    behaviours: str = ""
+    scenario_file: str = ""
+    timeout: float | None = None
+    episodes: int | None = None
+    seed: int = 0
+    suite: str = ""
+    synchronous: bool = False
+    periods: str = ""
+    record_data: bool = False
+
+    @staticmethod
+    def read() -> tuple[Parameters, dict[str, Any]]:
+        """The parameters of the graph's namespace, and the node's private ones.
+
+        Raises:
+            InputError: a value of another type.
+        """
+        tree = rospy.get_param(rospy.get_namespace())
+        private = tree.get(rospy.get_name().rpartition("/")[2], {})
+        return Parameters.of(tree), private if isinstance(private, dict) else {}
+
+    @staticmethod
+    def of(tree: Mapping[str, Any]) -> Parameters:
+        """The parameters of plain values; a text that is empty says nothing, and roslaunch makes numbers of texts.
+
+        Raises:
+            InputError: a value of another type.
+        """
+        values = {}
+        for field in dataclasses.fields(Parameters):
+            value = tree.get(field.name, "")
+            if value != "":
+                values[field.name] = str(value) if field.type == "str" else value
+        return build(values, Parameters, "parameters")
+
+    def robots(self) -> list[RobotEntry]:
+        """What there is to drive, an entry a robot, nothing left open.
+
+        Raises:
+            InputError: the robot setup file is wrong, or there is no such robot.
+        """
+        if not self.robot_setup_file:
+            given = [build({"model": self.model}, RobotEntry, "parameters")]
+        else:
+            given = read_robot_setup(named_file("robot_setup", self.robot_setup_file, ".yaml"))
+        return [
+            replace(
+                entry,
+                local_planner=entry.local_planner or self.local_planner,
+                planner="",
+                inter_planner=entry.inter_planner or self.inter_planner,
+                navigation=entry.navigation or self.navigation,
+            )
+            for entry in given
+        ]
+
+    def modes(self) -> dict[str, Any]:
+        """What `agora.tasks.generator.TaskGenerator.switch` takes.
+
+        Raises:
+            InputError: a component that does not exist, or parameters that it refuses.
+        """
+        models = tuple(entry.model for entry in self.robots())
+        names = [name.strip() for name in self.tm_modules.split(",")]
+        return {
+            "robots": self.tm_robots,
+            "obstacles": self.tm_obstacles,
+            "modules": tuple(name for name in names if name and name not in _IN_THE_NODE),
+            "world": self.map_file,
+            "robot": models[0] if len(models) == 1 else models,
+            "crowd": self._crowd(),
+            "navigation": Navigation(parse_component("global_planners", self.global_planner, "global_planner")),
+        }
+
+    def _crowd(self) -> Crowd:
+        names = [name for name in self.behaviours.split(",") if name.strip()]
+        behaviours = tuple(parse_component("behaviours", name, "behaviours") for name in names)
+        return Crowd(model=parse_component("crowd_models", self.sfm, "sfm") if self.sfm else None, behaviours=behaviours)
+
+    def over_settings(self) -> dict[str, Any]:
+        """The settings that launch arguments decide, by Arena's names."""
+        named = {"SCENARIO_file": self.scenario_file or None, "timeout": self.timeout, "episodes": self.episodes}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def how_often(self) -> Periods:
+        """How often things happen in episodes of task modes.
+
+        Raises:
+            InputError: periods that do not fit.
+        """
+        usual = Periods() if self.synchronous else _FREE_RUNNING
+        given = parse_parameters(self.periods, "periods")
+        try:
+            return replace(usual, **build(given, dict[str, float], "periods"))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"periods: {error}") from error

@@ -1,0 +1,237 @@
+"""Which episode is next: of task modes that are switched while they run, or of a suite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from agora_ros.conversions import to_episode
+from agora_ros.names import ros_name
+
+from agora.config import parse_component
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.tasks.generator import TaskGenerator
+from agora.tasks.module import Plan
+from agora.tasks.modules.benchmark import Benchmark
+from agora.tasks.robot_setup import RobotEntry, robot_names
+from agora.tasks.settings import Settings
+from agora.tasks.start import Start
+from agora.tasks.suite import Stage, load_suite, resolve
+from agora_msgs.msg import Episode, Robot
+from agora_task_generator.parameters import Parameters
+from agora_task_generator.present import Present
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """An episode to be played.
+
+    Attributes:
+        start: resolved. stage: its conditions. robots: what drives each robot.
+    """
+
+    start: Start
+    stage: Stage
+    robots: tuple[RobotEntry, ...]
+
+    @staticmethod
+    def of(plan: Plan, robots: list[RobotEntry]) -> Turn:
+        """The episode of a plan.
+
+        Raises:
+            InputError: it cannot be put together, or its robots cannot be driven.
+        """
+        start, stage = resolve(plan)
+        count = len(start.robots)
+        if len(robots) not in (1, count):
+            raise InputError(f"{plan.entry}: the robot setup has {len(robots)} robots, the episode {count}")
+        turn = Turn(start, stage, tuple(robots if len(robots) == count else robots * count))
+        turn.names()
+        return turn
+
+    def names(self) -> list[str]:
+        """The robots' names.
+
+        Raises:
+            InputError: two robots would have the same.
+        """
+        given = robot_names([robot.model.name for robot in self.start.robots])
+        names = [ros_name(name) for name in given]
+        for k, name in enumerate(names):
+            if name in names[:k]:
+                other = given[names.index(name)]
+                raise InputError(
+                    f"robots {other!r} and {given[k]!r} would both be called {name!r} in ROS: rename one of the models"
+                )
+        return names
+
+    def message(self, number: int) -> Episode:
+        """The message of the episode as reset ``number``."""
+        robots = [
+            Robot(name=name, navigation=entry.navigation, planner=entry.local_planner, interplanner=entry.inter_planner)
+            for name, entry in zip(self.names(), self.robots, strict=True)
+        ]
+        return to_episode(self.start, self.stage.conditions(), robots, number)
+
+
+class Playlist(Protocol):
+    """What is played."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything was played."""
+
+    def next(self) -> Turn:
+        """The next episode.
+
+        Raises:
+            InputError: it cannot be put together; the next call tries the one after.
+        """
+
+    def adopt(self, parameters: Parameters, settings: Settings) -> None:
+        """Follow the parameters and the settings from the next episode on.
+
+        Raises:
+            InputError: something that does not exist or fit; nothing has changed then.
+        """
+
+
+class TaskModes:
+    """Episodes of Arena's task modes.
+
+    Args:
+        parameters: of the graph.
+        settings: of modes and modules.
+
+    Raises:
+        InputError: something that does not exist or fit.
+    """
+
+    def __init__(self, parameters: Parameters, settings: Settings) -> None:
+        self._robots, self._modes = driven(parameters), parameters.modes()
+        modes = dict(self._modes)
+        named = {f"tm_{kind}": modes.pop(kind) for kind in ("robots", "obstacles", "modules")}
+        self.generator = TaskGenerator(settings, **named, **modes, periods=parameters.how_often(), seed=parameters.seed)
+
+    @property
+    def finished(self) -> bool:
+        """Whether there were as many episodes as the settings ask for."""
+        return self.generator.finished
+
+    def adopt(self, parameters: Parameters, settings: Settings) -> None:
+        """Switch what has changed; see `Playlist.adopt`."""
+        robots, modes = driven(parameters), parameters.modes()
+        changed = {name: value for name, value in modes.items() if value != self._modes[name]}
+        if settings != self.generator.setup.settings:
+            changed["settings"] = settings
+        if changed:
+            self.generator.switch(**changed)
+        self._robots, self._modes = robots, modes
+
+    def next(self) -> Turn:
+        """See `Playlist.next`."""
+        plan = self.generator.next_plan()
+        return Turn.of(plan, self._contestants(plan))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the robots mode is one in which everybody but the robots stays at a time-out."""
+        return self.generator.stage.robots.name in ("explore", "zones", "guided")
+
+    def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
+        """An episode that goes on where the pedestrians are, with new goals for the robots, and new places where they are not guided.
+
+        Args:
+            last: start of the episode that goes on.
+            people: where the pedestrians are.
+            poses: (3,) of robots by number, which guided ones keep.
+
+        Raises:
+            InputError: there is no room.
+        """
+        plan, robots = self.generator.next_plan(), list(self.generator.teleport(last, people.discs()))
+        if self.generator.stage.robots.name == "guided":
+            for k, pose in poses.items():
+                goals = robots[k].goals if self.generator.waypoints else np.repeat(pose[None], len(robots[k].goals), 0)
+                robots[k] = replace(robots[k], pose=pose, goals=goals)
+        crowd = last.pedestrians.moved(people.id, people.position, people.velocity, people.heading)
+        start = replace(last, entry=plan.entry, seed=plan.seed, robots=tuple(robots), pedestrians=crowd)
+        count = len(robots) if len(self._robots) == 1 else 1
+        return Turn(start, plan.stage, (*self._robots,) * count)
+
+    def _contestants(self, plan: Plan) -> list[RobotEntry]:
+        """The robots, driven by whose turn it is where the module ``benchmark`` plays a contest."""
+        contest = next((m.part for m in plan.stage.modules if isinstance(m.part, Benchmark)), None)
+        if contest is None:
+            return self._robots
+        turn = contest.contestant(plan.episode)
+        robots = [replace(r, local_planner=turn.local_planner, inter_planner=turn.inter_planner) for r in self._robots]
+        for robot in robots:
+            check_planners(robot)
+        return robots
+
+
+class SuiteEntries:
+    """The episodes of a suite, as ``agora bench`` plays them.
+
+    Args:
+        parameters: of the graph.
+        name: of the suite, or path of its file.
+
+    Raises:
+        InputError: there is no such suite, or it is wrong.
+    """
+
+    def __init__(self, parameters: Parameters, name: str) -> None:
+        self._robots, self._suite = driven(parameters), load_suite(name)
+        self._entries, self._played = self._suite.entries(), 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether all entries were played."""
+        return self._played == len(self._entries)
+
+    def adopt(self, parameters: Parameters, settings: Settings) -> None:
+        """Take over what drives the robots; see `Playlist.adopt`."""
+        self._robots = driven(parameters)
+
+    def next(self) -> Turn:
+        """See `Playlist.next`."""
+        self._played += 1
+        return self.entry(*self._entries[self._played - 1])
+
+    def entry(self, stage: str, episode: int) -> Turn:
+        """One of its episodes.
+
+        Raises:
+            InputError: there is none, or it cannot be put together.
+        """
+        suite = self._suite
+        count = suite.stage(stage).count
+        if episode >= count:
+            raise InputError(f"stage {stage!r} of suite {suite.name!r} has {count} episodes, there is no {episode}")
+        return Turn.of(Plan(suite.name, suite.stage(stage), episode, suite.seed_of(stage)), self._robots)
+
+
+def driven(parameters: Parameters) -> list[RobotEntry]:
+    """What the parameters let drive robots.
+
+    Raises:
+        InputError: a robot or a planner that does not exist.
+    """
+    robots = parameters.robots()
+    for robot in robots:
+        check_planners(robot)
+    return robots
+
+
+def check_planners(robot: RobotEntry) -> None:
+    """Make sure that the library has what is to drive a robot, where it is the library that drives.
+
+    Raises:
+        InputError: no such planner, or parameters that it refuses.
+    """
+    if robot.navigation == "agora":
+        parse_component("planners", robot.local_planner, f"local_planner of {robot.model}")

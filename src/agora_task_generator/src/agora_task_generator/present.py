@@ -1,0 +1,83 @@
+"""Where everybody is now; listened to only in the modes that ask, because both topics have a message a physics step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import rospy
+
+from agora.core.state import Array
+from agora_msgs.msg import Pedestrians, Robots
+
+_ROOM = 0.3  # m left about pedestrians by robots that are put somewhere
+
+
+@dataclass(frozen=True, eq=False)
+class Present:
+    """Pedestrians at one moment.
+
+    Attributes:
+        id: (K,). position, velocity: (K, 2) m and m/s. heading: (K,) rad. radius: (K,) m.
+    """
+
+    id: Array
+    position: Array
+    velocity: Array
+    heading: Array
+    radius: Array
+
+    @staticmethod
+    def of(message: Any) -> Present:
+        """Those of an ``agora_msgs/Pedestrians`` who are there; nobody of None."""
+        if message is None:
+            return Present(np.zeros(0, np.int32), np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
+        there = np.frombuffer(bytes(message.present), np.uint8) != 0
+        column = {name: np.asarray(getattr(message, name))[there] for name in ("id", "x", "y", "vx", "vy", "heading", "radius")}
+        position, velocity = (np.stack([column[a], column[b]], -1).astype(float) for a, b in (("x", "y"), ("vx", "vy")))
+        return Present(column["id"], position, velocity, column["heading"], column["radius"])
+
+    def discs(self) -> Array:
+        """(K, 3) where there is no room for a robot: x, y, radius, m."""
+        return np.column_stack([self.position, self.radius + _ROOM])
+
+
+class Watch:
+    """The last message about pedestrians and about robots, while it is switched on."""
+
+    def __init__(self) -> None:
+        self._ears: list[Any] = []
+        self._people: Any = None
+        self._robots: Any = None
+
+    def switch(self, on: bool) -> None:
+        """Listen, or do not."""
+        if on and not self._ears:
+            self._ears = [
+                rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._on_people, queue_size=1, tcp_nodelay=True),
+                rospy.Subscriber("simulator/robots", Robots, self._on_robots, queue_size=1, tcp_nodelay=True),
+            ]
+        elif not on and self._ears:
+            for ear in self._ears:
+                ear.unregister()
+            self._ears, self._people, self._robots = [], None, None
+
+    def _on_people(self, message: Any) -> None:
+        self._people = message
+
+    def _on_robots(self, message: Any) -> None:
+        self._robots = message
+
+    @property
+    def people(self) -> Present:
+        """Where the pedestrians are; nobody before the first message."""
+        return Present.of(self._people)
+
+    @property
+    def poses(self) -> dict[int, Array]:
+        """(3,) of the robots by number; none before the first message."""
+        last = self._robots
+        if last is None:
+            return {}
+        return {k: np.array([last.x[k], last.y[k], last.heading[k]], float) for k in range(len(last.name))}

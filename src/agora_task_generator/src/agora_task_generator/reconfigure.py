@@ -1,0 +1,116 @@
+"""Arena's parameters of the task generator, by dynamic_reconfigure, ``rosparam set`` and a file that is watched.
+
+The private parameters are where a value is looked for: dynamic_reconfigure writes it there, ``rosparam set`` too, and a file that
+has changed is copied there, so the last word counts, whoever had it.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import rospy
+from dynamic_reconfigure.encoding import Config
+from dynamic_reconfigure.server import Server
+
+from agora.config import load
+from agora.errors import InputError
+from agora.share import folder
+from agora.tasks.settings import Settings
+
+_KINDS = {
+    bool: ("bool", False, True),
+    int: ("int", -(2**31), 2**31 - 1),
+    float: ("double", -math.inf, math.inf),
+    str: ("str", "", ""),
+}
+
+
+def description(values: dict[str, Any]) -> Any:
+    """What dynamic_reconfigure generates from a .cfg file, of parameters and their defaults."""
+    rows = []
+    for name, value in values.items():
+        kind, low, high = _KINDS[type(value)]
+        rows.append(
+            {"name": name, "type": kind, "level": 0, "description": "", "edit_method": ""}
+            | {"default": value, "min": low, "max": high, "ctype": "", "cconsttype": "", "srcline": 0, "srcfile": ""}
+        )
+    group = {"name": "Default", "type": "", "state": True, "cstate": "true", "id": 0, "parent": 0, "parentname": "Default"}
+    places = {"groups": [], "srcline": 0, "srcfile": "", "class": "", "parentclass": "", "field": "", "upper": "", "lower": ""}
+    return SimpleNamespace(
+        config_description=group | places | {"parameters": rows},
+        defaults=Config(values),
+        min=Config({row["name"]: row["min"] for row in rows}),
+        max=Config({row["name"]: row["max"] for row in rows}),
+        level=Config({row["name"]: 0 for row in rows}),
+        type=Config({row["name"]: row["type"] for row in rows}),
+        all_level=0,
+    )
+
+
+class Reconfigure:
+    """The settings in use, and all that may change them.
+
+    Args:
+        file: Arena's ``task_generator.yaml``; the one that comes with Agora where empty.
+        given: over the file's values, by Arena's names.
+
+    Attributes:
+        settings: in use.
+
+    Raises:
+        InputError: the file is wrong, or a value.
+    """
+
+    def __init__(self, file: str, given: dict[str, Any]) -> None:
+        self._path = Path(file) if file else folder("configs") / "task_generator.yaml"
+        base = load(self._path, Settings)
+        self._changed, self._base = self._path.stat().st_mtime_ns, base
+        private = rospy.get_param("~", {})
+        early = {name: private[name] for name in base.parameters() if name in private}
+        self.settings = base.with_parameters(given | early)
+        self._given, self._seen = given, self.settings.parameters()
+        for name, value in self._seen.items():
+            rospy.set_param(f"~{name}", value)
+        self._server = Server(description(self._seen), lambda config, _: config)
+
+    def look(self, private: dict[str, Any], given: dict[str, Any]) -> None:
+        """Follow the file, the launch arguments and the private parameters where one has changed; says why where one is wrong."""
+        fresh = self._file()
+        fresh |= {name: value for name, value in given.items() if self._given.get(name) != value}
+        self._given = given
+        now = {name: private.get(name, value) for name, value in self._seen.items()} | fresh
+        if now == self._seen:
+            return
+        changed = {name: value for name, value in now.items() if value != self._seen[name]}
+        self._seen = now
+        try:
+            self.settings = self.settings.with_parameters(changed)
+            rospy.loginfo("settings: " + ", ".join(f"{name} = {value}" for name, value in changed.items()))
+        except InputError as error:
+            rospy.logerr(f"the settings stay as they were: {error}")
+        self.show(self.settings)
+
+    def show(self, settings: Settings) -> None:
+        """Make these the settings in use, and tell dynamic_reconfigure."""
+        self.settings, self._seen = settings, settings.parameters()
+        self._server.update_configuration(self._seen)
+
+    def _file(self) -> dict[str, Any]:
+        """What has changed in the file since it was looked at last."""
+        try:
+            changed = self._path.stat().st_mtime_ns
+            if changed == self._changed:
+                return {}
+            self._changed = changed
+            read = load(self._path, Settings)
+        except (InputError, OSError) as error:
+            if self._changed != 0:
+                rospy.logerr(f"the settings stay as they were: {error}")
+            self._changed = 0 if isinstance(error, OSError) else self._changed
+            return {}
+        before, now = self._base.parameters(), read.parameters()
+        self._base = read
+        return {name: value for name, value in now.items() if before.get(name) != value}

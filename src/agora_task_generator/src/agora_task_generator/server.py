@@ -1,0 +1,336 @@
+"""The task generator's node: one episode after the other, everybody told of each, none lost.
+
+Callbacks put what is to be done into one queue; the main thread does it, so a reset is never cut into by another. It waits by the
+wall's clock, because simulated time stands while it resets. Stale data: a status that is not of the episode under way is ignored,
+unless the simulator has none at all. It owns nobody's ``cmd_vel``. What is wrong in parameters is said in one line, and the last
+episodes that were right go on.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rospy
+from std_srvs.srv import Empty, EmptyResponse, Trigger
+
+from agora.core.recording import Outcome
+from agora.core.state import Array
+from agora.errors import InputError, PlacementError
+from agora.tasks.settings import Settings
+from agora_msgs.msg import Episode, EpisodeStatus
+from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMap
+from agora_task_generator.announcements import Announcements
+from agora_task_generator.parameters import Parameters
+from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes, Turn
+from agora_task_generator.present import Watch
+from agora_task_generator.reconfigure import Reconfigure
+from agora_task_generator.services import LostError, RefusedError, Service
+from agora_task_generator.tools import Tools
+
+PARTS = ("map_generator", "simulator", "pedsim_simulator", "navigation", "recorder")
+_TICK = 0.25  # s between two looks at the parts
+_SETTLED = 1.0  # s after a reset from which a simulator without an episode is one that was started anew
+
+
+class TaskGeneratorServer:
+    """The node ``task_generator_server``.
+
+    Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (whom it tells of episodes), ``manual`` (begin
+    nothing before `PlayEpisode`), ``exit_when_finished``, ``patience`` (s to wait for an answer), and Arena's (`Reconfigure`).
+
+    Attributes:
+        playlist: what is played, None as long as the parameters make nothing that can be.
+        episode: under way, None between episodes.
+        say: what it publishes. watch: where everybody is, in modes that go on.
+    """
+
+    def __init__(self) -> None:
+        self.playlist: Playlist | None = None
+        self.episode: Episode | None = None
+        self._number, self._interruptions, self._begun = 0, 0, 0.0
+        self._manual, self._idle = bool(rospy.get_param("~manual", False)), False
+        self._exit, patience = rospy.get_param("~exit_when_finished", False), float(rospy.get_param("~patience", 60.0))
+        self._parts = set(rospy.get_param("~parts", PARTS))
+        self._status: EpisodeStatus | None = None
+        self._goals: tuple[int, ...] = ()
+        self._seen: Any = None
+        self._work: queue.Queue[Callable[[], None] | None] = queue.Queue()
+        self.say = Announcements()
+        self._begin = {part: Service(f"{part}/begin", BeginEpisode, patience) for part in PARTS[1:]}
+        self._set_map = Service("map_generator/set_map", SetMap, patience)
+        self._pause, self._resume = (Service(f"simulator/{verb}", Trigger, patience) for verb in ("pause", "resume"))
+        self._reconfigure = self._read_settings()
+        self._turn: Turn | None = None
+        self.watch, self._tools = Watch(), Tools(self, patience)
+        rospy.Subscriber("simulator/status", EpisodeStatus, self._on_status, queue_size=100, tcp_nodelay=True)
+        rospy.Service("reset_task", Empty, self._on_reset)
+        rospy.Service("task_generator_server/play", PlayEpisode, self._on_play)
+
+    def spin(self) -> None:
+        """Play until the node is shut down."""
+        while not rospy.is_shutdown():
+            try:
+                work = self._work.get(timeout=_TICK)
+            except queue.Empty:
+                work = None
+            try:
+                if work is not None:
+                    work()
+                self._look()
+            except rospy.ROSInterruptException:
+                return
+
+    def later(self, work: Callable[[], None] | None) -> None:
+        """Let the main thread do something, or look after the episode."""
+        self._work.put(work)
+
+    def reset(self) -> None:
+        """Leave the episode under way and begin the next."""
+        self._idle = False
+        self._next()
+
+    def carry_on(self, poses: dict[int, Array]) -> None:
+        """Let the episode go on with new goals for the robots, guided ones from ``poses``; everybody else stays.
+
+        Raises:
+            InputError: there is no room.
+        """
+        turn = self.playlist.carry_on(self._turn.start, self.watch.people, poses)
+        self.episode = None
+        self._begin_turn(turn)
+
+    def show(self, settings: Settings) -> None:
+        """Make these the settings in use."""
+        self._reconfigure.show(settings)
+
+    def _read_settings(self) -> Reconfigure:
+        """The settings; waits for a file and parameters that are right."""
+        while not rospy.is_shutdown():
+            try:
+                parameters, _ = Parameters.read()
+                return Reconfigure(rospy.get_param("~config", ""), parameters.over_settings())
+            except (InputError, OSError) as error:
+                rospy.logerr_throttle_identical(30, f"{error}; correct it, I look again")
+                threading.Event().wait(1.0)
+        raise rospy.ROSInterruptException("shutdown")
+
+    def _on_status(self, status: EpisodeStatus) -> None:
+        self._status = status
+        self.later(None)
+
+    def _on_reset(self, _request: Any) -> EmptyResponse:
+        self._do(self.reset)
+        return EmptyResponse()
+
+    def _on_play(self, request: Any) -> PlayEpisodeResponse:
+        answer = PlayEpisodeResponse()
+        self._do(lambda: self._play(request, answer))
+        return answer
+
+    def _do(self, work: Callable[[], None]) -> None:
+        """Let the main thread do something, and wait until it is done."""
+        done = threading.Event()
+
+        def whole() -> None:
+            try:
+                work()
+            finally:
+                done.set()
+
+        self.later(whole)
+        while not done.wait(1.0) and not rospy.is_shutdown():
+            continue
+
+    def _play(self, request: Any, answer: PlayEpisodeResponse) -> None:
+        self._manual = True
+        try:
+            parameters, _ = Parameters.read()
+            turn = SuiteEntries(parameters, request.suite).entry(request.stage, request.episode)
+        except InputError as error:
+            answer.message = str(error)
+            return
+        answer.success = self._begin_turn(turn)
+        answer.number, answer.robots = self._number, turn.names()
+        answer.message = "" if answer.success else "given up: see the log of task_generator_server"
+
+    def _look(self) -> None:
+        """Look after the episode under way, or begin one."""
+        if self.episode is None:
+            if not self._manual and (not self._idle or self._adopt()):
+                self.reset()
+            return
+        status = self._status
+        if reason := self._interrupted(status):
+            self._repeat(reason)
+        elif status is not None and status.number == self.episode.number:
+            self._follow_goals(status)
+            if status.done:
+                self._after(status)
+
+    def _after(self, status: EpisodeStatus) -> None:
+        """Go on after the end of an episode: at a time-out only the robots go elsewhere in the modes that go on."""
+        late = all(robot.outcome == Outcome.TIMEOUT for robot in status.robots)
+        if late and not self._manual and self._goes_on and not self.playlist.finished:
+            try:
+                self.carry_on(self.watch.poses)
+                return
+            except InputError as error:
+                rospy.logwarn(f"{error}; everything begins anew")
+        self.episode = None
+        self._look()
+
+    @property
+    def _goes_on(self) -> bool:
+        return isinstance(self.playlist, TaskModes) and self.playlist.goes_on
+
+    def _interrupted(self, status: EpisodeStatus | None) -> str:
+        """Why the episode under way has come to nothing; empty where it has not."""
+        for part, begin in self._told():
+            if not begin.standing:
+                return f"{part} went away"
+        if status is None:
+            return ""
+        if status.number == self.episode.number and status.interrupted:
+            return status.reason or "the simulator says so"
+        idle = not status.entry and time.monotonic() - self._begun > _SETTLED
+        return "the simulator was started anew" if idle else ""
+
+    def _follow_goals(self, status: EpisodeStatus) -> None:
+        """Say the goals that robots have gone on to."""
+        goals = tuple(robot.goal for robot in status.robots)
+        for k, (now, before) in enumerate(zip(goals, self._goals, strict=False)):
+            robot = self.episode.robots[k]
+            if now != before and now < len(robot.goals):
+                self.say.goal(robot.name, robot.goals[now], first=k == 0)
+        self._goals = goals or self._goals
+
+    def _adopt(self) -> bool:
+        """Follow parameters and settings; whether anything has changed, or is to be tried for the first time."""
+        try:
+            parameters, private = Parameters.read()
+        except InputError as error:
+            rospy.logerr_throttle_identical(30, str(error))
+            return False
+        self._reconfigure.look(private, parameters.over_settings())
+        settings = self._reconfigure.settings
+        if self._seen == (parameters, settings):
+            return False
+        self._seen = (parameters, settings)
+        try:
+            if self.playlist is None:
+                self.playlist = SuiteEntries(parameters, parameters.suite) if parameters.suite else TaskModes(parameters, settings)
+            else:
+                self.playlist.adopt(parameters, settings)
+        except InputError as error:
+            kept = "what was played before goes on" if self.playlist else "correct the parameter, I look again"
+            rospy.logerr(f"{error}; {kept}")
+            if isinstance(self.playlist, TaskModes):
+                self._reconfigure.show(self.playlist.generator.setup.settings)
+                self._seen = (parameters, self._reconfigure.settings)
+        return True
+
+    def _next(self) -> None:
+        """Begin the next episode; where one cannot be placed, the one after."""
+        self.episode = None
+        self._adopt()
+        for _ in range(self._most):
+            if self.playlist is None:
+                self._idle = True
+                return
+            if self.playlist.finished:
+                self._finish()
+                return
+            try:
+                turn = self.playlist.next()
+            except PlacementError as error:
+                rospy.logwarn(f"{error}; trying the next episode")
+                continue
+            except InputError as error:
+                rospy.logerr(f"{error}; correct the parameters, I look again")
+                break
+            self._begin_turn(turn)
+            return
+        self._idle = True
+
+    @property
+    def _most(self) -> int:
+        return max(1, self._reconfigure.settings.max_reset_fail_times)
+
+    def _finish(self) -> None:
+        self._idle = True
+        rospy.loginfo(f"all episodes are played, {self._number} resets in all")
+        self.say.finished()
+        if "simulator" in self._parts:
+            self._pause.call()
+        if self._exit:
+            rospy.signal_shutdown("all episodes are played")
+
+    def _begin_turn(self, turn: Turn) -> bool:
+        """Begin an episode as the next reset; whether everybody has adopted it."""
+        self._number, self._interruptions, self._turn = self._number + 1, 0, turn
+        self.watch.switch(self._goes_on)
+        return self._deliver(turn.message(self._number))
+
+    def _repeat(self, reason: str) -> None:
+        """Begin the episode under way again, or give it up."""
+        episode = self.episode
+        self.episode, self._interruptions = None, self._interruptions + 1
+        if self._interruptions >= self._most:
+            self._give_up(episode, reason)
+            return
+        rospy.logwarn(
+            f"episode {episode.number} ({episode.entry}) was interrupted: {reason}; it is repeated once all parts are back"
+        )
+        self._deliver(episode)
+
+    def _give_up(self, episode: Episode, reason: str) -> None:
+        rospy.logerr(f"episode {episode.number} ({episode.entry}) is given up after {self._interruptions} interruptions: {reason}")
+        self.say.given_up(episode, reason)
+
+    def _deliver(self, episode: Episode) -> bool:
+        """Hand an episode to everybody, from the beginning again where one is lost on the way."""
+        while True:
+            try:
+                self._hand_out(episode)
+                self.episode, self._begun = episode, time.monotonic()
+                rospy.loginfo(f"episode {episode.number}: {episode.entry}, seed {episode.seed}, map {episode.map.name}")
+                return True
+            except RefusedError as error:
+                self._interruptions, self._idle = self._interruptions + 1, True
+                self._give_up(episode, str(error))
+                return False
+            except LostError as error:
+                self._interruptions += 1
+                if self._interruptions >= self._most:
+                    self._give_up(episode, str(error))
+                    return False
+                rospy.logwarn(f"{error} while episode {episode.number} was handed out; it is handed out again")
+
+    def _told(self) -> list[tuple[str, Service]]:
+        """The parts that adopt the episode under way."""
+        return [(part, begin) for part, begin in self._begin.items() if part in self._wanted]
+
+    def _hand_out(self, episode: Episode) -> None:
+        """The reset of the contract, once."""
+        agora = any(robot.navigation == "agora" for robot in episode.robots)
+        recorded = bool(rospy.get_param("record_data", False))
+        self._wanted = self._parts - ({"navigation"} if not agora else set()) - ({"recorder"} if not recorded else set())
+        if "simulator" in self._parts:
+            self._pause.call()
+        self.say.begin()
+        if "map_generator" in self._parts:
+            self._set_map.call(episode.map)
+        self._status, self._goals = None, (0,) * len(episode.robots)
+        for _, begin in self._told():
+            begin.call(episode)
+        self.say.end(episode)
+        self._tools.begin([robot.name for robot in episode.robots])
+        gone = [part for part, begin in self._told() if not begin.standing]
+        if gone:
+            raise LostError(f"{', '.join(gone)} went away")
+        if "simulator" in self._parts:
+            self._resume.call()

@@ -1,0 +1,124 @@
+"""What RViz's tools and other nodes ask of the episode under way: poses, goals, resets, stages of a curriculum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import rospy
+from agora_ros.conversions import from_pose, to_pose2d
+from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
+from std_msgs.msg import Bool
+
+from agora.core.state import Array
+from agora.errors import InputError
+from agora_msgs.srv import Move, SetGoal
+from agora_task_generator.playlist import TaskModes
+from agora_task_generator.services import LostError, RefusedError, Service
+
+if TYPE_CHECKING:
+    from agora_task_generator.server import TaskGeneratorServer
+
+
+class Tools:
+    """Arena's modules ``rviz_ui`` and ``staged`` at work; what is asked is done between resets, in the server's thread.
+
+    Args:
+        server: whose episodes they are.
+        patience: s to wait for the simulator's answers.
+    """
+
+    def __init__(self, server: TaskGeneratorServer, patience: float) -> None:
+        self._server = server
+        self._move, self._goal = Service("simulator/move", Move, patience), Service("simulator/set_goal", SetGoal, patience)
+        self._robots: dict[str, Any] = {}
+        self._listen("initialpose", PoseWithCovarianceStamped, lambda m: self._on_pose(m, m.pose.pose, self._estimate))
+        for topic in ("goalpose", "move_base_simple/goal"):
+            self._listen(topic, PoseStamped, lambda m: self._on_pose(m, m.pose, self._everybody_to))
+        self._listen("clicked_point", PointStamped, lambda _: server.later(server.reset))
+        self._listen("next_stage", Bool, lambda m: m.data and server.later(lambda: self._stage(1)))
+        self._listen("previous_stage", Bool, lambda m: m.data and server.later(lambda: self._stage(-1)))
+
+    @staticmethod
+    def _listen(topic: str, kind: Any, heard: Callable[[Any], Any]) -> Any:
+        return rospy.Subscriber(topic, kind, heard, queue_size=10)
+
+    def begin(self, robots: list[str]) -> None:
+        """Listen to goals of these robots alone, beside those for everybody; say the stage of the curriculum."""
+        for name in set(self._robots) - set(robots):
+            self._robots.pop(name).unregister()
+        for name in set(robots) - set(self._robots):
+            self._robots[name] = self._listen(f"{name}/move_base_simple/goal", PoseStamped, lambda m, n=name: self._on_goal(m, n))
+        self._say_stage()
+
+    def _on_goal(self, message: Any, robot: str) -> None:
+        if message._connection_header["callerid"] != rospy.get_name():
+            self._on_pose(message, message.pose, lambda pose: self._go([robot], pose))
+
+    def _on_pose(self, message: Any, pose: Any, use: Callable[[Array], None]) -> None:
+        frame = message.header.frame_id.strip("/")
+        if frame not in ("", "map"):
+            rospy.logwarn(f"a pose in frame {frame!r} is ignored: set RViz's fixed frame to map")
+            return
+        self._server.later(lambda: self._try(lambda: use(from_pose(pose))))
+
+    def _try(self, use: Callable[[], None]) -> None:
+        if self._server.episode is None:
+            rospy.logwarn("a pose is ignored: no episode is under way")
+            return
+        try:
+            use()
+        except (InputError, RefusedError, LostError) as error:
+            rospy.logwarn(f"a pose is ignored: {error}")
+
+    @property
+    def _guided(self) -> TaskModes | None:
+        """The playlist where it is one of task modes and robots are guided."""
+        modes = self._server.playlist
+        return modes if isinstance(modes, TaskModes) and modes.generator.stage.robots.name == "guided" else None
+
+    def _estimate(self, pose: Array) -> None:
+        """Put the first robot somewhere; guided robots forget their waypoints."""
+        if (modes := self._guided) is not None:
+            modes.generator.estimate_pose(_plain(pose))
+            self._server.carry_on({**self._server.watch.poses, 0: pose})
+            return
+        self._move.call([self._server.episode.robots[0].name], [to_pose2d(pose)])
+
+    def _everybody_to(self, pose: Array) -> None:
+        if (modes := self._guided) is not None:
+            modes.generator.append_waypoint(_plain(pose))
+            self._server.carry_on(self._server.watch.poses)
+            return
+        self._go([robot.name for robot in self._server.episode.robots], pose)
+
+    def _go(self, robots: list[str], pose: Array) -> None:
+        goal = to_pose2d(pose)
+        for name in robots:
+            self._goal.call(name, goal)
+            self._server.say.goal(name, goal, first=name == self._server.episode.robots[0].name)
+
+    def _stage(self, by: int) -> None:
+        modes = self._server.playlist
+        if not isinstance(modes, TaskModes):
+            rospy.logwarn("next_stage and previous_stage are ignored: a suite is played")
+            return
+        try:
+            modes.generator.next_stage(by)
+        except InputError as error:
+            rospy.logwarn(f"next_stage and previous_stage are ignored: {error}")
+            return
+        self._server.show(modes.generator.setup.settings)
+        self._say_stage()
+
+    def _say_stage(self) -> None:
+        modes = self._server.playlist
+        if not isinstance(modes, TaskModes) or "staged" not in modes.generator.setup.modules:
+            return
+        number, last = modes.generator.stage_number
+        rospy.set_param("curr_stage", number)
+        rospy.set_param("last_stage_reached", last)
+
+
+def _plain(pose: Array) -> tuple[float, float, float]:
+    return float(pose[0]), float(pose[1]), float(pose[2])
