@@ -16,7 +16,7 @@ from agora.maps.world3d.triangles import triangulate
 
 
 def model_yaml(bodies: Iterable[Body]) -> str:
-    """Return the text (JSON, which is YAML) of a model whose frame is the map's: circles, and polygons of 3 or 4 corners (Box2D takes up to 8, convex).
+    """Return the text (JSON, which is YAML) of a model whose frame is the map's: circles, and convex polygons of 3 or 4 corners.
 
     What begins above the floor is left out: Flatland has no height.
 
