@@ -15,8 +15,8 @@ _AHEAD = 1e-3  # of an increment, so that the last beam is not lost to rounding
 def robot_yaml(model: RobotModel, name: str, scan_period: float) -> str:
     """Return the text (JSON, which is YAML) of a robot's model.
 
-    Its topics are ``<name>/flatland/cmd_vel``, ``odom`` and ``scan``. Flatland's DiffDrive knows no limits of acceleration and tells
-    the velocity in the map frame; its laser answers NaN where nothing is in range: whoever reads the topics has to know.
+    Its topics are ``<name>/flatland/cmd_vel``, ``odom`` and ``scan``. Flatland's DiffDrive knows no limits of acceleration and
+    tells the velocity in the map frame; its laser answers NaN where nothing is in range: whoever reads the topics has to know.
 
     Args:
         model: of a robot that cannot move sideways.
@@ -49,7 +49,8 @@ def robot_yaml(model: RobotModel, name: str, scan_period: float) -> str:
         plugins.append(
             {
                 "type": "Laser", "name": "laser", "body": "base_link", "frame": f"{name}/{model.sensor_frame}",
-                "topic": f"{topics}/scan", "origin": [lidar.x, lidar.y, lidar.heading], "range": lidar.range_max, "update_rate": 1.0 / scan_period,
+                "topic": f"{topics}/scan",
+                "origin": [lidar.x, lidar.y, lidar.heading], "range": lidar.range_max, "update_rate": 1.0 / scan_period,
                 "noise_std_dev": lidar.noise, "broadcast_tf": False,
                 "angle": {"min": lowest, "max": lowest + (lidar.beams - 1 + _AHEAD) * increment, "increment": increment},
             }
