@@ -1,0 +1,276 @@
+"""A real roscore and real nodes for the tests of the graph.
+
+The workspace is the devel space that is sourced, else ``build/ros/devel`` of the checkout (``make ros``). Without rospy the tests
+of this folder are not collected; with ``CI=true`` they fail instead. Nodes run on simulated time, the tests on the wall's.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_PAUSE = threading.Event()
+_DEVEL = Path(__file__).parents[2] / "build" / "ros" / "devel"
+
+
+def _source(space: Path) -> None:
+    """Take over the environment of a catkin space, as ``setup.bash`` would."""
+    out = subprocess.run(["bash", "-c", f". '{space}/setup.bash' && env -0"], check=True, capture_output=True, text=True).stdout
+    fresh = dict(line.split("=", 1) for line in out.split("\0") if "=" in line)
+    known = set(sys.path)
+    sys.path[1:1] = [p for p in fresh.get("PYTHONPATH", "").split(os.pathsep) if p and p not in known]
+    os.environ.update(fresh)
+
+
+if importlib.util.find_spec("agora_msgs") is None and (_DEVEL / "setup.bash").exists():
+    _source(_DEVEL)
+if any(importlib.util.find_spec(name) is None for name in ("rospy", "agora_msgs")):
+    if os.environ.get("CI") == "true":
+        raise RuntimeError("the ROS tests need rospy and a built workspace: run make ros")
+    collect_ignore_glob = ["test_*.py"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Rospy leaves its sockets to the garbage collector."""
+    config.addinivalue_line("filterwarnings", "ignore:unclosed .socket:ResourceWarning")
+
+
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -> Any:
+    """What a condition returns once that is true; fails with ``what`` was waited for."""
+    end = time.monotonic() + seconds
+    while not (answer := condition()):
+        if time.monotonic() > end:
+            pytest.fail(f"waited {seconds:g} s in vain for {what}")
+        _PAUSE.wait(0.01)
+    return answer
+
+
+@dataclass
+class Master:
+    """A roscore. ``env`` is what a process needs to reach it."""
+
+    uri: str
+    env: dict[str, str]
+
+
+@dataclass
+class Node:
+    """A node of the workspace that was started for a test; ``log`` is what it has said so far."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    output: Path
+
+    @property
+    def log(self) -> str:
+        return self.output.read_text(errors="replace")
+
+    @property
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Send a signal and wait until the process is gone."""
+        if self.running:
+            os.killpg(self.process.pid, number)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait(10)
+
+
+@dataclass
+class Heard:
+    """Messages of a topic, in the order of their coming."""
+
+    topic: str
+    messages: list[Any] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.messages[index]
+
+    def wait(self, count: int = 1, seconds: float = 20.0) -> list[Any]:
+        """The messages, once there are ``count``."""
+        wait_until(lambda: len(self) >= count, f"{count} messages on {self.topic}, of which {len(self)} came", seconds)
+        return self.messages
+
+    def wait_for(self, condition: Callable[[Any], bool], what: str, seconds: float = 20.0) -> Any:
+        """The first message that a condition holds for."""
+        wait_until(lambda: any(map(condition, list(self.messages))), f"{what} on {self.topic}", seconds)
+        return next(message for message in self.messages if condition(message))
+
+
+@dataclass
+class Graph:
+    """What a test has started and subscribed to in one namespace; all of it is gone at its end."""
+
+    master: Master
+    namespace: str
+    folder: Path
+    nodes: list[Node] = field(default_factory=list)
+    ends: list[Any] = field(default_factory=list)
+
+    def name(self, name: str) -> str:
+        """A name of the graph, absolute."""
+        return name if name.startswith("/") else f"{self.namespace}/{name}"
+
+    def launch(self, package: str, node: str, name: str = "", remap: dict[str, str] | None = None, **params: Any) -> Node:
+        """Start a node; ``params`` are its private parameters."""
+        import rospy
+        from roslib.packages import find_node
+
+        found = find_node(package, node)
+        assert found, f"{package} has no node {node}: build the workspace again"
+        name = name or node
+        for key, value in params.items():
+            rospy.set_param(f"{self.namespace}/{name}/{key}", value)
+        remaps = [f"{a}:={b}" for a, b in (remap or {}).items()]
+        output = self.folder / f"{name}.{len(self.nodes)}.log"
+        with output.open("wb") as log:
+            process = subprocess.Popen(
+                [found[0], f"__name:={name}", f"__ns:={self.namespace}", *remaps],
+                env=self.master.env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        self.nodes.append(Node(name, process, output))
+        return self.nodes[-1]
+
+    def param(self, name: str, value: Any) -> None:
+        """Set a parameter of the graph's namespace."""
+        import rospy
+
+        rospy.set_param(self.name(name), value)
+
+    def hear(self, topic: str, kind: Any) -> Heard:
+        """Collect the messages of a topic from now on."""
+        import rospy
+
+        heard = Heard(self.name(topic))
+        self.ends.append(rospy.Subscriber(heard.topic, kind, heard.messages.append, queue_size=10_000, tcp_nodelay=True))
+        return heard
+
+    def publisher(self, topic: str, kind: Any, latch: bool = False, listeners: int = 1) -> Any:
+        """A publisher that ``listeners`` have connected to."""
+        import rospy
+
+        publisher = rospy.Publisher(self.name(topic), kind, queue_size=100, latch=latch, tcp_nodelay=True)
+        self.ends.append(publisher)
+        wait_until(lambda: publisher.get_num_connections() >= listeners, f"{listeners} listeners of {publisher.name}")
+        return publisher
+
+    def serve(self, service: str, kind: Any, handler: Callable[[Any], Any]) -> Any:
+        """Offer a service from the test; ``shutdown()`` of what is returned takes it away."""
+        import rospy
+
+        offered = rospy.Service(self.name(service), kind, handler)
+        self.ends.append(offered)
+        return offered
+
+    def call(self, service: str, kind: Any, *arguments: Any, seconds: float = 30.0, **fields: Any) -> Any:
+        """Call a service as soon as it is there."""
+        import rospy
+
+        name = self.name(service)
+        try:
+            rospy.wait_for_service(name, seconds)
+        except rospy.ROSException:
+            said = "\n".join(f"{node.name}: {node.log[-2000:]}" for node in self.nodes)
+            pytest.fail(f"nobody offers {name} after {seconds:g} s\n{said}")
+        return rospy.ServiceProxy(name, kind)(*arguments, **fields)
+
+    def close(self) -> None:
+        """Take everything away again."""
+        import rospy
+
+        for node in reversed(self.nodes):
+            node.kill(signal.SIGINT)
+        for end in self.ends:
+            end.shutdown("test is over") if isinstance(end, rospy.Service) else end.unregister()
+        if rospy.has_param(self.namespace):
+            rospy.delete_param(self.namespace)
+
+
+@pytest.fixture(scope="session")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
+    """A roscore on a free port with a home of its own; the test process is a node of it."""
+    import rospy
+
+    home = tmp_path_factory.mktemp("ros")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {
+        "ROS_MASTER_URI": f"http://127.0.0.1:{port}",
+        "ROS_IP": "127.0.0.1",
+        "ROS_HOME": str(home),
+        "ROS_LOG_DIR": str(home / "log"),
+        "PYTHONUNBUFFERED": "1",
+    }
+    os.environ.update(own)
+    os.environ.pop("ROS_HOSTNAME", None)
+    core = subprocess.Popen(
+        ["roscore", "-p", str(port)],
+        env=dict(os.environ),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: _answers(port), "roscore")
+        rospy.init_node("tests", anonymous=True, disable_signals=True)
+        rospy.set_param("/use_sim_time", True)
+        yield Master(own["ROS_MASTER_URI"], dict(os.environ))
+        rospy.signal_shutdown("tests are over")
+    finally:
+        os.killpg(core.pid, signal.SIGINT)
+        core.wait(20)
+
+
+def _answers(port: int) -> bool:
+    import rosgraph
+
+    try:
+        rosgraph.Master("/tests", f"http://127.0.0.1:{port}").getPid()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.fixture
+def graph(master: Master, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Graph]:
+    """A namespace of its own on the roscore, empty again after the test."""
+    number = request.session.stash.setdefault(_NUMBER, 0) + 1
+    request.session.stash[_NUMBER] = number
+    made = Graph(master, f"/t{number}", tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(name="wait_until")
+def wait_until_fixture() -> Callable[..., Any]:
+    """``wait_until(condition, what, seconds=20)``: what the condition returns once it is true, or a failure that says ``what``."""
+    return wait_until
+
+
+@pytest.fixture
+def launch_node(graph: Graph) -> Callable[..., Node]:
+    """``launch_node(package, node, name="", remap=None, **private_parameters)`` in the test's namespace."""
+    return graph.launch
+
+
+_NUMBER = pytest.StashKey[int]()
