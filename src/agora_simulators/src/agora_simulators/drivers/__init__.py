@@ -1,0 +1,1 @@
+"""Simulators behind ROS: one file each."""

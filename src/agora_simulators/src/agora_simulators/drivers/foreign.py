@@ -1,0 +1,329 @@
+"""What the drivers of foreign simulators share: they show an episode there, look at what happens, and let the referee judge it.
+
+The simulator owns the time. A driver keeps the last clock, the last odometry of every robot and the scans that came; `wait` turns them
+into physics steps of the episode. Pedestrians are put where the crowd says, and go on with their velocity between two messages.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import rospy
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import LaserScan
+
+from agora.core import state
+from agora.core.recording import Contact
+from agora.core.state import Array, Bools, Floats, Robots
+from agora.errors import InputError, UnknownNameError
+from agora.maps.furniture import Furniture
+from agora.maps.grid import Map
+from agora.maps.place import Place
+from agora.maps.world3d.solids import Body, solids
+from agora.robots.model import RobotModel
+from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding, as_people
+from agora.simulators.referee import Referee
+from agora.tasks.start import Start
+from agora.tasks.suite import Stage
+from agora_ros.conversions import from_pose, from_twist
+from agora_ros.names import ros_name
+
+WALLS = "agora_walls"
+"""Name of the model that is the episode's map."""
+
+
+@dataclass
+class Watched:
+    """A robot in the foreign world: what it told last, and the doors to it."""
+
+    name: str
+    model: RobotModel
+    pose: Array
+    twist: Floats
+    heard: float = -1.0
+    doors: tuple[Any, ...] = ()
+    command: rospy.Publisher | None = None
+
+
+class Foreign(ABC):
+    """A simulator that is another process.
+
+    Args:
+        patience: s to wait for its services and for the first odometry of a robot.
+
+    Raises:
+        InputError: its services do not come.
+    """
+
+    name: ClassVar[str]
+    services: ClassVar[tuple[str, ...]]
+    start_it: ClassVar[str]
+    can: frozenset[Ability] = frozenset({"pause", "delete", "clock"})
+
+    def __init__(self, patience: float = 30.0) -> None:
+        self._patience, self._news = patience, threading.Condition()
+        self._now, self.began, self.step, self.dt = -1.0, 0.0, 0, 1 / 30
+        self.names: tuple[str, ...] = ()
+        self.models: tuple[RobotModel, ...] = ()
+        self._watched: list[Watched] = []
+        self._scans: list[tuple[int, float, Floats]] = []
+        self._shown: set[str] = set()
+        self._people: People | None = None
+        self._referee: Referee | None = None
+        for service in self.services:
+            try:
+                rospy.wait_for_service(service, patience)
+            except rospy.ROSException as error:
+                raise InputError(f"{self.name}: the service {service} does not come; {self.start_it}") from error
+        self._clock = rospy.Subscriber("/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
+
+    @abstractmethod
+    def _show_walls(self, bodies: Sequence[Body]) -> None:
+        """Put a static model named `WALLS` into the world."""
+
+    @abstractmethod
+    def _show_robot(self, name: str, model: RobotModel, pose: Array) -> None:
+        """Put a robot into the world; its topics are those of `_topic`."""
+
+    @abstractmethod
+    def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
+        """Put a pedestrian into the world."""
+
+    @abstractmethod
+    def _place(self, name: str, pose: Array) -> None:
+        """Put a model somewhere else."""
+
+    @abstractmethod
+    def _remove(self, name: str) -> None:
+        """Take a model away."""
+
+    def _map_twist(self, twist: Floats, heading: float) -> Floats:
+        """The twist in the robot's frame, of the one in its odometry."""
+        return twist
+
+    def _topic(self, robot: str, what: str) -> str:
+        """The topic of a robot on the foreign side; the contract's topics are the node's."""
+        return f"{robot}/{self.name}/{what}"
+
+    @property
+    def robots(self) -> Robots:
+        """Where the robots are."""
+        return self._judge().robots
+
+    @property
+    def done(self) -> bool:
+        """Whether every robot has ended."""
+        return self._referee is not None and self._referee.done
+
+    def _judge(self) -> Referee:
+        if self._referee is None:
+            raise InputError(f"{self.name}: there is no episode")
+        return self._referee
+
+    def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
+        """Adopt an episode; see `agora.simulators.base.Simulator`."""
+        self.pause()
+        self._clear()
+        self.names, self.models = tuple(names), tuple(robot.model for robot in start.robots)
+        self.dt, self.step = stage.periods.physics, 0
+        self._referee = Referee(start, stage)
+        self._furniture = start.furniture + tuple(thing.furniture for thing in start.things)
+        self.set_map(start.map)
+        for name, robot in zip(names, start.robots, strict=True):
+            self._watch(ros_name(name), robot.model, np.array(robot.pose, float))
+        self.set_pedestrians(as_people(0, start))
+        self.began = max(self._now, 0.0)
+
+    def _clear(self) -> None:
+        for robot in self._watched:
+            for door in robot.doors:
+                door.unregister()
+        for name in sorted(self._shown):
+            self._remove(name)
+        self._watched, self._scans, self._people = [], [], None
+        self._shown.clear()
+
+    def set_map(self, place: Map) -> None:
+        """Change the static surroundings."""
+        if WALLS in self._shown:
+            self._remove(WALLS)
+        self._show_walls(solids(Place(place, self._furniture)).bodies)
+        self._shown.add(WALLS)
+
+    def _watch(self, name: str, model: RobotModel, pose: Array) -> None:
+        """Put a robot into the world and listen to it."""
+        robot = Watched(name, model, pose, np.zeros(3, np.float32))
+        number = len(self._watched)
+        self._watched.append(robot)
+        self._show_robot(name, model, pose)
+        self._shown.add(name)
+        robot.command = rospy.Publisher(self._topic(name, "cmd_vel"), self._twist_type, queue_size=1, tcp_nodelay=True)
+        hear = rospy.Subscriber(
+            self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), queue_size=1, tcp_nodelay=True
+        )
+        look = rospy.Subscriber(self._topic(name, "scan"), LaserScan, lambda m: self._look(number, m), queue_size=4)
+        robot.doors = (robot.command, hear, look)
+
+    @property
+    def _twist_type(self) -> Any:
+        from geometry_msgs.msg import Twist
+
+        return Twist
+
+    def _tick(self, message: Any) -> None:
+        with self._news:
+            self._now = max(self._now, message.clock.to_sec())
+            self._news.notify_all()
+
+    def _hear(self, robot: Watched, message: Any) -> None:
+        pose = from_pose(message.pose.pose)
+        with self._news:
+            robot.pose, robot.heard = pose, message.header.stamp.to_sec()
+            robot.twist = self._map_twist(from_twist(message.twist.twist), float(pose[2]))
+            self._news.notify_all()
+
+    def _look(self, number: int, message: Any) -> None:
+        ranges = np.asarray(message.ranges, np.float32)
+        with self._news:
+            self._scans.append((number, message.header.stamp.to_sec(), ranges))
+
+    def spawn(self, entity: Entity) -> None:
+        """Put an obstacle into the world; robots come with an episode."""
+        name = ros_name(entity.name)
+        if name in self._shown:
+            raise InputError(f"{self.name}: there is a {entity.name!r} already")
+        if entity.kind == "robot":
+            raise InputError(f"{self.name}: robots come with an episode; put {entity.name!r} into the robot setup")
+        piece = Furniture(entity.furniture, *(float(v) for v in entity.pose))
+        room = self._judge().map
+        bodies = solids(Place(room, (piece,))).furniture
+        self._show_obstacle(name, bodies)
+        self._shown.add(name)
+
+    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
+        raise InputError(f"{self.name}: this driver cannot add obstacles while an episode runs")
+
+    def _known(self, name: str) -> str:
+        spelled = ros_name(name)
+        if spelled not in self._shown:
+            raise UnknownNameError("robot or obstacle", name, sorted(self._shown - {WALLS}))
+        return spelled
+
+    def move(self, name: str, pose: Array) -> None:
+        """Put a robot or an obstacle somewhere else."""
+        spelled = self._known(name)
+        self._place(spelled, np.asarray(pose, float))
+        for number, robot in enumerate(self._watched):
+            if robot.name == spelled:
+                robot.pose = np.array(pose, float)
+                self._judge().put(number, robot.pose)
+
+    def delete(self, name: str) -> None:
+        """Take an obstacle or a robot away."""
+        spelled = self._known(name)
+        self._remove(spelled)
+        self._shown.discard(spelled)
+
+    def set_goal(self, name: str, goal: Array) -> None:
+        """Give a robot another goal."""
+        if name not in self.names:
+            raise UnknownNameError("robot", name, self.names)
+        self._judge().set_goal(self.names.index(name), goal)
+
+    def set_pedestrians(self, people: People) -> None:
+        """Take pedestrians from outside and show them."""
+        self._people = people
+        self._show_people(people.step)
+
+    def _show_people(self, step: int) -> None:
+        """Show everybody where they are at a step, going on with their velocity from when they were heard of."""
+        if (people := self._people) is None:
+            return
+        now, traits, ahead = people.now, people.traits, (step - people.step) * self.dt
+        here = {f"pedestrian_{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
+        for name in [n for n in self._shown if n.startswith("pedestrian_") and n not in here]:
+            self._remove(name)
+            self._shown.discard(name)
+        for name, i in here.items():
+            pose = np.array([now.x[0, i] + now.vx[0, i] * ahead, now.y[0, i] + now.vy[0, i] * ahead, now.heading[0, i]], float)
+            if name in self._shown:
+                self._place(name, pose)
+            else:
+                self._show_pedestrian(name, float(traits.radius[0, i]), pose)
+                self._shown.add(name)
+
+    def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
+        """Send the robots their twists, within their limits; robots whose planner failed and those that have ended stand."""
+        judge = self._judge()
+        for number, reason in failures.items():
+            judge.fail(number, reason)
+        for number, robot in enumerate(self._watched):
+            twist, clipped = judge.within_limits(number, twists[number])
+            judge.count_clipped(number, clipped)
+            self._send(robot, twist)
+
+    def _send(self, robot: Watched, twist: Floats) -> None:
+        from agora_ros.conversions import to_twist
+
+        assert robot.command is not None
+        robot.command.publish(to_twist(twist))
+
+    def advance(self) -> None:
+        """Time passes by itself here."""
+        raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the world has moved on by a physics step, judge what happened, and show the pedestrians of now."""
+        with self._news:
+            due = self.began + (self.step + 1) * self.dt - 1e-9
+            self._news.wait_for(lambda: self._now >= due, seconds)
+            if self._now < due or self._referee is None:
+                return False
+            reached = int((self._now - self.began + 1e-9) / self.dt)
+            poses = np.array([robot.pose for robot in self._watched]).reshape(-1, 3)
+            twists = np.array([robot.twist for robot in self._watched], np.float32).reshape(-1, 3)
+        self._referee.observe(reached, poses, twists, self._people)
+        self.step = reached
+        self._show_people(reached)
+        return True
+
+    def readings(self) -> Sequence[Reading]:
+        """The scans that came since the last call; what saw nothing reads the lidar's range."""
+        with self._news:
+            scans, self._scans = self._scans, []
+        made = []
+        for number, stamp, ranges in scans:
+            lidar = self._watched[number].model.lidar
+            if lidar is None or number >= len(self._watched):
+                continue
+            if len(ranges) != lidar.beams:
+                rospy.logwarn_throttle(
+                    10.0, f"{self.name}: a scan of {self._watched[number].name} has {len(ranges)} beams, not {lidar.beams}; left out"
+                )
+                continue
+            seen = np.where(np.isfinite(ranges), ranges, lidar.range_max)
+            made.append(Reading(number, stamp - self.began, np.clip(seen, lidar.range_min, lidar.range_max), lidar))
+        return made
+
+    def standing(self) -> Sequence[RobotStanding]:
+        """How every robot's episode stands."""
+        return self._judge().standing()
+
+    def contacts(self) -> Sequence[tuple[int, Contact]]:
+        """Which robots began to touch something since the last call, by what was observed."""
+        return self._judge().contacts()
+
+    def touching(self) -> Bools:
+        """Which robots touch something now."""
+        return self._judge().touching()
+
+    def close(self) -> None:
+        """Take everything away that was put into the world."""
+        self._clear()
+        self._clock.unregister()
