@@ -1,7 +1,7 @@
 """Flatland: avidbots' flatland_server, or Arena's fork, which can be stepped.
 
-The server is started with a world that has no map (`EMPTY_WORLD`): walls and furniture are one static model, so that a new map needs no
-new server. Models are files for the server: it must run on this machine, or share the folder.
+The server is started with a world that has no map (`EMPTY_WORLD`): walls and furniture are one static model, so that a new map
+needs no new server. Models are files for the server: it must run on this machine, or share the folder.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 import rospy
+from agora_ros.conversions import to_pose2d
 from flatland_msgs.srv import DeleteModel, MoveModel, SpawnModel
 from std_srvs.srv import Empty
 
@@ -22,7 +23,6 @@ from agora.maps.world3d.flatland import model_yaml
 from agora.maps.world3d.solids import Body
 from agora.robots.flatland import disc_yaml, robot_yaml
 from agora.robots.model import RobotModel
-from agora_ros.conversions import to_pose2d
 from agora_simulators.drivers.foreign import WALLS, Foreign
 
 EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nlayers: []\n"
@@ -32,8 +32,8 @@ EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nl
 class Flatland(Foreign):
     """Drives a flatland_server; robots that turn in place and do not move sideways.
 
-    Its laser tells of what it sees as NaN where nothing is in range, its DiffDrive knows no limits of acceleration, and tells the velocity
-    in the map frame (https://github.com/avidbots/flatland, 6601c65): both are put right here.
+    Its laser reads NaN where nothing is in range, and its DiffDrive tells the velocity in the map frame: both are put right here.
+    That DiffDrive knows no limits of acceleration is not (https://github.com/avidbots/flatland, 6601c65).
     """
 
     name: ClassVar[str] = "flatland"

@@ -1,7 +1,7 @@
 """What the drivers of foreign simulators share: they show an episode there, look at what happens, and let the referee judge it.
 
-The simulator owns the time. A driver keeps the last clock, the last odometry of every robot and the scans that came; `wait` turns them
-into physics steps of the episode. Pedestrians are put where the crowd says, and go on with their velocity between two messages.
+The simulator owns the time. A driver keeps the last clock, the last odometry of every robot and the scans that came; `wait` turns
+them into physics steps of the episode. Pedestrians are put where the crowd says, and go on with their velocity between two messages.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import rospy
+from agora_ros.conversions import from_pose, from_twist, to_twist
+from agora_ros.names import ros_name
+from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import LaserScan
 
-from agora.core import state
 from agora.core.recording import Contact
 from agora.core.state import Array, Bools, Floats, Robots
 from agora.errors import InputError, UnknownNameError
@@ -31,8 +33,6 @@ from agora.simulators.base import Ability, Entity, People, Reading, RobotStandin
 from agora.simulators.referee import Referee
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
-from agora_ros.conversions import from_pose, from_twist
-from agora_ros.names import ros_name
 
 WALLS = "agora_walls"
 """Name of the model that is the episode's map."""
@@ -75,7 +75,7 @@ class Foreign(ABC):
         self._scans: list[tuple[int, float, Floats]] = []
         self._shown: set[str] = set()
         self._people: People | None = None
-        self._referee: Referee | None = None
+        self._referee = Referee()
         for service in self.services:
             try:
                 rospy.wait_for_service(service, patience)
@@ -114,17 +114,12 @@ class Foreign(ABC):
     @property
     def robots(self) -> Robots:
         """Where the robots are."""
-        return self._judge().robots
+        return self._referee.robots
 
     @property
     def done(self) -> bool:
         """Whether every robot has ended."""
-        return self._referee is not None and self._referee.done
-
-    def _judge(self) -> Referee:
-        if self._referee is None:
-            raise InputError(f"{self.name}: there is no episode")
-        return self._referee
+        return self._referee.done
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode; see `agora.simulators.base.Simulator`."""
@@ -132,7 +127,8 @@ class Foreign(ABC):
         self._clear()
         self.names, self.models = tuple(names), tuple(robot.model for robot in start.robots)
         self.dt, self.step = stage.periods.physics, 0
-        self._referee = Referee(start, stage)
+        self._scan_period = stage.periods.sensor
+        self._referee.begin(start, stage, names, since)
         self._furniture = start.furniture + tuple(thing.furniture for thing in start.things)
         self.set_map(start.map)
         for name, robot in zip(names, start.robots, strict=True):
@@ -163,18 +159,10 @@ class Foreign(ABC):
         self._watched.append(robot)
         self._show_robot(name, model, pose)
         self._shown.add(name)
-        robot.command = rospy.Publisher(self._topic(name, "cmd_vel"), self._twist_type, queue_size=1, tcp_nodelay=True)
-        hear = rospy.Subscriber(
-            self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), queue_size=1, tcp_nodelay=True
-        )
+        robot.command = rospy.Publisher(self._topic(name, "cmd_vel"), Twist, queue_size=1, tcp_nodelay=True)
+        hear = rospy.Subscriber(self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), queue_size=1, tcp_nodelay=True)
         look = rospy.Subscriber(self._topic(name, "scan"), LaserScan, lambda m: self._look(number, m), queue_size=4)
         robot.doors = (robot.command, hear, look)
-
-    @property
-    def _twist_type(self) -> Any:
-        from geometry_msgs.msg import Twist
-
-        return Twist
 
     def _tick(self, message: Any) -> None:
         with self._news:
@@ -201,10 +189,9 @@ class Foreign(ABC):
         if entity.kind == "robot":
             raise InputError(f"{self.name}: robots come with an episode; put {entity.name!r} into the robot setup")
         piece = Furniture(entity.furniture, *(float(v) for v in entity.pose))
-        room = self._judge().map
-        bodies = solids(Place(room, (piece,))).furniture
-        self._show_obstacle(name, bodies)
+        self._show_obstacle(name, solids(Place(Map.open((-1.0, -1.0), (1.0, 1.0)), (piece,))).furniture)
         self._shown.add(name)
+        self._referee.spawn(entity)
 
     def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
         raise InputError(f"{self.name}: this driver cannot add obstacles while an episode runs")
@@ -219,27 +206,30 @@ class Foreign(ABC):
         """Put a robot or an obstacle somewhere else."""
         spelled = self._known(name)
         self._place(spelled, np.asarray(pose, float))
-        for number, robot in enumerate(self._watched):
-            if robot.name == spelled:
-                robot.pose = np.array(pose, float)
-                self._judge().put(number, robot.pose)
+        with self._news:
+            for robot in self._watched:
+                if robot.name == spelled:
+                    robot.pose = np.array(pose, float)
+        self._referee.move(name, pose)
 
     def delete(self, name: str) -> None:
-        """Take an obstacle or a robot away."""
+        """Take an obstacle away."""
         spelled = self._known(name)
+        if name in self.names:
+            raise InputError(f"{self.name}: {name!r} is a robot of the episode; begin another without it")
         self._remove(spelled)
         self._shown.discard(spelled)
+        self._referee.delete(name)
 
     def set_goal(self, name: str, goal: Array) -> None:
         """Give a robot another goal."""
-        if name not in self.names:
-            raise UnknownNameError("robot", name, self.names)
-        self._judge().set_goal(self.names.index(name), goal)
+        self._referee.set_goal(name, goal)
 
     def set_pedestrians(self, people: People) -> None:
         """Take pedestrians from outside and show them."""
         self._people = people
-        self._show_people(people.step)
+        self._referee.set_pedestrians(people)
+        self._show_people(self.step)
 
     def _show_people(self, step: int) -> None:
         """Show everybody where they are at a step, going on with their velocity from when they were heard of."""
@@ -260,19 +250,12 @@ class Foreign(ABC):
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
         """Send the robots their twists, within their limits; robots whose planner failed and those that have ended stand."""
-        judge = self._judge()
+        judge = self._referee
         for number, reason in failures.items():
             judge.fail(number, reason)
-        for number, robot in enumerate(self._watched):
-            twist, clipped = judge.within_limits(number, twists[number])
-            judge.count_clipped(number, clipped)
-            self._send(robot, twist)
-
-    def _send(self, robot: Watched, twist: Floats) -> None:
-        from agora_ros.conversions import to_twist
-
-        assert robot.command is not None
-        robot.command.publish(to_twist(twist))
+        for number, (robot, standing) in enumerate(zip(self._watched, judge.standing(), strict=True)):
+            assert robot.command is not None
+            robot.command.publish(to_twist(np.zeros(3) if standing.ended else judge.allowed(number, twists[number])))
 
     def advance(self) -> None:
         """Time passes by itself here."""
@@ -283,12 +266,12 @@ class Foreign(ABC):
         with self._news:
             due = self.began + (self.step + 1) * self.dt - 1e-9
             self._news.wait_for(lambda: self._now >= due, seconds)
-            if self._now < due or self._referee is None:
+            if self._now < due:
                 return False
             reached = int((self._now - self.began + 1e-9) / self.dt)
             poses = np.array([robot.pose for robot in self._watched]).reshape(-1, 3)
             twists = np.array([robot.twist for robot in self._watched], np.float32).reshape(-1, 3)
-        self._referee.observe(reached, poses, twists, self._people)
+        self._referee.observe(reached, poses, twists)
         self.step = reached
         self._show_people(reached)
         return True
@@ -300,11 +283,12 @@ class Foreign(ABC):
         made = []
         for number, stamp, ranges in scans:
             lidar = self._watched[number].model.lidar
-            if lidar is None or number >= len(self._watched):
+            if lidar is None or stamp < self.began:
                 continue
             if len(ranges) != lidar.beams:
                 rospy.logwarn_throttle(
-                    10.0, f"{self.name}: a scan of {self._watched[number].name} has {len(ranges)} beams, not {lidar.beams}; left out"
+                    10.0,
+                    f"{self.name}: a scan of {self._watched[number].name} has {len(ranges)} beams, not {lidar.beams}; left out",
                 )
                 continue
             seen = np.where(np.isfinite(ranges), ranges, lidar.range_max)
@@ -313,15 +297,15 @@ class Foreign(ABC):
 
     def standing(self) -> Sequence[RobotStanding]:
         """How every robot's episode stands."""
-        return self._judge().standing()
+        return self._referee.standing()
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
         """Which robots began to touch something since the last call, by what was observed."""
-        return self._judge().contacts()
+        return self._referee.contacts()
 
     def touching(self) -> Bools:
         """Which robots touch something now."""
-        return self._judge().touching()
+        return self._referee.touching()
 
     def close(self) -> None:
         """Take everything away that was put into the world."""

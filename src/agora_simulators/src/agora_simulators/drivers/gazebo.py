@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import rospy
+from agora_ros.conversions import to_pose
 from gazebo_msgs.msg import ModelState
 from gazebo_msgs.srv import DeleteModel, SetModelState, SpawnModel
 from std_srvs.srv import Empty
@@ -18,7 +19,6 @@ from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import Body
 from agora.robots.model import RobotModel
 from agora.robots.sdf import sdf
-from agora_ros.conversions import to_pose
 from agora_simulators.drivers.foreign import WALLS, Foreign
 
 _HEIGHT = 1.75
