@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import HOLONOMIC, Array, Doubles, Floats
+from agora.simulators.base import People
 from agora.simulators.native import Native
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ class Referee(Native):
     def models(self) -> tuple[RobotModel, ...]:
         """What the robots are."""
         return self._told
+
+    @property
+    def people(self) -> People:
+        """The pedestrians of now."""
+        engine = self._batch.engine
+        return People(self.step, engine.pedestrians, engine.traits, engine.minds)
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode."""

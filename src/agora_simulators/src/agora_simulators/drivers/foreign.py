@@ -1,7 +1,7 @@
 """What the drivers of foreign simulators share: they show an episode there, look at what happens, and let the referee judge it.
 
 The simulator owns the time. A driver keeps the last clock, the last odometry of every robot and the scans that came; `wait` turns
-them into physics steps of the episode. Pedestrians are put where the crowd says, and go on with their velocity between two messages.
+them into physics steps of the episode. Pedestrians are put where the crowd says, and go on with their velocity in between.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.solids import Body, solids
 from agora.robots.model import RobotModel
-from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding, as_people
+from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding
 from agora.simulators.referee import Referee
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
@@ -74,7 +74,6 @@ class Foreign(ABC):
         self._watched: list[Watched] = []
         self._scans: list[tuple[int, float, Floats]] = []
         self._shown: set[str] = set()
-        self._people: People | None = None
         self._referee = Referee()
         for service in self.services:
             try:
@@ -133,7 +132,7 @@ class Foreign(ABC):
         self.set_map(start.map)
         for name, robot in zip(names, start.robots, strict=True):
             self._watch(ros_name(name), robot.model, np.array(robot.pose, float))
-        self.set_pedestrians(as_people(0, start))
+        self._show_people()
         self.began = max(self._now, 0.0)
 
     def _clear(self) -> None:
@@ -142,7 +141,7 @@ class Foreign(ABC):
                 door.unregister()
         for name in sorted(self._shown):
             self._remove(name)
-        self._watched, self._scans, self._people = [], [], None
+        self._watched, self._scans = [], []
         self._shown.clear()
 
     def set_map(self, place: Map) -> None:
@@ -227,21 +226,18 @@ class Foreign(ABC):
 
     def set_pedestrians(self, people: People) -> None:
         """Take pedestrians from outside and show them."""
-        self._people = people
         self._referee.set_pedestrians(people)
-        self._show_people(self.step)
 
-    def _show_people(self, step: int) -> None:
-        """Show everybody where they are at a step, going on with their velocity from when they were heard of."""
-        if (people := self._people) is None:
-            return
-        now, traits, ahead = people.now, people.traits, (step - people.step) * self.dt
+    def _show_people(self) -> None:
+        """Show everybody where the referee has them."""
+        people = self._referee.people
+        now, traits = people.now, people.traits
         here = {f"pedestrian_{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
         for name in [n for n in self._shown if n.startswith("pedestrian_") and n not in here]:
             self._remove(name)
             self._shown.discard(name)
         for name, i in here.items():
-            pose = np.array([now.x[0, i] + now.vx[0, i] * ahead, now.y[0, i] + now.vy[0, i] * ahead, now.heading[0, i]], float)
+            pose = np.array([now.x[0, i], now.y[0, i], now.heading[0, i]], float)
             if name in self._shown:
                 self._place(name, pose)
             else:
@@ -273,7 +269,7 @@ class Foreign(ABC):
             twists = np.array([robot.twist for robot in self._watched], np.float32).reshape(-1, 3)
         self._referee.observe(reached, poses, twists)
         self.step = reached
-        self._show_people(reached)
+        self._show_people()
         return True
 
     def readings(self) -> Sequence[Reading]:

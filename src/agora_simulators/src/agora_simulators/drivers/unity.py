@@ -59,7 +59,7 @@ class Unity(Foreign):
     def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
         self._spawn(name, model_sdf(name, bodies), np.zeros(3))
 
-    def _show_people(self, step: int) -> None:
+    def _show_people(self) -> None:
         """The player listens to the crowd."""
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
