@@ -61,8 +61,8 @@ class Referee(Native):
         corners = np.reshape(model.footprint, (-1, 2))
         reach = np.hypot(*corners.T)[:, None]
         footprint = tuple(map(tuple, (corners * (1 + self._skin / reach)).tolist()))
-        free = {"ax": None, "ay": None, "alpha": None, "deceleration": None, "command_delay": 0.0}
-        return replace(model, radius=model.radius + self._skin, footprint=footprint, lidar=None, **free)
+        wider = replace(model, radius=model.radius + self._skin, footprint=footprint, lidar=None, command_delay=0.0)
+        return replace(wider, ax=None, ay=None, alpha=None, deceleration=None)
 
     def observe(self, reached: int, poses: Doubles, twists: Floats) -> None:
         """Go on to a physics step at which the robots were seen.
@@ -94,7 +94,7 @@ class Referee(Native):
         way[:, 2] = np.arctan2(np.sin(way[:, 2]), np.cos(way[:, 2]))
         there = here + share * way
         there[:, 2] = np.arctan2(np.sin(there[:, 2]), np.cos(there[:, 2]))
-        return there
+        return np.asarray(there)
 
     def _towards(self, there: Doubles) -> Floats:
         """The twists that lead the robots to poses in one physics step."""
@@ -102,7 +102,8 @@ class Referee(Native):
         dx, dy = there[:, 0] - robots.x[0], there[:, 1] - robots.y[0]
         c, s = np.cos(robots.heading[0]), np.sin(robots.heading[0])
         turn = np.arctan2(np.sin(there[:, 2] - robots.heading[0]), np.cos(there[:, 2] - robots.heading[0]))
-        return (np.stack([c * dx + s * dy, c * dy - s * dx, turn], -1) / self.dt).astype(np.float32)
+        twists: Floats = (np.stack([c * dx + s * dy, c * dy - s * dx, turn], -1) / self.dt).astype(np.float32)
+        return twists
 
     def allowed(self, number: int, twist: Floats) -> Floats:
         """A twist within a robot's limits; what was beyond them is counted."""

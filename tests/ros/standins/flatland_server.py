@@ -1,8 +1,8 @@
 """Stands in for flatland_server: its services, topics and parameters, on a world of plain NumPy.
 
-As the real one: models come as YAML files, a DiffDrive tells the velocity in the map frame although the message says the
-robot's, a laser reads NaN where nothing is in range, topics are under the namespace given at spawning, time runs at
-``update_rate``. With the parameter ``train_mode`` it is Arena's fork: time moves by the service ``step_world`` alone.
+As the real one: models come as YAML files, a laser reads NaN where nothing is in range, topics are under the namespace given at
+spawning, time runs at ``update_rate``. With the parameter ``train_mode`` it is Arena's fork: time moves by the service ``step_world``
+alone, a DiffDrive tells the velocity in the map frame although the message says the robot's, and the last beam is missing.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ class FlatlandServer:
             self._world.bodies[request.name] = body
             kinds = {"DiffDrive": DiffDrive, "Laser": Laser}
             self._plugins[request.name] = [
-                kinds[p["type"]](self._world, request.name, request.ns, p) for p in model.get("plugins", []) if p["type"] in kinds
+                kinds[p["type"]](self._world, request.name, request.ns, p, self._train)
+                for p in model.get("plugins", [])
+                if p["type"] in kinds
             ]
         return SpawnModelResponse(True, "")
 
@@ -115,7 +117,8 @@ def _topic(ns: str, topic: str) -> str:
 class DiffDrive:
     """Drives its body by the last twist; odometry after every step."""
 
-    def __init__(self, world: World, name: str, ns: str, config: dict) -> None:
+    def __init__(self, world: World, name: str, ns: str, config: dict, fork: bool) -> None:
+        self._fork = fork
         self._body = world.bodies[name]
         prefix = f"{ns}_" if ns else ""
         self._frames = prefix + config.get("odom_frame_id", "odom"), prefix + config["body"]
@@ -132,8 +135,8 @@ class DiffDrive:
         message.header.stamp, message.header.frame_id, message.child_frame_id = now, *self._frames
         message.pose.pose.position.x, message.pose.pose.position.y = x, y
         message.pose.pose.orientation.z, message.pose.pose.orientation.w = math.sin(heading / 2), math.cos(heading / 2)
-        speed = self._body.twist[0]
-        message.twist.twist.linear.x, message.twist.twist.linear.y = speed * math.cos(heading), speed * math.sin(heading)
+        speed, direction = self._body.twist[0], heading if self._fork else 0.0
+        message.twist.twist.linear.x, message.twist.twist.linear.y = speed * math.cos(direction), speed * math.sin(direction)
         message.twist.twist.angular.z = self._body.twist[2]
         self._truth.publish(message)
         self._odom.publish(message)
@@ -146,10 +149,10 @@ class DiffDrive:
 class Laser:
     """Scans at its rate in simulated time."""
 
-    def __init__(self, world: World, name: str, ns: str, config: dict) -> None:
+    def __init__(self, world: World, name: str, ns: str, config: dict, fork: bool) -> None:
         self._world, self._name = world, name
         angle, x, y, heading = config["angle"], *config.get("origin", (0.0, 0.0, 0.0))
-        beams = 1 + math.floor((angle["max"] - angle["min"]) / angle["increment"] + 1e-6)
+        beams = round((angle["max"] - angle["min"]) / angle["increment"]) + (0 if fork else 1)
         self._angle, self._range = angle, config["range"]
         world.bodies[name].scanner = {
             "x": x, "y": y, "heading": heading, "lowest": angle["min"], "step": angle["increment"], "beams": beams,

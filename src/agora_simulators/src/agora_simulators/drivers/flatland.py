@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 import rospy
+import rosservice
 from agora_ros.conversions import to_pose2d
 from flatland_msgs.srv import DeleteModel, MoveModel, SpawnModel
 from std_srvs.srv import Empty
@@ -32,8 +33,8 @@ EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nl
 class Flatland(Foreign):
     """Drives a flatland_server; robots that turn in place and do not move sideways.
 
-    Its laser reads NaN where nothing is in range, and its DiffDrive tells the velocity in the map frame: both are put right here.
-    That DiffDrive knows no limits of acceleration is not (https://github.com/avidbots/flatland, 6601c65).
+    Arena's fork is known by its service ``/step_world``. What its laser and its DiffDrive tell otherwise than others do (see
+    `agora.robots.flatland`) is put right here; that it knows no limits of acceleration is not.
     """
 
     name: ClassVar[str] = "flatland"
@@ -42,6 +43,7 @@ class Flatland(Foreign):
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
+        self._fork = "/step_world" in rosservice.get_service_list()
         self._folder = tempfile.TemporaryDirectory(prefix="agora_flatland_")
         self._spawn_model = rospy.ServiceProxy("spawn_model", SpawnModel, persistent=True)
         self._delete_model = rospy.ServiceProxy("delete_model", DeleteModel, persistent=True)
@@ -67,7 +69,7 @@ class Flatland(Foreign):
         self._spawn(WALLS, model_yaml(bodies), np.zeros(3))
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array) -> None:
-        self._spawn(name, robot_yaml(model, name, self._scan_period), pose)
+        self._spawn(name, robot_yaml(model, name, self._scan_period, fork=self._fork), pose)
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
         self._spawn(name, disc_yaml(radius), pose)
@@ -81,7 +83,9 @@ class Flatland(Foreign):
     def _remove(self, name: str) -> None:
         self._delete_model(name)
 
-    def _map_twist(self, twist: Floats, heading: float) -> Floats:
+    def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
+        if not self._fork:
+            return twist
         c, s = np.cos(heading), np.sin(heading)
         return np.array([c * twist[0] + s * twist[1], c * twist[1] - s * twist[0], twist[2]], np.float32)
 

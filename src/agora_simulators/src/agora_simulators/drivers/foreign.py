@@ -102,7 +102,7 @@ class Foreign(ABC):
     def _remove(self, name: str) -> None:
         """Take a model away."""
 
-    def _map_twist(self, twist: Floats, heading: float) -> Floats:
+    def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
         """The twist in the robot's frame, of the one in its odometry."""
         return twist
 
@@ -172,7 +172,7 @@ class Foreign(ABC):
         pose = from_pose(message.pose.pose)
         with self._news:
             robot.pose, robot.heard = pose, message.header.stamp.to_sec()
-            robot.twist = self._map_twist(from_twist(message.twist.twist), float(pose[2]))
+            robot.twist = self._in_robot_frame(from_twist(message.twist.twist), float(pose[2]))
             self._news.notify_all()
 
     def _look(self, number: int, message: Any) -> None:
