@@ -14,8 +14,8 @@ def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool =
     """Return the text (JSON, which is YAML) of a robot's model.
 
     Its topics are ``<name>/flatland/cmd_vel``, ``odom`` and ``scan``. The laser reads NaN where nothing is in range. Arena's fork
-    (862fb2d) knows no limits of acceleration, tells the velocity in the map frame, counts beams without the last one, and refuses the
-    keys that say otherwise.
+    (862fb2d) knows no limits of acceleration, tells the velocity in the map frame, counts beams without the last one, and refuses
+    the keys that say otherwise.
 
     Args:
         model: of a robot that turns in place and cannot move sideways.
@@ -26,12 +26,11 @@ def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool =
     Raises:
         InputError: a robot that moves sideways, or steers, or has a footprint that Box2D does not take.
     """
+    what = f"robot {model.name}"
     if model.kinematics not in ("differential", "legged") or model.vy > 0.0:
-        raise InputError(
-            f"robot {model.name}: Flatland's DiffDrive turns robots in place and never moves them sideways; choose another"
-        )
+        raise InputError(f"{what}: Flatland's DiffDrive turns robots in place and never moves them sideways; choose another")
     if len(model.footprint) > 8:
-        raise InputError(f"robot {model.name}: the footprint has {len(model.footprint)} corners, Box2D takes at most 8")
+        raise InputError(f"{what}: the footprint has {len(model.footprint)} corners, Box2D takes at most 8")
     outline: dict[str, Any] = {"type": "circle", "radius": model.radius}
     if model.footprint:
         outline = {"type": "polygon", "points": [list(corner) for corner in model.footprint]}
@@ -62,8 +61,8 @@ def _laser(lidar: Lidar, fork: bool) -> dict[str, Any]:
     steps = lidar.beams if fork else lidar.beams - 1
     angle = {"min": lidar.angle_min, "max": lidar.angle_min + (steps + 1e-3) * lidar.increment, "increment": lidar.increment}
     return {
-        "type": "Laser", "name": "laser", "body": "base_link", "origin": [lidar.x, lidar.y, lidar.heading], "range": lidar.range_max,
-        "noise_std_dev": lidar.noise, "broadcast_tf": False, "angle": angle,
+        "type": "Laser", "name": "laser", "body": "base_link", "origin": [lidar.x, lidar.y, lidar.heading],
+        "range": lidar.range_max, "noise_std_dev": lidar.noise, "broadcast_tf": False, "angle": angle,
     }  # fmt: skip
 
 
