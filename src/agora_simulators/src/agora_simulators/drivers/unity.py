@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
+from xml.etree import ElementTree
 
 import numpy as np
 import rospy
@@ -54,7 +55,12 @@ class Unity(Foreign):
         self._spawn(WALLS, model_sdf(WALLS, bodies), np.zeros(3))
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array) -> None:
-        self._spawn(name, urdf(model), pose)
+        root = ElementTree.fromstring(urdf(model))
+        if (lidar := model.lidar) is not None:
+            place = {"x": lidar.x, "y": lidar.y, "heading": lidar.heading}
+            beams = {"lowest": lidar.angle_min, "step": lidar.increment, "beams": lidar.beams, "range": lidar.range_max}
+            ElementTree.SubElement(root, "agora_lidar", {key: f"{value:.9g}" for key, value in (place | beams).items()})
+        self._spawn(name, ElementTree.tostring(root, encoding="unicode"), pose)
 
     def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
         self._spawn(name, model_sdf(name, bodies), np.zeros(3))
