@@ -2,21 +2,25 @@
 # make test    every test that needs no root          make test-all  the slow truth tests too
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
 # make docs    the manual, in docs/_build/html        make clean     what these made
+# make ros     the ROS workspace, in build/ros; installs Debian's ROS packages or says how
 # make lock    the newest versions that fit, pinned in requirements.lock
 
-# The newest Python that runs here and can make an environment: a name on the path may be a version manager's empty shim.
-PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
-	$$python -c 'import ensurepip, venv' >/dev/null 2>&1 && echo $$python && break; done)
+# Where ROS is, the system's Python has it; else the newest that runs here and can make an environment: a name on the path may be a
+# version manager's empty shim.
+ROS := $(and $(wildcard /usr/bin/catkin_make),$(wildcard /usr/lib/python3/dist-packages/rospy/__init__.py))
+PYTHON ?= $(if $(ROS),/usr/bin/python3,$(shell for python in python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import ensurepip, venv' >/dev/null 2>&1 && echo $$python && break; done))
 VENV ?= .venv
 BIN := $(VENV)/bin
+SPACE := $(CURDIR)/build/ros
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 
-.PHONY: demo test test-all check bench docs lock clean
+.PHONY: demo test test-all test-ros check bench docs ros workspace lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Agora needs Python 3.11 or newer; name one: make PYTHON=...")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(if $(ROS),--system-site-packages) $(VENV)
 
 $(VENV)/.runtime: pyproject.toml requirements.lock | $(BIN)/python
 	$(INSTALL) --editable .
@@ -31,10 +35,20 @@ demo: $(VENV)/.runtime
 	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow' --ignore tests/ros
+	@$(MAKE) --no-print-directory test-ros MARKED="-m 'not slow'"
 
 test-all: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore tests/ros
+	@$(MAKE) --no-print-directory test-ros
+
+ifneq ($(ROS)$(filter true,$(CI)),)
+test-ros: $(VENV)/.test workspace
+	$(BIN)/python -m pytest $(MARKED) tests/ros
+else
+test-ros:
+	@echo "The ROS tests were not run: there is no ROS on this machine, or not all of it (make ros)."
+endif
 
 check: $(VENV)/.test $(VENV)/.check
 	$(BIN)/ruff format --check
@@ -47,6 +61,20 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+ros:
+	@docker/install-ros
+	@! test -x $(BIN)/python || $(BIN)/python -c 'import rospy' 2>/dev/null || { echo "$(VENV) cannot see ROS and is made anew"; rm -rf $(VENV); }
+	@$(MAKE) --no-print-directory workspace
+
+workspace: $(VENV)/.runtime
+	@$(BIN)/python -c 'import rospy' || { echo "$(VENV) cannot see ROS: run make ros, which makes it anew"; exit 1; }
+	@src/interop/step_back
+	@mkdir -p $(SPACE)
+	@. $(BIN)/activate && catkin_make --source src --build $(SPACE)/build -DCATKIN_DEVEL_PREFIX=$(SPACE)/devel \
+	  -DCMAKE_INSTALL_PREFIX=$(SPACE)/install -DPYTHON_EXECUTABLE=$(abspath $(BIN))/python $(CATKIN) > $(SPACE)/log 2>&1 || \
+	  { cat $(SPACE)/log; exit 1; }
+	@echo "The ROS workspace is built:  . build/ros/devel/setup.bash"
 
 lock:
 	$(PYTHON) -m venv --clear build/lock

@@ -68,8 +68,8 @@ class Flatland(Foreign):
     def _show_walls(self, bodies: Sequence[Body]) -> None:
         self._spawn(WALLS, model_yaml(bodies), np.zeros(3))
 
-    def _show_robot(self, name: str, model: RobotModel, pose: Array) -> None:
-        self._spawn(name, robot_yaml(model, name, self._scan_period, fork=self._fork), pose)
+    def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
+        self._spawn(name, robot_yaml(model, name, scan_period, fork=self._fork), pose)
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
         self._spawn(name, disc_yaml(radius), pose)
@@ -90,6 +90,6 @@ class Flatland(Foreign):
         return np.array([c * twist[0] + s * twist[1], c * twist[1] - s * twist[0], twist[2]], np.float32)
 
     def close(self) -> None:
-        """Take everything away."""
+        """Leave the world as it is, standing."""
         super().close()
         self._folder.cleanup()

@@ -7,6 +7,7 @@ them into physics steps of the episode. Pedestrians are put where the crowd says
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,13 +30,14 @@ from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.solids import Body, solids
 from agora.robots.model import RobotModel
-from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding
+from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding, SimulatorLostError
 from agora.simulators.referee import Referee
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
 
 WALLS = "agora_walls"
 """Name of the model that is the episode's map."""
+_BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
 
 
 @dataclass
@@ -44,6 +46,7 @@ class Watched:
 
     name: str
     model: RobotModel
+    scan_period: float
     pose: Array
     twist: Floats
     heard: float = -1.0
@@ -74,7 +77,7 @@ class Foreign(ABC):
         self._watched: list[Watched] = []
         self._scans: list[tuple[int, float, Floats]] = []
         self._shown: set[str] = set()
-        self._referee = Referee()
+        self._referee, self._walls, self._lost, self._alive = Referee(), "", "", time.monotonic()
         for service in self.services:
             try:
                 rospy.wait_for_service(service, patience)
@@ -87,7 +90,7 @@ class Foreign(ABC):
         """Put a static model named `WALLS` into the world."""
 
     @abstractmethod
-    def _show_robot(self, name: str, model: RobotModel, pose: Array) -> None:
+    def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         """Put a robot into the world; its topics are those of `_topic`."""
 
     @abstractmethod
@@ -121,42 +124,74 @@ class Foreign(ABC):
         return self._referee.done
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Adopt an episode; see `agora.simulators.base.Simulator`."""
+        """Adopt an episode; see `agora.simulators.base.Simulator`.
+
+        Robots and walls that are there already are used again: a simulator is not always the same after something was taken away
+        (gzserver 11.1 aborts when a robot with planar_move is deleted).
+        """
+        self._lost, self._alive = "", time.monotonic()
+        try:
+            self._begin(start, stage, names, since)
+        except rospy.ServiceException as error:
+            self._lost = f"it does not answer ({error})"
+            raise self._give_up() from error
+
+    def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         self.pause()
-        self._clear()
-        self.names, self.models = tuple(names), tuple(robot.model for robot in start.robots)
+        models = tuple(robot.model for robot in start.robots)
+        spelled = [ros_name(name) for name in names]
+        if [(robot.name, robot.model, robot.scan_period) for robot in self._watched] != [
+            (name, model, stage.periods.sensor) for name, model in zip(spelled, models, strict=True)
+        ]:
+            self._forget_robots()
+        self.names, self.models = tuple(names), models
         self.dt, self.step = stage.periods.physics, 0
-        self._scan_period = stage.periods.sensor
         self._referee.begin(start, stage, names, since)
         self._furniture = start.furniture + tuple(thing.furniture for thing in start.things)
         self.set_map(start.map)
-        for name, robot in zip(names, start.robots, strict=True):
-            self._watch(ros_name(name), robot.model, np.array(robot.pose, float))
+        for name in [n for n in self._shown if n != WALLS and n not in spelled and not n.startswith("pedestrian_")]:
+            self._take_away(name)
+        for number, (name, robot) in enumerate(zip(spelled, start.robots, strict=True)):
+            if number < len(self._watched):
+                self._place(name, robot.pose)
+            else:
+                self._watch(name, robot.model, robot.pose, stage.periods.sensor)
+            with self._news:
+                self._watched[number].pose = np.array(robot.pose, float)
+                self._watched[number].twist = np.zeros(3, np.float32)
         self._show_people()
-        self.began = max(self._now, 0.0)
+        with self._news:
+            self._scans, self.began = [], max(self._now, 0.0)
 
-    def _clear(self) -> None:
+    def _forget_robots(self) -> None:
         for robot in self._watched:
             for door in robot.doors:
                 door.unregister()
-        for name in sorted(self._shown):
-            self._remove(name)
-        self._watched, self._scans = [], []
-        self._shown.clear()
+            self._take_away(robot.name)
+        self._watched = []
+
+    def _take_away(self, name: str) -> None:
+        self._remove(name)
+        self._shown.discard(name)
 
     def set_map(self, place: Map) -> None:
         """Change the static surroundings."""
+        bodies = solids(Place(place, self._furniture)).bodies
+        walls = repr(bodies)
         if WALLS in self._shown:
-            self._remove(WALLS)
-        self._show_walls(solids(Place(place, self._furniture)).bodies)
+            if walls == self._walls:
+                return
+            self._take_away(WALLS)
+        self._show_walls(bodies)
         self._shown.add(WALLS)
+        self._walls = walls
 
-    def _watch(self, name: str, model: RobotModel, pose: Array) -> None:
+    def _watch(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         """Put a robot into the world and listen to it."""
-        robot = Watched(name, model, pose, np.zeros(3, np.float32))
+        robot = Watched(name, model, scan_period, np.array(pose, float), np.zeros(3, np.float32))
         number = len(self._watched)
+        self._show_robot(name, model, pose, scan_period)
         self._watched.append(robot)
-        self._show_robot(name, model, pose)
         self._shown.add(name)
         robot.command = rospy.Publisher(self._topic(name, "cmd_vel"), Twist, queue_size=1, tcp_nodelay=True)
         hear = rospy.Subscriber(self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), queue_size=1, tcp_nodelay=True)
@@ -164,8 +199,11 @@ class Foreign(ABC):
         robot.doors = (robot.command, hear, look)
 
     def _tick(self, message: Any) -> None:
+        now = message.clock.to_sec()
         with self._news:
-            self._now = max(self._now, message.clock.to_sec())
+            if now < self._now - _BACK:
+                self._lost = f"its clock went back from {self._now:.2f} to {now:.2f} s; it was started anew"
+            self._now, self._alive = now, time.monotonic()
             self._news.notify_all()
 
     def _hear(self, robot: Watched, message: Any) -> None:
@@ -216,8 +254,7 @@ class Foreign(ABC):
         spelled = self._known(name)
         if name in self.names:
             raise InputError(f"{self.name}: {name!r} is a robot of the episode; begin another without it")
-        self._remove(spelled)
-        self._shown.discard(spelled)
+        self._take_away(spelled)
         self._referee.delete(name)
 
     def set_goal(self, name: str, goal: Array) -> None:
@@ -234,8 +271,7 @@ class Foreign(ABC):
         now, traits = people.now, people.traits
         here = {f"pedestrian_{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
         for name in [n for n in self._shown if n.startswith("pedestrian_") and n not in here]:
-            self._remove(name)
-            self._shown.discard(name)
+            self._take_away(name)
         for name, i in here.items():
             pose = np.array([now.x[0, i], now.y[0, i], now.heading[0, i]], float)
             if name in self._shown:
@@ -258,10 +294,34 @@ class Foreign(ABC):
         raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the world has moved on by a physics step, judge what happened, and show the pedestrians of now."""
+        """Wait until the world has moved on by a physics step, judge what happened, and show the pedestrians of now.
+
+        Raises:
+            SimulatorLostError: the simulator has gone, or was started anew; the next `begin` shows everything again.
+        """
+        try:
+            return self._wait(seconds)
+        except rospy.ServiceException as error:
+            self._lost = f"it does not answer ({error})"
+            raise self._give_up() from error
+
+    def _give_up(self) -> SimulatorLostError:
+        """What to raise when the simulator has gone: nothing of what was shown is there any more."""
+        self._shown.clear()
+        for robot in self._watched:
+            for door in robot.doors:
+                door.unregister()
+        self._watched, reason = [], self._lost
+        return SimulatorLostError(f"{self.name}: {reason}; {self.start_it}")
+
+    def _wait(self, seconds: float) -> bool:
         with self._news:
             due = self.began + (self.step + 1) * self.dt - 1e-9
             self._news.wait_for(lambda: self._now >= due, seconds)
+            if not self._lost and time.monotonic() - self._alive > _SILENCE:
+                self._lost = f"there is no /clock for {_SILENCE:g} s"
+            if self._lost:
+                raise self._give_up()
             if self._now < due:
                 return False
             reached = int((self._now - self.began + 1e-9) / self.dt)
@@ -304,6 +364,8 @@ class Foreign(ABC):
         return self._referee.touching()
 
     def close(self) -> None:
-        """Take everything away that was put into the world."""
-        self._clear()
+        """Leave the world as it is, standing."""
         self._clock.unregister()
+        for robot in self._watched:
+            for door in robot.doors:
+                door.unregister()

@@ -60,7 +60,7 @@ class Gazebo(Foreign):
     def _show_walls(self, bodies: Sequence[Body]) -> None:
         self._spawn(WALLS, model_sdf(WALLS, bodies), np.zeros(3))
 
-    def _show_robot(self, name: str, model: RobotModel, pose: Array) -> None:
+    def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         self._spawn(name, sdf(model, name, topics=rospy.resolve_name(self._topic(name, ""))), pose)
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:

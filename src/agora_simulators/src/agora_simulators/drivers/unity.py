@@ -54,7 +54,7 @@ class Unity(Foreign):
     def _show_walls(self, bodies: Sequence[Body]) -> None:
         self._spawn(WALLS, model_sdf(WALLS, bodies), np.zeros(3))
 
-    def _show_robot(self, name: str, model: RobotModel, pose: Array) -> None:
+    def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         root = ElementTree.fromstring(urdf(model))
         if (lidar := model.lidar) is not None:
             place = {"x": lidar.x, "y": lidar.y, "heading": lidar.heading}
