@@ -24,7 +24,7 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from agora.errors import AgoraError, InputError
-from agora.simulators.base import Entity, People
+from agora.simulators.base import Entity, People, SimulatorLostError
 from agora_msgs import srv
 from agora_msgs.msg import Contact, Episode, EpisodeStatus, Pedestrians, Robots, RobotStatus
 from agora_simulators.calls import CallError
@@ -194,7 +194,14 @@ class SimulatorNode:
 
     def _follow(self) -> None:
         """Show what a simulator by which time passes has come to."""
-        if self._paused or not self._driver.wait(0.05):
+        if self._paused:
+            return
+        try:
+            moved_on = self._driver.wait(0.05)
+        except SimulatorLostError as error:
+            self._lose(str(error))
+            return
+        if not moved_on:
             return
         if (people := self._people) is not None and people.step > self._room.step:
             self._set_people(people)
@@ -320,6 +327,12 @@ class SimulatorNode:
     def _info(self) -> Any:
         driver = self._driver
         return srv.GetSimulatorResponse(driver.name, sorted(driver.can), driver.dt, self._synchronous, "")
+
+    def _lose(self, reason: str) -> None:
+        """Close the episode of a simulator that has gone, which cannot be paused any more."""
+        rospy.logerr(f"episode {self._episode.number} is interrupted: {reason}")
+        self._interrupted, self._paused = reason, True
+        self._publish_status()
 
     def _interrupt(self, reason: str) -> None:
         """Close the episode without a result."""
