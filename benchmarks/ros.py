@@ -97,11 +97,11 @@ def graph(names: Any = NODES, **params: Any) -> Iterator[dict[str, int]]:
 def episode(number: int, names: Any = NODES, periods: dict[str, float] | None = None) -> None:
     """Begin an episode everywhere."""
     import rospy
-    from agora_msgs import msg, srv
     from agora_ros.conversions import to_episode
 
     from agora.config import build
     from agora.tasks.suite import Suite
+    from agora_msgs import msg, srv
 
     of = SUITE if periods is None else SUITE | {"stages": [SUITE["stages"][0] | {"periods": periods}]}
     suite = build(of, Suite)
@@ -124,8 +124,9 @@ def call(service: str) -> None:
 def lock_step() -> None:
     """Simulated time over the wall's, of a whole episode."""
     import rospy
-    from agora_msgs.msg import EpisodeStatus
     from sensor_msgs.msg import LaserScan
+
+    from agora_msgs.msg import EpisodeStatus
 
     heard: list[Any] = []
     scans: list[Any] = []
@@ -205,6 +206,7 @@ def resets() -> None:
 def first_motion() -> None:
     """From `roslaunch` to a robot that moves."""
     import rospy
+
     from agora_msgs.msg import Robots
 
     moved = threading.Event()
