@@ -33,7 +33,7 @@ SUITE = {
     ],
 }
 FREE = {"physics": 1 / 30, "control": 0.1, "crowd": 1 / 30, "sensor": 0.1}
-LIMIT = 120.0
+LIMIT = 300.0
 
 
 def main() -> None:
