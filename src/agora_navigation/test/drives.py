@@ -13,6 +13,7 @@ class Drives(unittest.TestCase):
     """The node as a launch file starts it."""
 
     def test_a_goal_moves_the_robot(self):
+        """Goals are repeated until a twist forwards comes."""
         grid, odometry, goal, heard = OccupancyGrid(), Odometry(), PoseStamped(), []
         grid.info.resolution, grid.info.width, grid.info.height, grid.data = 0.1, 70, 40, [0] * 2800
         grid.info.origin.position.x, grid.info.origin.position.y, grid.info.origin.orientation.w = -1.0, -2.0, 1.0
