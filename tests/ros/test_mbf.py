@@ -228,12 +228,15 @@ def test_a_real_move_base_flex_is_driven_and_plans_around_people_in_a_point_clou
     wait_until(lambda: action.wait_for_server(rospy.Duration(1)), "move_base of the client")
     paths, people = graph.hear("robot/inter_plan", Path), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
     limits = graph.hear("/move_base_flex/dwa/parameter_updates", Config)
-    send(action, 2.0, 4.5, 1.5)
+    send(action, 2.0, 5.0, 1.5)
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the first goal", 60)
+    paths.messages.clear()
+    send(action, 2.0, 8.0, 1.5)
 
     def back():
-        people.publish(somebody(2.0, 3.2))
+        people.publish(somebody(2.0, 6.6))
         ends = [from_pose(path.poses[-1].pose)[:2] for path in list(paths.messages)]
-        return any(math.dist(end, (2.0, 4.5)) > 1.5 for end in ends)
+        return any(math.dist(end, (2.0, 8.0)) > 1.5 for end in ends)
 
     wait_until(back, "a path away from the person", 60)
     wait_until(lambda: {d.name: d.value for d in limits[-1].doubles}["max_vel_x"] == pytest.approx(0.3), "half the speed")
