@@ -1,9 +1,9 @@
 """The task generator's node: one episode after the other, everybody told of each, none lost.
 
 Callbacks put what is to be done into one queue, and one thread does it, so a reset is never cut into by another; the main thread is
-free for signals. It waits by the wall's clock, because simulated time stands while it resets. Stale data: a status that is not of the episode under way is ignored,
-unless the simulator has none at all. It owns nobody's ``cmd_vel``. What is wrong in parameters is said in one line, and the last
-episodes that were right go on.
+free for signals. It waits by the wall's clock, because simulated time stands while it resets. Stale data: a status that is not of
+the episode under way is ignored, unless the simulator has none at all. It owns nobody's ``cmd_vel``. What is wrong in parameters is
+said in one line, and the last episodes that were right go on.
 """
 
 from __future__ import annotations
