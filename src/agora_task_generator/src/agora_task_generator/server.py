@@ -53,7 +53,7 @@ class TaskGeneratorServer:
         self.episode: Episode | None = None
         self._number, self._interruptions, self._begun = 0, 0, 0.0
         self._manual, self._idle = bool(rospy.get_param("~manual", False)), False
-        self._exit, patience = rospy.get_param("~exit_when_finished", False), float(rospy.get_param("~patience", 60.0))
+        self._exit, patience = rospy.get_param("~exit_when_finished", False), float(rospy.get_param("~patience", 120.0))
         self._parts = set(rospy.get_param("~parts", PARTS))
         self._status: EpisodeStatus | None = None
         self._goals: tuple[int, ...] = ()
