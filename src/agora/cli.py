@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agora import __version__
+from agora.cli_bags import bag
 from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
 from agora.errors import AgoraError
@@ -31,6 +32,7 @@ app.add_typer(data, name="data")
 app.add_typer(scenarios, name="scenario")
 app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
+app.command()(bag)
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
 PlannerNames = Annotated[

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agora.benchmark import store
 from agora.core.recording import Recording
@@ -15,6 +15,9 @@ from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
 from agora.registry import Named, available, load
 from agora.tasks.suite import Suite
+
+if TYPE_CHECKING:
+    from agora.tasks.start import Start
 
 Keep = Literal["all", "failed", "none"]
 
@@ -99,9 +102,6 @@ def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], No
     """
     stage = plan.suite.stage(job.stage)
     starts = [plan.suite.start(job.stage, k) for k in job.episodes]
-    measures = metrics()
-    lasting = [m for m in measures if m.name not in TIMING]
-    fleeting = [m for m in measures if m.name in TIMING]
     planner = plan.planners[job.planner].part
     episodes = Episodes(
         starts,
@@ -113,12 +113,32 @@ def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], No
         before_call=before,
         after_call=after,
     )
+    played = ((job.episodes[index], recordings) for index, recordings in episodes)
+    write(plan, job, dict(zip(job.episodes, starts, strict=True)), played, done)
+
+
+def write(
+    plan: Plan,
+    job: Job,
+    starts: Mapping[int, Start],
+    played: Iterable[tuple[int, list[Recording]]],
+    done: Callable[[int], None] = lambda count: None,
+) -> None:
+    """Write the shard of a job.
+
+    Args:
+        plan: of the run. job: that was done.
+        starts: by number of the episode.
+        played: number of each episode and a recording of each of its robots.
+        done: called with the number of episodes that have ended since the last call.
+    """
+    measures = metrics()
+    lasting = [m for m in measures if m.name not in TIMING]
+    fleeting = [m for m in measures if m.name in TIMING]
     rows, timing, kept = [], [], {}
-    for index, recordings in episodes:
-        episode = job.episodes[index]
+    for episode, recordings in played:
         for robot, recording in enumerate(recordings):
-            model = starts[index].robots[robot].model.name
-            row = row_of(plan, job, episode, robot, model, recording, lasting)
+            row = row_of(plan, job, episode, robot, starts[episode].robots[robot].model.name, recording, lasting)
             rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
             timing.append(identity | {m.name: m(recording) for m in fleeting})

@@ -15,6 +15,8 @@ from agora.benchmark.report import choose, render
 from agora.config import build, load
 from agora.core.recording import Recording
 from agora.errors import InputError, ResultsError
+from agora.maps.exact import read_exact
+from agora.maps.grid import Map
 from agora.registry import available
 from agora.registry import load as load_component
 from agora.tasks.suite import Suite
@@ -51,7 +53,7 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     Raises:
         ResultsError: the folder holds no run.
     """
-    wanted, resolved = list(keys), described(folder)["suite"]
+    wanted, run = list(keys), described(folder)
     found: dict[str, Recording] = {}
     for shard in sorted((folder / "trajectories").glob("*.parquet")) if wanted else []:
         try:
@@ -61,12 +63,20 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     kept = {key: found[key] for key in wanted if key in found}
     rows = {str(row["key"]): row for row in store.read_rows(folder / "episodes")} if kept else {}
     try:
-        suite = build(resolved, Suite, str(folder / "run.yaml"))
+        if "maps" in run:
+            return {key: replace(r, map=_kept_map(folder, run["maps"], key)) for key, r in kept.items()}
+        suite = build(run["suite"], Suite, str(folder / "run.yaml"))
         for key in kept:
             kept[key] = replace(kept[key], map=suite.start(str(rows[key]["stage"]), int(rows[key]["episode"])).map)
     except InputError as error:
         _LOG.warning("recordings are shown without their maps: %s", error)
     return kept
+
+
+def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
+    """The map of an episode that was played elsewhere, from the results themselves."""
+    name = maps.get("/".join(key.split("/")[:3]))
+    return None if name is None else read_exact(folder / "maps" / name)
 
 
 def report(folder: Path) -> Path:

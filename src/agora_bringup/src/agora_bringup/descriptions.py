@@ -41,12 +41,13 @@ class Described:
 
 
 class Descriptions:
-    """The node ``robots``."""
+    """The node ``robots``; private parameter ``state_publisher``: false where this node is to tell the frames itself."""
 
     def __init__(self) -> None:
-        found = find_node(_PUBLISHER, _PUBLISHER) if ros_package(_PUBLISHER) else None
+        wanted = rospy.get_param("~state_publisher", True)
+        found = find_node(_PUBLISHER, _PUBLISHER) if wanted and ros_package(_PUBLISHER) else None
         self._program = found[0] if found else None
-        if self._program is None:
+        if wanted and self._program is None:
             rospy.logwarn(
                 "robot_state_publisher is not installed: this node tells the frames (apt install ros-robot-state-publisher)"
             )

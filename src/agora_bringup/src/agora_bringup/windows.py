@@ -18,11 +18,13 @@ from typing import Any
 import rospkg
 import rospy
 import yaml
+from agora_ros.names import ros_name
 
 from agora.errors import InputError, UnknownNameError
-from agora_msgs.msg import Episode
+from agora_msgs.msg import Episode, Robot
 
 ROBOT = "ROBOT"
+_WINDOW = (850, 700)  # pixels for the map, in the window of nav.rviz
 _PATIENCE = 60.0  # s of wall time for the first episode, after which the parameter ``model`` names the robot
 
 
@@ -43,14 +45,20 @@ def configuration(name: str) -> Path:
     return known[name.removesuffix(".rviz")]
 
 
-def filled(text: str, robots: list[str]) -> str:
-    """An RViz file for these robots."""
+def filled(text: str, episode: Episode) -> str:
+    """An RViz file for the robots of an episode, its view from above all of the map."""
+    robots = [robot.name for robot in episode.robots]
     tree = yaml.safe_load(text)
     displays = []
     for display in tree["Visualization Manager"]["Displays"]:
         each = robots if display.get("Name") == ROBOT else robots[:1]
         displays += [_renamed(display, robot) for robot in each]
     tree["Visualization Manager"]["Displays"] = displays
+    view, place = tree["Visualization Manager"]["Views"]["Current"], episode.map
+    if view["Class"] == "rviz/TopDownOrtho" and place.rows:
+        width, height = place.columns * place.resolution, place.rows * place.resolution
+        view["X"], view["Y"] = place.origin_x + width / 2, place.origin_y + height / 2
+        view["Scale"] = min(_WINDOW[0] / width, _WINDOW[1] / height)
     return str(yaml.safe_dump(_renamed(tree, robots[0]), sort_keys=False))
 
 
@@ -62,14 +70,13 @@ def _renamed(value: Any, robot: str) -> Any:
     return value.replace(ROBOT, robot) if isinstance(value, str) else copy.copy(value)
 
 
-def robots() -> list[str]:
-    """The names of the robots of the first episode; where none comes, the parameter ``model``."""
+def first_episode() -> Episode:
+    """The first episode; where none comes, one with the robot that the parameter ``model`` names."""
     try:
-        first = rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
+        return rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
     except rospy.ROSException:
         rospy.logwarn(f"no episode has begun in {_PATIENCE:g} s: RViz is set up for the parameter model")
-        return [str(rospy.get_param("model", "robot"))]
-    return [robot.name for robot in first.robots]
+        return Episode(robots=[Robot(name=ros_name(str(rospy.get_param("model", "robot"))))])
 
 
 def show() -> None:
@@ -84,7 +91,7 @@ def show() -> None:
     try:
         text = configuration(str(rospy.get_param("~config", "nav"))).read_text()
         with tempfile.NamedTemporaryFile("w", suffix=".rviz", prefix="agora_", delete=False) as written:
-            written.write(filled(text, robots()) if ROBOT in text else text)
+            written.write(filled(text, first_episode()) if ROBOT in text else text)
     except (InputError, yaml.YAMLError) as error:
         rospy.logerr(f"no RViz: {error}")
         return

@@ -1,6 +1,6 @@
 """Messages to the library's objects and back: pure functions, exact for every float32.
 
-Headings cross as quaternions in float64, which give every float32 heading in (-pi, pi] back; stamps are rounded to nanoseconds.
+What reads a message is `agora.datasets.messages`, which bags without ROS are read with too. Stamps are rounded to nanoseconds.
 """
 
 from __future__ import annotations
@@ -12,21 +12,31 @@ import numpy as np
 from geometry_msgs.msg import Pose, Pose2D, Quaternion, Twist
 from rospy import Time
 
-from agora.config import dump, parse
+from agora.config import dump
 from agora.core import state
-from agora.core.state import Array, Floats
-from agora.datasets.trajectories import Trajectories
-from agora.maps.furniture import Furniture
+from agora.core.state import Floats
+from agora.datasets.messages import (
+    UNKNOWN,
+    from_crowd,
+    from_episode,
+    from_map,
+    from_pose,
+    from_pose2d,
+    from_twist,
+    heading_of,
+    model_of,
+)
 from agora.maps.grid import Map
-from agora.robots.model import RobotModel, load_robot
-from agora.tasks.start import Habits, PedestrianStarts, RobotStart, Start, Thing
+from agora.tasks.start import Start
 from agora.tasks.suite import Stage
 from agora_msgs import msg
 
-FREE, OCCUPIED, UNKNOWN = 0, 1, 2
-"""Values of ``agora_msgs/Map.cells``."""
+__all__ = [
+    "from_crowd", "from_episode", "from_map", "from_pedestrians", "from_pose", "from_pose2d", "from_robots", "from_twist",
+    "heading_of", "model_of", "quaternion", "stamp_of", "to_crowd", "to_episode", "to_map", "to_pedestrians", "to_pose",
+    "to_pose2d", "to_robots", "to_twist",
+]  # fmt: skip
 
-_HALF_TURN = float(np.float32(math.pi))  # which is a little more than pi
 _GENERATION = ("x", "y", "vx", "vy", "heading")
 _TRAITS = ("radius", "speed", "group", "id")
 _MINDS = ("type", "state", "stress", "energy", "social", "partner")
@@ -49,19 +59,6 @@ def quaternion(heading: float) -> Quaternion:
     return Quaternion(0.0, 0.0, math.sin(heading / 2), math.cos(heading / 2))
 
 
-def heading_of(rotation: Any) -> float:
-    """The heading of a quaternion, rad in (-pi, pi].
-
-    Of a pure rotation about z every float32 heading comes back exactly, once rounded to float32.
-    """
-    if rotation.x == 0.0 and rotation.y == 0.0:
-        heading = 2.0 * math.atan2(rotation.z, rotation.w)
-    else:
-        x, y, z, w = rotation.x, rotation.y, rotation.z, rotation.w
-        heading = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    return heading - math.copysign(math.tau, heading) if abs(heading) > _HALF_TURN else heading
-
-
 def to_pose(pose: Any) -> Pose:
     """A ``geometry_msgs/Pose`` of x, y, heading."""
     message = Pose()
@@ -70,19 +67,9 @@ def to_pose(pose: Any) -> Pose:
     return message
 
 
-def from_pose(message: Any) -> Array:
-    """x, y, heading (3,) of a ``geometry_msgs/Pose``."""
-    return np.array([message.position.x, message.position.y, heading_of(message.orientation)])
-
-
 def to_pose2d(pose: Any) -> Pose2D:
     """A ``geometry_msgs/Pose2D`` of x, y, heading."""
     return Pose2D(*(float(v) for v in pose))
-
-
-def from_pose2d(message: Any) -> Array:
-    """x, y, heading (3,) of a ``geometry_msgs/Pose2D``."""
-    return np.array([message.x, message.y, message.theta])
 
 
 def to_twist(twist: Any) -> Twist:
@@ -90,11 +77,6 @@ def to_twist(twist: Any) -> Twist:
     message = Twist()
     message.linear.x, message.linear.y, message.angular.z = (float(v) for v in twist)
     return message
-
-
-def from_twist(message: Any) -> Floats:
-    """vx, vy, omega (3,) of a ``geometry_msgs/Twist``."""
-    return np.array([message.linear.x, message.linear.y, message.angular.z], np.float32)
 
 
 def to_map(place: Map) -> msg.Map:
@@ -108,23 +90,6 @@ def to_map(place: Map) -> msg.Map:
         rows=rows, columns=columns, cells=cells.tobytes(),
         segments=place.segments.reshape(-1).tolist(), discs=place.discs.reshape(-1).tolist(),
         corners=[float(v) for polygon in place.polygons for v in polygon.reshape(-1)], polygons=[len(p) for p in place.polygons],
-    )  # fmt: skip
-
-
-def from_map(message: Any) -> Map:
-    """The map of a message.
-
-    Raises:
-        InputError: numbers that make no map.
-    """
-    cells = np.frombuffer(bytes(message.cells), np.uint8).reshape(message.rows, message.columns)
-    corners, ends = np.asarray(message.corners, float).reshape(-1, 2), np.cumsum(message.polygons, dtype=int)
-    unknown = cells == UNKNOWN
-    return Map(
-        name=message.name, resolution=message.resolution, origin=(message.origin_x, message.origin_y),
-        occupied=cells == OCCUPIED, unknown=unknown if unknown.any() else None,
-        segments=np.asarray(message.segments, float).reshape(-1, 4), discs=np.asarray(message.discs, float).reshape(-1, 3),
-        polygons=tuple(np.split(corners, ends[:-1])) if len(ends) else (),
     )  # fmt: skip
 
 
@@ -187,39 +152,6 @@ def to_episode(start: Start, stage: Stage, robots: list[msg.Robot], number: int)
     )  # fmt: skip
 
 
-def from_episode(message: Any) -> tuple[Start, Stage]:
-    """The episode of a message, and its conditions.
-
-    Raises:
-        InputError: something that makes no episode.
-    """
-    stage = parse(message.stage, Stage, f"stage of {message.entry}")
-    replay, phase, radius = _from_replay(message.replay)
-    pieces = [(f, Furniture(f.model, f.x, f.y, f.heading)) for f in message.furniture]
-    start = Start(
-        entry=message.entry, seed=message.seed, map=from_map(message.map),
-        robots=tuple(
-            RobotStart(model_of(r.model), from_pose2d(r.pose), np.array([from_pose2d(g) for g in r.goals])) for r in message.robots
-        ),
-        pedestrians=from_crowd(message.crowd), timeout=message.timeout, goal_tolerance=message.goal_tolerance,
-        heading_tolerance=message.heading_tolerance, replay=replay, replay_radius=radius, replay_phase=phase,
-        things=tuple(Thing(f.name, f.kind, piece) for f, piece in pieces if f.kind),
-        names=tuple(message.crowd.names), looks=tuple(message.crowd.looks),
-        furniture=tuple(piece for f, piece in pieces if not f.kind),
-    )  # fmt: skip
-    return start, stage
-
-
-def model_of(text: str) -> RobotModel:
-    """The robot of a name, or of the YAML text of one.
-
-    Raises:
-        UnknownNameError: no such robot.
-        InputError: the text is wrong.
-    """
-    return parse(text, RobotModel, "robot model") if "\n" in text else load_robot(text)
-
-
 def to_crowd(start: Start) -> msg.Crowd:
     """The message of an episode's simulated pedestrians."""
     crowd = start.pedestrians
@@ -238,28 +170,6 @@ def to_crowd(start: Start) -> msg.Crowd:
     return message
 
 
-def from_crowd(message: Any) -> PedestrianStarts:
-    """The simulated pedestrians of a message."""
-    count = len(message.id)
-    shape = (count, int(message.waypoints))
-
-    def whole(name: str) -> Array:
-        return np.asarray(getattr(message, name), np.int32)
-
-    def real(name: str) -> Array:
-        return np.asarray(getattr(message, name), np.float64)
-
-    return PedestrianStarts(
-        position=np.stack([real("x"), real("y")], -1), velocity=np.stack([real("vx"), real("vy")], -1),
-        speed=real("speed"), radius=real("radius"), heading=real("heading"), tolerance=real("tolerance"),
-        group=whole("group"), id=whole("id"), model=whole("model"), type=whole("type"), reaction=whole("reaction"),
-        state=whole("state"), waypoint_count=whole("waypoint_count"), mode=whole("waypoint_mode"),
-        waypoints=np.stack([real("waypoint_x").reshape(shape), real("waypoint_y").reshape(shape)], -1),
-        waits=real("waits").reshape(shape), company=real("company").reshape(count, 3),
-        habits=tuple(parse(message.habits, list[Habits], "habits")) if message.habits else (),
-    )  # fmt: skip
-
-
 def _to_replay(start: Start) -> msg.Replay:
     recorded = start.replay
     if recorded is None:
@@ -268,15 +178,3 @@ def _to_replay(start: Start) -> msg.Replay:
     for name in ("knot_time", "knot_x", "knot_y", "first", "id", "group", "period"):
         setattr(message, name, getattr(recorded, name).tolist())
     return message
-
-
-def _from_replay(message: Any) -> tuple[Trajectories | None, Array, float]:
-    """Recorded pedestrians, by how much each is ahead, and their radius."""
-    if len(message.first) == 0:
-        return None, np.zeros(0), 0.3
-    recorded = Trajectories(
-        *(np.asarray(getattr(message, name), np.float64) for name in ("knot_time", "knot_x", "knot_y")),
-        *(np.asarray(getattr(message, name), np.int32) for name in ("first", "id", "group")),
-        np.asarray(message.period, np.float64),
-    )  # fmt: skip
-    return recorded, np.asarray(message.phase, np.float64), message.radius

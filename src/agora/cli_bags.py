@@ -1,0 +1,64 @@
+"""``agora bag``: episodes that were played elsewhere, as results. The command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from agora.datasets.played import Played
+
+
+def bag(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Bags, folders of bags, or folders that Arena's recorder wrote.", metavar="PATH...")
+    ],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results, with a report.")] = None,
+    robot: Annotated[str, typer.Option(help="Model of the robot, where the recording does not say.")] = "",
+    goal: Annotated[str, typer.Option(help="x,y in m, where the recording does not say.")] = "",
+    planner: Annotated[
+        str, typer.Option("--planner", "-p", help="Name of what drove the robot, instead of the recorded one.")
+    ] = "",
+    replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episodes (.html).")] = None,
+    demonstrations: Annotated[Path | None, typer.Option(help="Write what was seen and done to a folder, to learn from.")] = None,
+) -> None:
+    """Compute the metrics of episodes out of rosbags, ROS or no ROS, or of Arena's CSV folders."""
+    from agora.datasets.recorded import Unsaid, read_all
+
+    episodes = read_all(paths, Unsaid.of(robot, goal, planner))
+    for played in episodes:
+        _say(played, full=len(episodes) == 1 and output is None)
+    if replay is not None:
+        from agora.viewer.replay import write_replay
+
+        named = {f"{p.entry}/{r.planner}/{n}": r.recording for p in episodes for n, r in enumerate(p.robots)}
+        typer.echo(f"replay  {write_replay(replay, named)}")
+    if demonstrations is not None:
+        from agora.learning.demonstrations import write_demonstrations
+
+        for path in write_demonstrations([p.source for p in episodes], demonstrations):
+            typer.echo(f"demonstration  {path}")
+    if output is not None:
+        from agora.benchmark.kept import report
+        from agora.benchmark.played import write_played
+
+        rows = write_played(output, episodes)
+        typer.echo(f"rows    {len(rows)}")
+        if rows:
+            typer.echo(f"report  {report(output)}")
+
+
+def _say(played: Played, full: bool) -> None:
+    """Print how an episode went: its outcome, or all that is known of it."""
+    from agora.benchmark.job import metrics
+
+    for number, robot in enumerate(played.robots):
+        outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label
+        typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}")
+        for note in played.notes:
+            typer.echo(f"  {note}")
+        for measure in metrics() if full else ():
+            value = robot.measure(measure)
+            typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")

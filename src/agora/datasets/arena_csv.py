@@ -1,0 +1,208 @@
+"""Folders that Arena 3.0's recorder wrote (``odom.csv``, ``start_goal.csv``, ...), read into recordings.
+
+Arena writes the time as seconds x 10^10 + nanoseconds, so that differences of its times are none; seconds and nanoseconds are taken
+apart again here. Its samples are meant to be 0.4 s apart and are not: time stamps are uneven, and metrics of changes (acceleration,
+jerk) are those of that rate. Numbers were rounded to three digits. Nobody recorded contacts, outcomes and time limits: an episode
+whose last sample is at the goal was reached, others ended by their time limit. Velocities of pedestrians are differences of their
+places; the heading is Arena's, which is that of the force on them.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import csv
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.config import load
+from agora.core.state import Array
+from agora.datasets.played import Played
+from agora.datasets.robot_bag import drive
+from agora.documents import read_text
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.maps.place import read_place
+from agora.robots.model import RobotModel, load_robot, robot_names
+from agora.tasks.worlds.folder import world_folder
+
+_SECOND = 10**10  # what Arena multiplies seconds by
+_RADIUS = 0.3  # of a pedestrian, m; Arena's recorder does not say
+
+
+def read_folder(folder: Path, robot: RobotModel | None = None) -> list[Played]:
+    """Return the episodes of a folder with at least two samples.
+
+    Args:
+        folder: with ``odom.csv``, ``episode.csv`` and, where they are, ``start_goal.csv``, ``pedsim_agents_data.csv`` and
+            ``params.yaml``.
+        robot: its model, instead of the one that ``params.yaml`` names.
+
+    Raises:
+        InputError: a file is missing, or a line is wrong.
+    """
+    odometry = _rows(folder / "odom.csv", ("time", "data"))
+    marks = [(_time(r["time"], at), _whole(r["episode"], at)) for at, r in _rows(folder / "episode.csv", ("time", "episode"))]
+    since = [moment for moment, _ in marks]
+    goals = _goals(folder / "start_goal.csv")
+    people = _people(folder / "pedsim_agents_data.csv")
+    params: dict[str, Any] = load(folder / "params.yaml", dict) if (folder / "params.yaml").is_file() else {}
+    model = robot or _robot(params)
+    place, notes = _place(params)
+    samples: dict[int, list[tuple[float, list[float]]]] = {}
+    for where, row in odometry:
+        moment = _time(row["time"], where)
+        mark = bisect.bisect_right(since, moment) - 1
+        if mark < 0:
+            raise InputError(f"{where}: before the first line of episode.csv")
+        samples.setdefault(marks[mark][1], []).append((moment, _odometry(row["data"], where)))
+    played = []
+    for number, rows in sorted(samples.items()):
+        if len(rows) < 2:
+            continue
+        time, values = np.array([t for t, _ in rows]), np.array([v for _, v in rows])
+        if (np.diff(time) <= 0).any():
+            raise InputError(f"{folder / 'odom.csv'}: the times of episode {number} do not increase")
+        known = {} if people is None else _crowd([people.get(float(t), []) for t in time], time)
+        made = drive(model, time - time[0], values[:, :3], values[:, 3:], goals.get(number), place, **known)
+        name = re.sub(r"[^\w.-]+", "_", str(params.get("namespace") or folder.name)).strip("_") or "arena"
+        robots = (replace(made, planner=_planner(params)),)
+        played.append(Played(folder, "arena", name, number, 0, robots, notes=tuple(notes)))
+    return played
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+    """The lines of a file, each with where it is."""
+    csv.field_size_limit(1 << 27)
+    reader = csv.reader(read_text(path).splitlines())
+    if tuple(next(reader, [])) != columns:
+        raise InputError(f"{path}:1: expected the header {','.join(columns)!r}")
+    rows = []
+    for values in reader:
+        where = f"{path}:{reader.line_num}"
+        if len(values) != len(columns):
+            raise InputError(f"{where}: expected {len(columns)} columns, got {len(values)}")
+        rows.append((where, dict(zip(columns, values, strict=True))))
+    return rows
+
+
+def _time(text: str, where: str) -> float:
+    """Seconds of a time as Arena writes it."""
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise InputError(f"{where}: time: expected a number, got {text[:40]!r}") from error
+    if not 0 <= value < 1e20:
+        raise InputError(f"{where}: time: expected seconds x 10^10 + nanoseconds, got {text[:40]!r}")
+    seconds, nanoseconds = divmod(int(value), _SECOND)
+    if nanoseconds >= 1_000_000_000:
+        raise InputError(f"{where}: time: expected seconds x 10^10 + nanoseconds below 10^9, got {text[:40]!r}")
+    return seconds + nanoseconds * 1e-9
+
+
+def _whole(text: str, where: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise InputError(f"{where}: episode: expected an integer, got {text[:40]!r}") from error
+
+
+def _literal(text: str, where: str) -> Any:
+    """A value as Python writes it."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise InputError(f"{where}: data: cannot be read: {text[:60]!r}") from error
+
+
+def _floats(value: Any, count: int, where: str, what: str) -> list[float]:
+    fine = isinstance(value, list | tuple) and len(value) >= count
+    if not fine or not all(isinstance(v, int | float) and math.isfinite(v) for v in value[:count]):
+        raise InputError(f"{where}: {what}: expected {count} finite numbers, got {str(value)[:60]!r}")
+    return [float(v) for v in value[:count]]
+
+
+def _odometry(text: str, where: str) -> list[float]:
+    """x, y, heading, vx, vy, omega."""
+    data = _literal(text, where)
+    if not isinstance(data, dict) or not {"position", "velocity"} <= set(data):
+        raise InputError(f"{where}: data: expected position and velocity, got {text[:60]!r}")
+    return [*_floats(data["position"], 3, where, "position"), *_floats(data["velocity"], 3, where, "velocity")]
+
+
+def _goals(path: Path) -> dict[int, Array]:
+    """The goal of each episode (3,)."""
+    if not path.is_file():
+        return {}
+    goals = {}
+    for where, row in _rows(path, ("episode", "start", "goal")):
+        goal = _literal(row["goal"], where)
+        if goal:
+            goals[_whole(row["episode"], where)] = np.array([*_floats(goal, 2, where, "goal"), 0.0])
+    return goals
+
+
+def _people(path: Path) -> dict[float, list[dict[str, Any]]] | None:
+    """The pedestrians at each time; None where nobody recorded them."""
+    if not path.is_file():
+        return None
+    people = {}
+    for where, row in _rows(path, ("time", "data")):
+        data = _literal(row["data"], where)
+        if not isinstance(data, list) or not all(isinstance(p, dict) and {"id", "position", "theta"} <= set(p) for p in data):
+            raise InputError(f"{where}: data: expected a list of pedestrians with id, position and theta, got {row['data'][:60]!r}")
+        people[_time(row["time"], where)] = [
+            p | {"position": _floats(p["position"], 2, where, "position"), "theta": _floats([p["theta"]], 1, where, "theta")[0]}
+            for p in data
+        ]
+    return people
+
+
+def _crowd(seen: list[list[dict[str, Any]]], time: Array) -> dict[str, Any]:
+    """The fields of a recording about pedestrians."""
+    names = sorted({str(p["id"]) for people in seen for p in people})
+    shape = (len(seen), len(names))
+    place, heading, present = np.zeros((*shape, 2)), np.zeros(shape), np.zeros(shape, np.bool_)
+    for k, people in enumerate(seen):
+        for p in people:
+            i = names.index(str(p["id"]))
+            place[k, i], heading[k, i], present[k, i] = p["position"], p["theta"], True
+    velocity = np.gradient(place, time, axis=0) if len(time) > 1 and names else np.zeros_like(place)
+    known = present & np.roll(present, 1, 0) & np.roll(present, -1, 0)
+    return {
+        "pedestrian_position": place,
+        "pedestrian_velocity": np.where(known[..., None], velocity, 0.0),
+        "pedestrian_heading": heading,
+        "pedestrian_present": present,
+        "pedestrian_radius": np.full(len(names), _RADIUS),
+        "pedestrian_id": np.arange(1, len(names) + 1, dtype=np.int32),
+    }
+
+
+def _robot(params: dict[str, Any]) -> RobotModel | None:
+    name = str(params.get("model", ""))
+    return load_robot(name) if name in robot_names() else None
+
+
+def _planner(params: dict[str, Any]) -> str:
+    parts: Iterator[str] = (str(params.get(name) or "") for name in ("local_planner", "inter_planner"))
+    return "+".join(p for p in parts if p and p != "bypass").replace("/", "_") or "unknown"
+
+
+def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
+    """The map of a world that is known here, and what is to be said."""
+    notes = ["Arena's recorder does not know contacts, outcomes and time limits; metrics about contacts are missing"]
+    name = str(params.get("map_file", ""))
+    try:
+        return read_place(world_folder(name)).map, notes
+    except InputError:
+        return None, [
+            *notes,
+            f"the world {name!r} is not here: metrics about walls are missing; bring it in with agora import arena",
+        ]

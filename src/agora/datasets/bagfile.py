@@ -1,0 +1,210 @@
+"""Files of ROS 1 (``.bag``, format 2.0) without ROS: every message in the order in which it was written.
+
+A bag is read from its beginning, record by record, and not through its index: a bag whose recorder was killed has none. Such a file
+(``.bag.active``) ends somewhere in a record; everything before that is there. Definitions of messages travel in the bag, so
+messages of packages that nobody has installed are read too.
+
+Format: http://wiki.ros.org/Bags/Format/2.0
+"""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import io
+import logging
+import struct
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from agora.errors import InputError
+
+MAGIC = b"#ROSBAG V2.0\n"
+_MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
+_LARGEST = 1 << 30  # bytes of one record, above any that a recorder writes
+_LOG = logging.getLogger(__name__)
+
+
+class Connection(NamedTuple):
+    """Where messages come from: their topic, type (``package/Name``) and its definition."""
+
+    topic: str
+    type: str
+    definition: str
+
+
+class Message(NamedTuple):
+    """A message as it lies in the bag: its time, s, and its bytes."""
+
+    connection: Connection
+    time: float
+    data: bytes
+
+    def decode(self) -> Any:
+        """The message, with the attributes of its definition; arrays of numbers are NumPy's.
+
+        Raises:
+            InputError: the bytes are not those of the definition, or the package rosbags is missing.
+        """
+        store, name = _decoder(self.connection.type, self.connection.definition)
+        try:
+            return store.deserialize_ros1(self.data, name)
+        except (ValueError, IndexError, AssertionError, struct.error, UnicodeDecodeError) as error:
+            raise InputError(f"{self.connection.topic}: a message is not a {self.connection.type}: {error}") from error
+
+
+class _Cut(Exception):  # noqa: N818
+    """The file ends, or makes no sense from here on."""
+
+
+@dataclass
+class Bag:
+    """A bag, whole or cut off.
+
+    Attributes:
+        path: of the file.
+        connections: by number, as far as the bag was read.
+        cut: what is wrong with it, as far as it was read; empty for nothing.
+    """
+
+    path: Path
+    connections: dict[int, Connection] = field(default_factory=dict)
+    cut: str = ""
+
+    def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
+        """The messages of some topics, or of all, in the order in which they were written.
+
+        Raises:
+            InputError: the file cannot be read, or is no bag.
+        """
+        self.connections, self.cut = {}, ""
+        try:
+            with self.path.open("rb") as file:
+                if file.read(len(MAGIC)) != MAGIC:
+                    raise InputError(f"{self.path}: no bag of ROS 1; expected a file that begins with {MAGIC.decode().strip()!r}")
+                yield from self._records(file, topics)
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+        if self.cut:
+            _LOG.warning("%s: %s; what was written before is read", self.path, self.cut)
+
+    def _records(self, file: BinaryIO, topics: Collection[str] | None) -> Iterator[Message]:
+        """The messages from here on; of a chunk that was never closed, which has no length, the records follow by themselves."""
+        while True:
+            try:
+                record = _record(file)
+                if record is None:
+                    return
+                header, data = record
+                op = header["op"][0]
+                if op == _HEADER and _number(header, "index_pos") == 0:
+                    self.cut = "it was never closed"
+                elif op == _CHUNK:
+                    inner = io.BytesIO(_unpacked(header, data))
+                elif op == _CONNECTION:
+                    self._connect(header, data)
+                message = self._message(header, data, topics) if op == _MESSAGE else None
+            except (_Cut, KeyError, struct.error, UnicodeDecodeError, IndexError) as error:
+                self.cut = f"cut off or damaged at byte {file.tell()}" + (f" ({error})" if isinstance(error, _Cut) else "")
+                return
+            if op == _CHUNK:
+                yield from self._records(inner, topics)
+            elif message is not None:
+                yield message
+
+    def _connect(self, header: dict[str, bytes], data: bytes) -> None:
+        fields = _fields(data)
+        self.connections[_number(header, "conn")] = Connection(
+            header["topic"].decode(), fields["type"].decode(), fields["message_definition"].decode(errors="replace")
+        )
+
+    def _message(self, header: dict[str, bytes], data: bytes, topics: Collection[str] | None) -> Message | None:
+        connection = self.connections[_number(header, "conn")]
+        if topics is not None and connection.topic not in topics:
+            return None
+        seconds, nanoseconds = struct.unpack("<II", header["time"])
+        return Message(connection, seconds + nanoseconds * 1e-9, data)
+
+
+def _record(file: BinaryIO) -> tuple[dict[str, bytes], bytes] | None:
+    """Header and data of the next record, None at the end."""
+    size = file.read(4)
+    if not size:
+        return None
+    header = _fields(_exactly(file, _length(size)))
+    return header, _exactly(file, _length(_exactly(file, 4)))
+
+
+def _length(data: bytes) -> int:
+    if len(data) < 4:
+        raise _Cut("the last record is not whole")
+    length = int(struct.unpack("<I", data)[0])
+    if length > _LARGEST:
+        raise _Cut(f"a record of {length} bytes")
+    return length
+
+
+def _exactly(file: BinaryIO, count: int) -> bytes:
+    data = file.read(count)
+    if len(data) < count:
+        raise _Cut("the last record is not whole")
+    return data
+
+
+def _fields(data: bytes) -> dict[str, bytes]:
+    """The fields ``name=value`` of a header."""
+    fields, place = {}, 0
+    while place < len(data):
+        (length,) = struct.unpack_from("<I", data, place)
+        name, separator, value = data[place + 4 : place + 4 + length].partition(b"=")
+        if not separator or place + 4 + length > len(data):
+            raise _Cut("a header that is none")
+        fields[name.decode()] = value
+        place += 4 + length
+    return fields
+
+
+def _number(header: dict[str, bytes], name: str) -> int:
+    return int.from_bytes(header[name], "little")
+
+
+def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
+    """The records of a chunk."""
+    compression = header["compression"].decode()
+    try:
+        if compression == "none":
+            return data
+        if compression == "bz2":
+            return bz2.decompress(data)
+        if compression == "lz4":
+            import lz4.frame
+
+            return bytes(lz4.frame.decompress(data))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _Cut(f"a chunk that cannot be unpacked: {error}") from error
+    except ImportError as error:
+        raise _no_rosbags() from error
+    raise _Cut(f"a chunk packed with {compression!r}")
+
+
+def _no_rosbags() -> InputError:
+    return InputError("reading bags needs the package rosbags; install it: pip install 'agora-nav[ros]'")
+
+
+@functools.lru_cache(maxsize=256)
+def _decoder(name: str, definition: str) -> tuple[Any, str]:
+    """What decodes a type of this definition, and its name there."""
+    try:
+        from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
+    except ImportError as error:
+        raise _no_rosbags() from error
+    package, _, kind = name.partition("/")
+    known = f"{package}/msg/{kind}"
+    store = get_typestore(Stores.EMPTY)
+    try:
+        store.register(get_types_from_msg(definition, known))
+    except TypesysError as error:
+        raise InputError(f"{name}: its definition in the bag cannot be used: {error}") from error
+    return store, known

@@ -1,0 +1,72 @@
+"""Episodes out of whatever recorded them: bags of Agora's recorder, bags of a robot, folders of Arena's recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.datasets import arena_csv, robot_bag, rosbag
+from agora.datasets.played import Played
+from agora.datasets.tables import numbers
+from agora.errors import InputError
+from agora.robots.model import RobotModel, load_robot
+
+
+@dataclass(frozen=True, eq=False)
+class Unsaid:
+    """What a recording may leave unsaid.
+
+    Attributes:
+        robot: its model. goal: (2,) m. planner: what drove it.
+    """
+
+    robot: RobotModel | None = None
+    goal: Array | None = None
+    planner: str = ""
+
+    @staticmethod
+    def of(robot: str, goal: str, planner: str) -> Unsaid:
+        """From the words of a command line; empty for nothing.
+
+        Raises:
+            InputError: no such robot, or a goal that is no x,y.
+        """
+        if "/" in planner:
+            raise InputError(f"--planner {planner!r}: expected a name without '/'")
+        place = np.array(numbers(goal, 2, "--goal", ",")) if goal else None
+        return Unsaid(load_robot(robot) if robot else None, place, planner)
+
+
+def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[Played]:
+    """Return the episodes of files and folders, in the order of their names.
+
+    Raises:
+        InputError: there is nothing to read, or something cannot be read.
+    """
+    episodes = [played for path in paths for played in _read(path, unsaid)]
+    if not unsaid.planner:
+        return episodes
+    return [replace(p, robots=tuple(replace(r, planner=unsaid.planner) for r in p.robots)) for p in episodes]
+
+
+def _read(path: Path, unsaid: Unsaid) -> Iterator[Played]:
+    if not path.is_dir():
+        yield _bag(path, unsaid)
+    elif (path / "odom.csv").is_file():
+        yield from arena_csv.read_folder(path, unsaid.robot)
+    else:
+        found = sorted(p for p in path.rglob("*") if p.name.endswith((".bag", ".bag.active")) or p.name == "odom.csv")
+        if not found:
+            raise InputError(f"{path}: holds no bag (.bag, .bag.active) and no odom.csv of Arena's recorder")
+        for file in found:
+            yield from _read(file.parent if file.name == "odom.csv" else file, unsaid)
+
+
+def _bag(path: Path, unsaid: Unsaid) -> Played:
+    if rosbag.is_episode(path):
+        return rosbag.read_episode(path)
+    return robot_bag.read_drive(path, unsaid.robot, unsaid.goal)

@@ -1,0 +1,167 @@
+"""Bags of a robot, real or not, that know nothing of Agora: odometry, and what else there is of scan, commands, goal and map.
+
+A whole bag is one episode. What can be computed is computed; what nobody recorded (pedestrians, contacts) is missing, and metrics
+that look at it are undefined. Poses are in the odometry's frame, moved by the first ``map`` -> odometry transform of the bag where
+it has one.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.core.recording import Outcome, Recording
+from agora.core.state import Array
+from agora.datasets.bagfile import Bag
+from agora.datasets.messages import from_pose, heading_of
+from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.rosbag import nobody
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.planners.global_.astar import geodesic_length
+from agora.robots.model import RobotModel
+
+_ODOMETRY, _GRID, _POSE, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
+_GOALS = ("move_base_simple/goal", "/goal")
+_OCCUPIED = 65  # per cent, as map_server draws the line
+TOLERANCE = 0.3
+"""How near to the goal counts as reached, m."""
+NOBODY_SAID = frozenset(
+    {"contacts", "clipped", "failure", "planning_time", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading"}
+    | {"pedestrian_present", "pedestrian_radius", "pedestrian_id", "pedestrian_group", "pedestrian_state"}
+)
+"""Fields of a recording that odometry says nothing about."""
+
+
+def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None = None) -> Played:
+    """Return what a bag with odometry says of a robot's drive.
+
+    Args:
+        path: of the bag. robot: its model, where it is known. goal: (2,) m, instead of the last one in the bag.
+
+    Raises:
+        InputError: the file cannot be read, or has no odometry of one robot.
+    """
+    bag = Bag(path)
+    odometry, place, there, shift = _read(bag)
+    if len(odometry) < 2:
+        kinds = sorted({connection.type for connection in bag.connections.values()})
+        raise InputError(f"{path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}")
+    time = np.array([seconds(m.header.stamp) for m in odometry])
+    kept = np.concatenate(([True], np.diff(np.maximum.accumulate(time)) > 0))
+    local = np.array([from_pose(m.pose.pose) for m in odometry])[kept]
+    pose = moved(local, shift)
+    twist = np.array([[m.twist.twist.linear.x, m.twist.twist.linear.y, m.twist.twist.angular.z] for m in odometry])[kept]
+    end = _goal(goal, there)
+    notes = [f"{path.name}: no word of pedestrians and contacts; metrics about them are missing"]
+    notes += [
+        f"{path.name}: no {what}; metrics about it are missing" for what, known in (("goal", end), ("map", place)) if known is None
+    ]
+    notes += [f"{path.name}: {bag.cut}; what was written before is read"] if bag.cut else []
+    played = drive(robot, time[kept] - time[0], pose, twist, end, place)
+    name = re.sub(r"[^\w.-]+", "_", path.name.split(".bag")[0])
+    return Played(path, "recorded", name, 0, 0, (played,), notes=tuple(notes))
+
+
+def drive(
+    robot: RobotModel | None, time: Array, pose: Array, twist: Array, goal: Array | None, place: Map | None, **known: Any
+) -> PlayedRobot:
+    """What is known of a drive; ``known`` are fields of the recording that are, too.
+
+    The end of the recording is its time limit: it was reached if the robot was within `TOLERANCE` of the goal then.
+    """
+    missing = set(NOBODY_SAID) - set(known)
+    missing |= {"radius", "max_speed"} if robot is None else set()
+    missing |= {"goal", "goal_tolerance", "outcome", "shortest_path", "timeout"} if goal is None else set()
+    missing |= {"map", "shortest_path"} if place is None else set()
+    missing |= {"shortest_path"} if robot is None else set()
+    end = np.zeros(3) if goal is None else goal
+    near = goal is not None and float(np.hypot(*(pose[-1, :2] - end[:2]))) < TOLERANCE
+    shortest = float("inf")
+    if goal is not None and place is not None and robot is not None:
+        shortest = geodesic_length(place, pose[0, :2], end[:2], robot.radius)
+    fields: dict[str, Any] = nobody(len(time)) | {
+        "contacts": (),
+        "goal": end,
+        "goal_tolerance": TOLERANCE,
+        "radius": 0.0 if robot is None else robot.radius,
+        "max_speed": 0.0 if robot is None else robot.top_speed,
+        "outcome": Outcome.REACHED if near else Outcome.TIMEOUT,
+        "timeout": float(time[-1]),
+        "shortest_path": shortest,
+        "map": place,
+    }
+    recording = Recording(time=time, pose=pose, twist=twist, **(fields | known))
+    return PlayedRobot("unknown", "unknown" if robot is None else robot.name, recording, frozenset(missing))
+
+
+def _read(bag: Bag) -> tuple[list[Any], Map | None, Any, Array | None]:
+    """The odometry, the map, the last goal and the pose of the odometry's frame in the map, as far as they are there."""
+    odometry: list[Any] = []
+    place, goal, shift, topic = None, None, None, ""
+    for message in bag.messages():
+        kind, name = message.connection.type, message.connection.topic
+        if kind == _ODOMETRY:
+            topic = topic or name
+            if name != topic:
+                raise InputError(f"{bag.path}: odometry on {topic} and on {name}; expected one robot in a bag")
+            odometry.append(message.decode())
+        elif kind == _GRID and name.endswith("/map") or name == "map":
+            place = map_of(message.decode(), bag.path.stem)
+        elif kind == _POSE and name.endswith(_GOALS):
+            goal = message.decode()
+        elif kind == _TF and shift is None:
+            shift = shift_of(message.decode())
+    return odometry, place, goal, shift
+
+
+def shift_of(message: Any) -> Array | None:
+    """x, y, heading of the odometry's frame in the map, where a ``tf2_msgs/TFMessage`` says it."""
+    for transform in message.transforms:
+        if transform.header.frame_id.strip("/") == "map":
+            there = transform.transform
+            return np.array([there.translation.x, there.translation.y, heading_of(there.rotation)])
+    return None
+
+
+def moved(pose: Array, shift: Array | None) -> Array:
+    """Poses (T, 3) of a frame whose own pose is ``shift``; headings in (-pi, pi]."""
+    if shift is None:
+        return pose
+    cosine, sine = np.cos(shift[2]), np.sin(shift[2])
+    x, y, heading = pose[:, 0], pose[:, 1], pose[:, 2] + shift[2]
+    turned = np.arctan2(np.sin(heading), np.cos(heading))
+    return np.stack([shift[0] + cosine * x - sine * y, shift[1] + sine * x + cosine * y, turned], -1)
+
+
+def _goal(given: Array | None, message: Any) -> Array | None:
+    if given is not None:
+        return np.array([given[0], given[1], 0.0])
+    return None if message is None else from_pose(message.pose)
+
+
+def seconds(stamp: Any) -> float:
+    """A stamp, s."""
+    return float(stamp.sec + stamp.nanosec * 1e-9)
+
+
+def map_of(message: Any, name: str) -> Map:
+    """The map of a ``nav_msgs/OccupancyGrid``, whose origin must not be turned.
+
+    Raises:
+        InputError: numbers that make no map.
+    """
+    info = message.info
+    if abs(heading_of(info.origin.orientation)) > 1e-6:
+        raise InputError(f"{name}: the origin of its map is turned; expected a heading of 0")
+    cells = np.asarray(message.data, np.int16).reshape(info.height, info.width)
+    return Map(
+        name=name,
+        resolution=float(info.resolution),
+        origin=(info.origin.position.x, info.origin.position.y),
+        occupied=cells >= _OCCUPIED,
+        unknown=cells < 0,
+    )

@@ -1,0 +1,226 @@
+"""Episodes out of the bags that Agora's recorder node wrote, one episode a bag.
+
+An episode is put together from what the parts of the graph published, as `agora.episode.Episodes` puts it together from its engine:
+a sample at every control step and one at the end, each from the message of that very step. So the bag of an episode that ran in
+lock step gives the recording of the same episode in this process, to the bit; of one that ran freely, the pedestrians of a sample
+are the last published ones.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.core.recording import Contact, ContactKind, Outcome, Recording
+from agora.core.state import Array, Ints
+from agora.datasets.bagfile import Bag
+from agora.datasets.messages import from_episode
+from agora.datasets.played import Played, PlayedRobot
+from agora.errors import InputError
+from agora.planners.global_.astar import geodesic_length
+from agora.tasks.start import RobotStart, Start
+
+EPISODE = "task_generator_server/episode"
+_ROBOTS, _PEDESTRIANS = "simulator/robots", "pedsim_simulator/pedestrians"
+_STATUS, _CONTACTS = "simulator/status", "simulator/contacts"
+
+
+@dataclass
+class _Messages:
+    """What the graph said of the episode: ``robots`` and ``pedestrians`` by physics step."""
+
+    episode: Any = None
+    status: Any = None
+    robots: dict[int, Any] = field(default_factory=dict)
+    pedestrians: dict[int, Any] = field(default_factory=dict)
+    contacts: list[Any] = field(default_factory=list)
+
+
+def is_episode(path: Path) -> bool:
+    """Whether a bag holds an episode of Agora's recorder.
+
+    Raises:
+        InputError: the file cannot be read, or is no bag.
+    """
+    bag = Bag(path)
+    for _ in bag.messages([]):
+        pass
+    return any(connection.topic.endswith("/" + EPISODE) for connection in bag.connections.values())
+
+
+def read_episode(path: Path) -> Played:
+    """Return the episode of a bag; of a bag that was cut off, what is there of it, as interrupted.
+
+    Raises:
+        InputError: the file cannot be read, or holds no episode.
+    """
+    bag = Bag(path)
+    said = _collect(bag)
+    if said.episode is None:
+        raise InputError(f"{path}: no message of {EPISODE}; expected a bag of Agora's recorder")
+    try:
+        start, stage = from_episode(said.episode)
+        suite, stage_name, number = start.entry.rsplit("/", 2)
+        episode = int(number)
+    except ValueError as error:
+        raise InputError(f"{path}: its episode cannot be read: {error}") from error
+    if 0 not in said.robots:
+        raise InputError(f"{path}: no robots at the beginning of {start.entry}; expected {_ROBOTS} from step 0 on")
+    interrupted = _interrupted(said, bag)
+    dt, control = stage.periods.physics, stage.periods.steps("control")
+    behaving = bool(stage.crowd.behaviours)
+    robots = tuple(
+        _robot(said, start, r, dt, control, behaving, message, bool(interrupted)) for r, message in enumerate(said.episode.robots)
+    )
+    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage)
+
+
+def _collect(bag: Bag) -> _Messages:
+    """The messages of a bag that make an episode; those that an earlier one left behind are passed over."""
+    said = _Messages()
+    wanted = _topics(bag.path)
+    for message in bag.messages(wanted):
+        what, content = wanted[message.connection.topic], message.decode()
+        if what == EPISODE:
+            said.episode = content
+        elif what == _STATUS:
+            said.status = content
+        elif what == _CONTACTS:
+            said.contacts.append(content)
+        else:
+            steps = said.robots if what == _ROBOTS else said.pedestrians
+            if content.step == 0:
+                steps.clear()
+            steps[content.step] = content
+    if said.status is not None and said.episode is not None and said.status.number != said.episode.number:
+        said.status = None
+    return said
+
+
+def _topics(path: Path) -> dict[str, str]:
+    """The topics of the episode in a bag, in whatever namespace, and what each is."""
+    bag = Bag(path)
+    for _ in bag.messages([]):
+        pass
+    names = (EPISODE, _ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS)
+    return {c.topic: name for c in bag.connections.values() for name in names if c.topic.endswith("/" + name)}
+
+
+def _interrupted(said: _Messages, bag: Bag) -> str:
+    """Why the episode has no end, empty where it has."""
+    status = said.status
+    if status is not None and status.done and not status.interrupted:
+        return ""
+    if status is not None and status.interrupted:
+        return f"interrupted: {status.reason or 'a part of the graph was lost'}"
+    return f"the bag ends before the episode does{f': {bag.cut}' if bag.cut else ''}"
+
+
+def planner_label(robot: Any) -> str:
+    """What drove a robot, for tables: the local planner, with the interplanner and whose navigation it was where they matter."""
+    parts = [] if robot.navigation in ("", "agora") else [robot.navigation]
+    parts += [name for name in (robot.planner, "" if robot.interplanner == "bypass" else robot.interplanner) if name]
+    return "+".join(parts).replace("/", "_") or "unknown"
+
+
+def _robot(
+    said: _Messages, start: Start, r: int, dt: float, control: int, behaving: bool, message: Any, interrupted: bool
+) -> PlayedRobot:
+    status = next((s for s in said.status.robots if s.name == message.name), None) if said.status is not None else None
+    ended = status is not None and status.ended
+    last = max(said.robots)
+    end = round(status.end_time / dt) if ended and status is not None else last
+    final = said.status.step if said.status is not None and said.status.done else last
+    kept = _samples(sorted(said.robots), control, end, final)
+    samples = np.array([_row(said.robots[k], r) for k in kept])
+    model = start.robots[r].model
+    people = _pedestrians(said, kept, start.crowd_size, behaving)
+    recording = Recording(
+        time=np.minimum(np.array(kept, np.int64), end) * dt,
+        pose=samples[:, :3],
+        twist=samples[:, 3:],
+        goal=_goal(start.robots[r], 0 if status is None else status.goal),
+        goal_tolerance=start.goal_tolerance,
+        radius=model.radius,
+        max_speed=float(model.limits(1).max_vx[0]),
+        contacts=_contacts(said, message.name),
+        outcome=Outcome(status.outcome) if ended and status is not None else Outcome.TIMEOUT,
+        timeout=start.timeout,
+        shortest_path=_shortest(start, start.robots[r]),
+        map=start.map,
+        clipped=0 if status is None else int(status.clipped),
+        failure="" if status is None else status.failure,
+        **people,
+    )
+    missing = {"planning_time"} | ({"outcome", "failure", "clipped"} if interrupted and not ended else set())
+    return PlayedRobot(planner_label(message), model.name, recording, frozenset(missing))
+
+
+def _samples(steps: list[int], control: int, end: int, final: int) -> list[int]:
+    """The steps of the samples of a robot that ended at a step: all control steps, the last of the episode, and none beyond."""
+    taken = [k for k in steps if k % control == 0 or k == final]
+    return taken[: bisect.bisect_left(taken, end) + 1]
+
+
+def _row(robots: Any, r: int) -> list[float]:
+    """x, y, heading, vx, vy, omega of one robot."""
+    return [float(getattr(robots, name)[r]) for name in ("x", "y", "heading", "vx", "vy", "omega")]
+
+
+def _goal(robot: RobotStart, number: int) -> Array:
+    """The goal that a robot was on its way to, as the engine has it."""
+    goal: Array = robot.goals[min(number, len(robot.goals) - 1)].astype(np.float32).astype(np.float64)
+    return goal
+
+
+def _shortest(start: Start, robot: RobotStart) -> float:
+    return geodesic_length(start.map, robot.pose[:2], robot.goals[0, :2], robot.model.radius)
+
+
+def _contacts(said: _Messages, name: str) -> tuple[Contact, ...]:
+    events = [Contact(c.time, ContactKind(c.kind), c.party, c.x, c.y) for c in said.contacts if c.robot == name]
+    return tuple(sorted(events, key=lambda c: (c.time, c.kind, c.party)))
+
+
+def _pedestrians(said: _Messages, kept: list[int], count: int, behaving: bool) -> dict[str, Any]:
+    """The fields of a recording about pedestrians; those of a step are the last that were published up to it."""
+    known = sorted(said.pedestrians)
+    if not known:
+        return nobody(len(kept))
+    seen = [said.pedestrians[known[max(bisect.bisect_right(known, k) - 1, 0)]] for k in kept]
+
+    def track(name: str, kind: type) -> Array:
+        return np.array([np.asarray(getattr(m, name))[:count] for m in seen]).reshape(len(seen), count).astype(kind)
+
+    def pairs(x: str, y: str) -> Array:
+        return np.stack([track(x, np.float64), track(y, np.float64)], -1)
+
+    latest = seen[-1]
+    states: Ints | None = track("state", np.int32) if behaving else None
+    return {
+        "pedestrian_position": pairs("x", "y"),
+        "pedestrian_velocity": pairs("vx", "vy"),
+        "pedestrian_heading": track("heading", np.float64),
+        "pedestrian_present": track("present", np.bool_),
+        "pedestrian_radius": np.asarray(latest.radius, np.float64)[:count],
+        "pedestrian_id": np.asarray(latest.id, np.int32)[:count],
+        "pedestrian_group": track("group", np.int32),
+        "pedestrian_state": states,
+    }
+
+
+def nobody(samples: int) -> dict[str, Any]:
+    """The fields of a recording about pedestrians where there are none."""
+    return {
+        "pedestrian_position": np.zeros((samples, 0, 2)),
+        "pedestrian_velocity": np.zeros((samples, 0, 2)),
+        "pedestrian_heading": np.zeros((samples, 0)),
+        "pedestrian_present": np.zeros((samples, 0), np.bool_),
+        "pedestrian_radius": np.zeros(0),
+        "pedestrian_id": np.zeros(0, np.int32),
+        "pedestrian_group": np.zeros((samples, 0), np.int32),
+    }

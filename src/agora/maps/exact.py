@@ -1,0 +1,53 @@
+"""Maps as files that keep everything: cells and shapes, to the bit (``.npz``, without pickles)."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from agora.errors import InputError
+from agora.maps.grid import Map
+
+
+def write_exact(place: Map, path: Path) -> None:
+    """Write a map.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    np.savez_compressed(
+        path,
+        name=np.array(place.name),
+        frame=np.array([place.resolution, *place.origin]),
+        occupied=place.occupied,
+        unknown=np.zeros((0, 0), np.bool_) if place.unknown is None else place.unknown,
+        segments=place.segments,
+        discs=place.discs,
+        corners=np.concatenate([np.zeros((0, 2)), *place.polygons]),
+        polygons=np.array([len(polygon) for polygon in place.polygons], np.int64),
+    )
+
+
+def read_exact(path: Path) -> Map:
+    """Read a map that `write_exact` wrote.
+
+    Raises:
+        InputError: the file cannot be read, or is none.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            resolution, x, y = (float(v) for v in file["frame"])
+            return Map(
+                name=str(file["name"]),
+                resolution=resolution,
+                origin=(x, y),
+                occupied=file["occupied"],
+                unknown=file["unknown"] if file["unknown"].size else None,
+                segments=file["segments"],
+                discs=file["discs"],
+                polygons=tuple(np.split(file["corners"], np.cumsum(file["polygons"])[:-1])) if len(file["polygons"]) else (),
+            )
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: cannot be read as a map: {error}") from error

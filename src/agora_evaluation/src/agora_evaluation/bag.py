@@ -1,0 +1,113 @@
+"""One bag that is being written: what a kill leaves of it can be read, and the disk may fill up."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import rosbag
+import rospy
+
+FLUSH = 0.5
+"""Wall time after which what was written is on disk, s: the most that a kill takes."""
+
+
+class EpisodeBag:
+    """A bag that is called ``<name>.bag.active`` until it is closed, and ``<name>.bag`` then.
+
+    Chunks are closed and written out every `FLUSH` s of wall time. Whoever writes may do so from any thread.
+
+    Args:
+        path: ``<name>.bag``; where there is one already, or a part of one, a number is put behind the name.
+
+    Attributes:
+        problem: why nothing is written any more; empty while all is well.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = _free(path)
+        self.problem = ""
+        self._active = self.path.with_name(self.path.name + ".active")
+        self._lock = threading.Lock()
+        self._bag: Any = rosbag.Bag(str(self._active), "w")
+        self._ended = threading.Event()
+        self._flusher = threading.Thread(target=self._flush_now_and_then, daemon=True)
+        self._flusher.start()
+
+    def write(self, topic: str, message: Any) -> None:
+        """Write a message, one of a type or a raw ``rospy.AnyMsg``; nothing once the disk has refused one."""
+        raw = isinstance(message, rospy.AnyMsg)
+        header = {}
+        if raw:
+            sent = message._connection_header
+            header = {"topic": topic, **{name: sent[name] for name in ("type", "md5sum", "message_definition")}}
+            message = (header["type"], message._buff, header["md5sum"], _Type(header))
+        with self._lock:
+            if self._bag is not None and not self.problem:
+                self._attempt(self._bag.write, topic, message, rospy.get_rostime(), raw, header or None)
+
+    def close(self) -> None:
+        """Write the index and give the file its final name."""
+        self._ended.set()
+        self._flusher.join()
+        with self._lock:
+            if self._bag is None:
+                return
+            if not self.problem:
+                self._attempt(self._bag.close)
+            if not self.problem:
+                self._attempt(self._active.rename, self.path)
+            with suppress(OSError, ValueError):
+                self._bag._file.close()
+            self._bag = None
+
+    def _flush_now_and_then(self) -> None:
+        while not self._ended.wait(FLUSH):
+            with self._lock:
+                if not self.problem:
+                    self._attempt(self._write_out)
+
+    def _write_out(self) -> None:
+        self._bag.flush()
+        self._bag._file.flush()
+
+    def _attempt(self, do: Any, *arguments: Any) -> None:
+        try:
+            do(*arguments)
+        except (OSError, ValueError, rosbag.ROSBagException) as error:
+            self.problem = f"{self._active}: cannot be written: {getattr(error, 'strerror', None) or error}"
+            rospy.logerr("%s; recording stops here, what was written before is kept: free some space", self.problem)
+
+
+class _Type:
+    """What a bag wants to know of the type of a raw message."""
+
+    def __init__(self, header: dict[str, str]) -> None:
+        self._md5sum, self._type, self._full_text = header["md5sum"], header["type"], header["message_definition"]
+
+
+def _free(path: Path) -> Path:
+    """A path that is not taken, by a finished bag or by one that was cut off."""
+    number, tried = 2, path
+    while tried.exists() or tried.with_name(tried.name + ".active").exists():
+        tried = path.with_name(f"{path.stem}_{number}.bag")
+        number += 1
+    return tried
+
+
+def check_folder(folder: Path) -> None:
+    """Make a folder, and a file in it that is deleted again.
+
+    Raises:
+        OSError: one of it cannot be done.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f".probe.{os.getpid()}"
+    probe.write_bytes(b"\0" * 4096)
+    probe.unlink()

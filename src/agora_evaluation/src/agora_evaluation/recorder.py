@@ -1,0 +1,215 @@
+"""The recorder node: one rosbag for each episode, from which the library computes every metric (`agora.datasets.rosbag`).
+
+One bag an episode, because a bag then is whole or is not, like a row of the results: what a kill or a full disk takes is a part of
+one episode, the next one goes into a fresh file, a benchmark counts the files that it has, and every file stands for itself, with
+the episode (its map, robots and pedestrians), the conditions and the parameters in it.
+
+Messages are stored as they come, bytes and all, and never decoded but for their step number. ``recorder/begin`` closes the bag of
+the episode before, once its last messages have come, opens the next one and answers when every topic that somebody publishes is
+connected. What the graph said of a step 0 before that is kept for it. Stale data: a bag ends with the last message of its episode;
+what comes between two episodes is in neither. The time of entries in a bag is the graph's (``/clock``); analysis goes by step
+numbers and stamps. The node commands nothing.
+
+Parameters of the graph: ``record_data_dir``; private: ``record_scans`` (false), ``record_clock`` (false), ``record_topics`` ([]).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import rosgraph
+import rospy
+from agora_ros.names import ros_name
+from std_msgs.msg import String
+
+from agora.config import dump
+from agora_evaluation.bag import EpisodeBag, check_folder
+from agora_msgs.msg import Episode, EpisodeStatus
+from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse
+
+STEPPED = ("simulator/robots", "pedsim_simulator/pedestrians")
+"""Topics with a message for each physics step, whose number is known."""
+CONTACTS, STATUS, EPISODE = "simulator/contacts", "simulator/status", "task_generator_server/episode"
+PARAMETERS = "recorder/parameters"
+_LAST_WORDS = 2.0  # s of wall time that the last messages of an episode may take to come
+_CONNECT = 3.0  # s of wall time that publishers may take to connect
+
+
+def data_folder(setting: str, prefix: str) -> Path:
+    """The folder that ``record_data_dir`` means.
+
+    Args:
+        setting: a folder; ``auto:/more`` stands for a folder of this run, named ``prefix``, and ``more`` in it, as in Arena.
+        prefix: the time of the run's beginning.
+    """
+    if setting.startswith("auto:"):
+        return Path.cwd() / "data" / prefix / setting[len("auto:") :].lstrip("/")
+    return Path(setting).expanduser().absolute()
+
+
+def shared_prefix() -> str:
+    """The time at which this run began, which all recorders share by Arena's parameter ``/data_recorder_autoprefix``."""
+    prefix = rospy.get_param("/data_recorder_autoprefix", "")
+    if not prefix:
+        prefix = datetime.now().strftime("%y-%m-%d_%H-%M-%S")
+        rospy.set_param("/data_recorder_autoprefix", prefix)
+    return str(prefix)
+
+
+class RecorderNode:
+    """Writes bags; see the module."""
+
+    def __init__(self) -> None:
+        self.folder = data_folder(str(rospy.get_param("record_data_dir", "auto:")), shared_prefix())
+        self._scans = bool(rospy.get_param("~record_scans", False))
+        self._more = [str(topic) for topic in rospy.get_param("~record_topics", [])]
+        if rospy.get_param("~record_clock", False):
+            self._more.append("/clock")
+        self._bag: EpisodeBag | None = None
+        self._episode: Episode | None = None
+        self._status: EpisodeStatus | None = None
+        self._first: dict[str, Any] = {}
+        self._steps: dict[str, int] = {}
+        self._contacts = 0
+        self._heard = threading.Condition()
+        self._subscribers: dict[str, rospy.Subscriber] = {}
+        self._begun = threading.Lock()
+        self._closed = rospy.Publisher("recorder/bag", String, queue_size=10, latch=True)
+        for topic in (*STEPPED, CONTACTS, *self._more):
+            self._listen(topic)
+        self._subscribers[STATUS] = rospy.Subscriber(STATUS, EpisodeStatus, self._on_status, queue_size=100, tcp_nodelay=True)
+        self._left_over()
+        rospy.Service("recorder/begin", BeginEpisode, self._begin)
+        rospy.loginfo("recorder: bags of episodes go to %s", self.folder)
+
+    def _left_over(self) -> None:
+        for path in sorted(self.folder.glob("*.bag.active")) if self.folder.is_dir() else ():
+            rospy.logwarn("recorder: %s was never closed; what is in it can be read: agora bag %s", path.name, path)
+
+    def _listen(self, topic: str) -> None:
+        if topic not in self._subscribers:
+            self._subscribers[topic] = rospy.Subscriber(topic, rospy.AnyMsg, self._on_message, topic, tcp_nodelay=True)
+
+    def _on_message(self, message: rospy.AnyMsg, topic: str) -> None:
+        """Store a message; the first of an episode that has not begun here yet waits for its bag."""
+        with self._heard:
+            if topic in STEPPED:
+                step = step_of(message._buff)
+                if step == 0:
+                    self._first[topic] = message
+                    if self._steps.get(topic, 0) > 0:
+                        return
+                self._steps[topic] = step
+            elif topic == CONTACTS:
+                self._contacts += 1
+            if self._bag is not None:
+                self._bag.write(rospy.resolve_name(topic), message)
+            self._heard.notify_all()
+
+    def _on_status(self, status: EpisodeStatus) -> None:
+        """Store how the episode stands, and close its bag once it has ended and its last messages have come."""
+        with self._heard:
+            self._status = status
+            if self._bag is None or self._episode is None or status.number != self._episode.number:
+                return
+            self._bag.write(rospy.resolve_name(STATUS), status)
+        if status.done or status.interrupted:
+            threading.Thread(target=self._end, args=(self._bag,), daemon=True).start()
+
+    def _end(self, bag: EpisodeBag | None) -> None:
+        """Close a bag, if it still is the present one, when everything of its episode is in it."""
+        with self._heard:
+            self._heard.wait_for(self._complete, _LAST_WORDS)
+            if bag is None or bag is not self._bag:
+                return
+            self._bag = None
+        bag.close()
+        if not bag.problem:
+            self._closed.publish(str(bag.path))
+
+    def _complete(self) -> bool:
+        """Whether the messages of the last step and all contacts have come."""
+        status = self._status
+        if status is None or not status.done:
+            return True
+        steps = [self._steps[topic] for topic in STEPPED if topic in self._steps]
+        return all(step >= status.step for step in steps) and self._contacts >= sum(robot.contacts for robot in status.robots)
+
+    def _begin(self, request: Any) -> BeginEpisodeResponse:
+        """Answer ``recorder/begin``: the bag is open and everything that is published arrives in it."""
+        with self._begun:
+            self._end(self._bag)
+            episode = request.episode
+            try:
+                check_folder(self.folder)
+                bag = EpisodeBag(self.folder / f"{_file_name(episode)}.bag")
+            except OSError as error:
+                message = f"recorder: {self.folder}: cannot be written: {error.strerror or error}; choose another record_data_dir"
+                rospy.logerr(message)
+                return BeginEpisodeResponse(False, message)
+            bag.write(rospy.resolve_name(EPISODE), episode)
+            bag.write(rospy.resolve_name(PARAMETERS), String(dump(_plain(rospy.get_param("/")))))
+            self._open(bag, episode)
+            self._connect(episode)
+            return BeginEpisodeResponse(not bag.problem, bag.problem)
+
+    def _open(self, bag: EpisodeBag, episode: Episode) -> None:
+        """Let messages into a bag, those of step 0 that came before it first."""
+        with self._heard:
+            self._steps, self._contacts = {}, 0
+            for topic, message in self._first.items():
+                bag.write(rospy.resolve_name(topic), message)
+                self._steps[topic] = 0
+            if self._status is not None and self._status.number == episode.number:
+                bag.write(rospy.resolve_name(STATUS), self._status)
+            self._bag, self._episode = bag, episode
+
+    def _connect(self, episode: Episode) -> None:
+        """Listen to the topics of the robots, and wait until those that are published are connected."""
+        names = [ros_name(robot.name) for robot in episode.robots]
+        kinds = ["odom", "cmd_vel", "global_plan", "collision", "move_base_simple/goal", *(["scan"] if self._scans else [])]
+        wanted = {f"{name}/{kind}" for name in names for kind in kinds}
+        fixed = {*STEPPED, CONTACTS, STATUS, *self._more}
+        for topic in set(self._subscribers) - wanted - fixed:
+            self._subscribers.pop(topic).unregister()
+        for topic in sorted(wanted):
+            self._listen(topic)
+        published = {name for name, _ in rosgraph.Master(rospy.get_name()).getPublishedTopics("")}
+        missing = [t for t in self._subscribers if rospy.resolve_name(t) in published]
+        end = time.monotonic() + _CONNECT
+        with self._heard:
+            while missing and time.monotonic() < end:
+                missing = [t for t in missing if self._subscribers[t].get_num_connections() == 0]
+                self._heard.wait(0.01)
+        if missing:
+            rospy.logwarn("recorder: no connection to %s after %g s; they are missing in the bag", ", ".join(missing), _CONNECT)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._end(self._bag)
+
+
+def step_of(buffer: bytes) -> int:
+    """The field ``step`` behind the header of a serialised message."""
+    (frame,) = struct.unpack_from("<I", buffer, 12)
+    return int(struct.unpack_from("<I", buffer, 16 + frame)[0])
+
+
+def _file_name(episode: Any) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', episode.entry)}_{episode.number}"
+
+
+def _plain(parameters: Any) -> Any:
+    """Parameters as plain data; what YAML has no word for as text."""
+    if isinstance(parameters, dict):
+        return {str(key): _plain(value) for key, value in parameters.items()}
+    if isinstance(parameters, list):
+        return [_plain(value) for value in parameters]
+    finite = isinstance(parameters, float) and parameters - parameters == 0
+    return parameters if finite or isinstance(parameters, bool | int | str) else str(parameters)

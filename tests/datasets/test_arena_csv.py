@@ -1,0 +1,86 @@
+"""Folders as Arena 3.0's recorder writes them, with its times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agora.benchmark.job import metrics
+from agora.core.recording import Outcome
+from agora.datasets.recorded import Unsaid, read_all
+from agora.errors import InputError
+
+TIMES = (12.25, 12.75, 13.5, 14.25)
+
+
+def arena_time(seconds):
+    """What ``secs * 10e9 + nsecs`` gives."""
+    return int(seconds) * 10e9 + round(seconds % 1 * 1e9)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two episodes of a burger, 0.4 m/s eastward, past one pedestrian who leaves; the first ends at its goal."""
+    place = tmp_path / "jackal_0"
+    place.mkdir()
+    odom, people, marks = ["time,data"], ["time,data"], ["time,episode"]
+    for episode in (0, 1):
+        for k, t in enumerate(TIMES):
+            time = arena_time(t + 100 * episode)
+            position = [round(0.4 * (t - TIMES[0]), 3), 1.5 + episode, 0.0]
+            odom.append(f'{time},"{ {"position": position, "velocity": [0.4, 0.0, 0.0]} }"')
+            crowd = [
+                {"id": "p1", "type": "adult", "social_state": "Walking", "position": [k, 2.5], "theta": 0.3, "destination": [9, 9]}
+            ]
+            people.append(f'{time},"{crowd if k < 3 else []}"')
+            marks.append(f"{time},{episode}")
+    (place / "odom.csv").write_text("\n".join(odom) + "\n")
+    (place / "pedsim_agents_data.csv").write_text("\n".join(people) + "\n")
+    (place / "episode.csv").write_text("\n".join(marks) + "\n")
+    (place / "start_goal.csv").write_text('episode,start,goal\n0,"[0, 1.5, 0]","[0.9, 1.5, 0]"\n1,"[0, 2.5, 0]","[7.0, 2.5, 0]"\n')
+    (place / "params.yaml").write_text(
+        "model: burger\nmap_file: map_empty\nlocal_planner: teb\ninter_planner: polite\nnamespace: /sim/burger\n"
+    )
+    return place
+
+
+def test_times_are_seconds_again_and_metrics_follow(folder):
+    first, second = read_all([folder.parent], Unsaid())
+    recording = first.robots[0].recording
+    assert recording.time.tolist() == [0.0, 0.5, 1.25, 2.0]
+    value = {m.name: first.robots[0].measure(m) for m in metrics()}
+    assert value["velocity_average"] == pytest.approx(0.4) and value["time_to_goal"] == pytest.approx(2.0)
+    assert (recording.outcome, second.robots[0].recording.outcome) == (Outcome.REACHED, Outcome.TIMEOUT)
+    assert first.robots[0].planner == "teb+polite" and first.entry == "arena/sim_burger/0"
+    assert value["collisions"] is None and value["closest_pedestrian_distance_min"] == pytest.approx(
+        1.0 - 0.3 - recording.radius, abs=0.6
+    )
+    assert recording.map is not None and recording.map.name == "map_empty"
+
+
+def test_pedestrians_who_leave_are_absent(folder):
+    recording = read_all([folder], Unsaid())[0].robots[0].recording
+    assert recording.pedestrian_present[:, 0].tolist() == [True, True, True, False]
+    assert recording.pedestrian_velocity[1, 0].tolist() == pytest.approx([1.6, 0.0], abs=0.3)
+    assert np.allclose(recording.pedestrian_heading[:3, 0], 0.3)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("odom.csv", "time,data", "time,odom", r"odom\.csv:1: expected the header 'time,data'"),
+        ("odom.csv", "120250000000.0", "129999999999.0", r"odom\.csv:2: time: .*nanoseconds below 10\^9"),
+        ("odom.csv", "'velocity': [0.4", "'velocity': [nan", r"odom\.csv:2: data: cannot be read"),
+        ("odom.csv", "'position'", "'place'", r"odom\.csv:2: data: expected position and velocity"),
+        ("odom.csv", "120750000000.0", "110500000000.0", r"odom\.csv:3: before the first line of episode\.csv"),
+        ("episode.csv", ",0", ",zero", r"episode\.csv:2: episode: expected an integer, got 'zero'"),
+        ("start_goal.csv", "[0.9, 1.5, 0]", "[0.9]", r"start_goal\.csv:2: goal: expected 2 finite numbers"),
+        ("pedsim_agents_data.csv", "'theta'", "'angle'", r"pedsim_agents_data\.csv:2: data: expected a list of pedestrians"),
+    ],
+)
+def test_errors_name_file_and_line(folder, file, old, new, message):
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message):
+        read_all([folder], Unsaid())

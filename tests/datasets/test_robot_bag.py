@@ -1,0 +1,126 @@
+"""Bags of a robot that knows nothing of Agora, written here without ROS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agora.benchmark.job import metrics
+from agora.benchmark.played import write_played
+from agora.core.recording import Outcome
+from agora.datasets.recorded import Unsaid, read_all
+from agora.errors import InputError
+from agora.learning.demonstrations import read_demonstrations, write_demonstrations
+
+RADIUS, SPEED, SAMPLES = 2.0, 0.5, 101
+
+
+def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unordered=False):
+    """Half of a circle of 2 m at 0.5 m/s, seen from an odometry frame at (3, -1) that is turned by 90 degrees."""
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS1_NOETIC)
+    store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms", "tf2_msgs/msg/TFMessage"))
+    of = {
+        name.rpartition("/")[2]: kind for name, kind in store.types.items() if not name.startswith("std_msgs") or "Header" in name
+    }
+
+    def header(time, frame="odom"):
+        return of["Header"](0, of["Time"](int(time), round(time % 1 * 1e9)), frame)
+
+    def pose(x, y, heading):
+        return of["Pose"](of["Point"](x, y, 0.0), of["Quaternion"](0.0, 0.0, np.sin(heading / 2), np.cos(heading / 2)))
+
+    def twist(v, omega):
+        return of["Twist"](of["Vector3"](v, 0.0, 0.0), of["Vector3"](0.0, 0.0, omega))
+
+    with Writer(path) as writer:
+        topics = {}
+
+        def write(topic, message, time):
+            if topic not in topics:
+                topics[topic] = writer.add_connection(topic, message.__msgtype__, typestore=store)
+            writer.write(topics[topic], round(time * 1e9), store.serialize_ros1(message, message.__msgtype__))
+
+        if place:
+            grid = np.zeros((60, 80), np.int8)
+            grid[0], grid[:, 0], grid[5, 5] = 100, 100, -1
+            info = of["MapMetaData"](of["Time"](0, 0), 0.25, 80, 60, pose(-10.0, -8.0, 0.0))
+            write("/map", of["OccupancyGrid"](header(0, "map"), info, grid.ravel()), 5.0)
+        if shift:
+            move = of["Transform"](of["Vector3"](3.0, -1.0, 0.0), of["Quaternion"](0.0, 0.0, np.sin(np.pi / 4), np.cos(np.pi / 4)))
+            write("/tf", of["TFMessage"]([of["TransformStamped"](header(5, "map"), "odom", move)]), 5.0)
+        if goal:
+            write("/move_base_simple/goal", of["PoseStamped"](header(5, "map"), pose(-1.0, -1.0, 0.0)), 5.0)
+        omega = SPEED / RADIUS
+        for k, time in enumerate(np.linspace(0.0, np.pi / omega, SAMPLES)):
+            turned = omega * time
+            here = pose(RADIUS * np.sin(turned), RADIUS * (1 - np.cos(turned)), turned)
+            covered, stamp = np.zeros(36), 5.0 - time if unordered and k == 7 else 5.0 + time
+            for name in robots:
+                odometry = of["Odometry"](
+                    header(stamp),
+                    "base",
+                    of["PoseWithCovariance"](here, covered),
+                    of["TwistWithCovariance"](twist(SPEED, omega), covered),
+                )
+                write(f"{name}/odom", odometry, 5.0 + time)
+                beams = np.full(4, 1.0 + k, np.float32)
+                scan = of["LaserScan"](header(stamp), -0.5, 1.0, 0.25, 0.0, 0.1, 0.0, 9.0, beams, np.zeros(0, np.float32))
+                write(f"{name}/scan", scan, 5.0 + time)
+                write(f"{name}/cmd_vel", twist(float(k), omega), 5.0 + time)
+    return path
+
+
+def values(played):
+    return {m.name: played.robots[0].measure(m) for m in metrics()}
+
+
+def test_what_can_be_computed_of_half_a_circle_is_and_the_rest_is_missing(tmp_path):
+    (played,) = read_all([write_drive(tmp_path / "drive.bag")], Unsaid.of("jackal", "", ""))
+    recording, value = played.robots[0].recording, values(played)
+    assert np.allclose(recording.pose[0], [3.0, -1.0, np.pi / 2]) and np.allclose(recording.pose[-1, :2], [-1.0, -1.0])
+    assert np.allclose(recording.pose[-1, 2], -np.pi / 2) and recording.outcome is Outcome.REACHED
+    assert value["path_length"] == pytest.approx(np.pi * RADIUS, rel=1e-3)
+    assert value["velocity_average"] == pytest.approx(SPEED, rel=1e-3)
+    assert value["curvature_average"] == pytest.approx(1 / RADIUS, rel=1e-3)
+    assert value["time_to_goal"] == pytest.approx(np.pi * RADIUS / SPEED) and value["path_length_ratio"] is not None
+    assert value["clearing_distance_min"] is not None
+    assert value["collisions"] is value["closest_pedestrian_distance_min"] is value["planning_time"] is None
+    assert any("no word of pedestrians" in note for note in played.notes)
+
+
+def test_without_goal_and_map_the_outcome_is_unknown_and_results_are_written_all_the_same(tmp_path):
+    path = write_drive(tmp_path / "drive.bag", goal=False, place=False, shift=False)
+    (played,) = read_all([path], Unsaid())
+    value = values(played)
+    assert value["path_length"] == pytest.approx(np.pi * RADIUS, rel=1e-3)
+    assert value["success"] is value["spl"] is value["clearing_distance_min"] is value["timeout"] is None
+    (row,) = write_played(tmp_path / "run", [played])
+    assert (row["outcome"], row["clipped"], row["success"]) == ("unknown", None, None)
+    (given,) = read_all([path], Unsaid.of("", "0.1,4.0", "teb"))
+    assert given.robots[0].recording.outcome is Outcome.REACHED and given.robots[0].planner == "teb"
+
+
+def test_samples_whose_clock_goes_back_are_left_out(tmp_path):
+    (played,) = read_all([write_drive(tmp_path / "drive.bag", unordered=True)], Unsaid())
+    time = played.robots[0].recording.time
+    assert len(time) == SAMPLES - 1 and (np.diff(time) > 0).all()
+
+
+def test_odometry_of_two_robots_is_refused(tmp_path):
+    with pytest.raises(InputError, match="expected one robot in a bag"):
+        read_all([write_drive(tmp_path / "two.bag", robots=("/a", "/b"))], Unsaid())
+
+
+def test_a_demonstration_pairs_each_scan_with_the_command_that_answered_it(tmp_path):
+    path = write_drive(tmp_path / "drive.bag", shift=False)
+    (named,) = read_demonstrations(path).values()
+    assert named["scan"].shape == (SAMPLES, 4) and (named["scan"][:, 0] == 1.0 + named["command"][:, 0]).all()
+    assert np.allclose(named["angles"], [-0.5, -0.25, 0.0, 0.25]) and named["time"][0] == 0.0
+    assert np.allclose(named["local_goal"][0], [-1.0, -1.0])
+    assert np.allclose(np.hypot(*named["local_goal"].T), np.hypot(*(named["pose"][:, :2] - [-1.0, -1.0]).T), atol=1e-5)
+    (written,) = write_demonstrations([path], tmp_path / "learn")
+    with np.load(written) as file:
+        assert written.name == "drive.robot.npz" and file["command"].tobytes() == named["command"].tobytes()

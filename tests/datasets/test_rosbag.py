@@ -1,0 +1,133 @@
+"""Bags of Agora's recorder, read without ROS; ``python -m tests.ros.bags`` writes the one that is read here anew."""
+
+from __future__ import annotations
+
+import logging
+import random
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.played import recordings, small_suite
+from tests.suites import fingerprint, planners
+
+from agora.benchmark import store
+from agora.benchmark.job import Job, Plan, write
+from agora.benchmark.kept import interrupted, report
+from agora.benchmark.kept import recordings as kept_recordings
+from agora.benchmark.played import write_played
+from agora.core.recording import Outcome
+from agora.datasets.bagfile import Bag, _decoder
+from agora.datasets.recorded import Unsaid, read_all
+from agora.datasets.rosbag import read_episode
+from agora.errors import InputError, ResultsError
+
+BAG = Path(__file__).parent / "bags" / "two_robots.bag"
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory):
+    """A bag whose recorder was killed after a third of its bytes."""
+    path = tmp_path_factory.mktemp("cut") / "two_robots.bag.active"
+    path.write_bytes(BAG.read_bytes()[: BAG.stat().st_size // 3])
+    return path
+
+
+def test_a_bag_gives_the_recording_of_the_same_episode_in_this_process_to_the_bit(tmp_path):
+    ours = recordings(small_suite(tmp_path / "room"), "helbing", 1, "go_to_goal")
+    played = read_episode(BAG)
+    assert [r.outcome for r in ours] == [Outcome.WALL_COLLISION, Outcome.TIMEOUT] and ours[0].contacts
+    assert [fingerprint(robot.recording) for robot in played.robots] == [fingerprint(recording) for recording in ours]
+    assert played.robots[0].recording.pedestrian_state is not None
+
+
+def test_rows_and_recordings_of_a_bag_are_those_of_a_benchmark_to_the_byte(tmp_path):
+    suite = small_suite(tmp_path / "room")
+    plan, job = Plan(suite, planners("go_to_goal"), tmp_path / "here"), Job("helbing", "go_to_goal", (1,))
+    write(plan, job, {1: suite.start("helbing", 1)}, [(1, recordings(suite, "helbing", 1, "go_to_goal"))])
+    write_played(tmp_path / "bag", [read_episode(BAG)])
+    for part in ("episodes", "trajectories"):
+        (mine,), (theirs,) = (list((tmp_path / folder / part).iterdir()) for folder in ("here", "bag"))
+        assert mine.read_bytes() == theirs.read_bytes()
+
+
+def test_results_of_a_bag_have_a_report_and_the_exact_map(tmp_path):
+    write_played(tmp_path / "run", read_all([BAG], Unsaid()))
+    key = "small/helbing/1/go_to_goal/0"
+    kept = kept_recordings(tmp_path / "run", [key])[key]
+    original = read_episode(BAG).robots[0].recording.map
+    assert kept.map is not None and original is not None
+    assert kept.map.occupied.tobytes() == original.occupied.tobytes() and kept.map.origin == (-4.3, 2.1)
+    assert "wall collision" in report(tmp_path / "run").read_text()
+    with pytest.raises(ResultsError, match="holds a run already"):
+        write_played(tmp_path / "run", read_all([BAG], Unsaid()))
+
+
+def test_a_bag_that_was_cut_off_gives_what_is_in_it_and_no_row(cut, tmp_path, caplog):
+    whole, played = read_episode(BAG).robots[1].recording, read_episode(cut)
+    known = played.robots[1].recording
+    assert "cut off" in caplog.text and "the bag ends before" in played.interrupted
+    assert 5 < len(known.time) < len(whole.time)
+    last = len(known.time) - 1  # the last one may lie between two control steps
+    assert known.pose[:last].tobytes() == whole.pose[:last].tobytes()
+    assert write_played(tmp_path / "run", [played]) == []
+    assert "the bag ends before" in interrupted(tmp_path / "run")["small/helbing/1/go_to_goal/1"]
+
+
+def test_of_two_bags_of_an_episode_the_one_that_ended_counts(cut, tmp_path):
+    folder = tmp_path / "bags"
+    folder.mkdir()
+    shutil.copy(cut, folder / "a.bag.active")
+    shutil.copy(BAG, folder / "b.bag")
+    episodes = read_all([folder], Unsaid(planner="mine"))
+    rows = write_played(tmp_path / "run", episodes)
+    assert [(row["planner"], row["outcome"]) for row in rows] == [("mine", "wall_collision"), ("mine", "timeout")]
+    assert interrupted(tmp_path / "run") == {} and len(store.read_rows(tmp_path / "run" / "timing")) == 2
+
+
+def test_every_cut_leaves_the_messages_before_it(tmp_path, caplog):
+    caplog.set_level(logging.ERROR)
+    data, path = BAG.read_bytes(), tmp_path / "x.bag"
+    whole = [message.data for message in Bag(BAG).messages()]
+    for end in (13, 14, 4117, 4200, 5000, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:end])
+        bag = Bag(path)
+        left = [message.data for message in bag.messages()]
+        assert left == whole[: len(left)] and (bag.cut or len(left) in (0, len(whole)))
+
+
+def test_damaged_bags_give_errors_of_agora_and_no_others(tmp_path, caplog):
+    caplog.set_level(logging.CRITICAL)
+    data, path, rng = BAG.read_bytes(), tmp_path / "x.bag", random.Random(5)
+    ends: Counter[str] = Counter()
+    for _ in range(40):
+        wrong = bytearray(data)
+        for _ in range(rng.randint(1, 20)):
+            wrong[rng.randrange(13, len(wrong))] = rng.randrange(256)
+        path.write_bytes(bytes(wrong))
+        try:
+            ends["interrupted" if read_episode(path).interrupted else "whole"] += 1
+        except InputError:
+            ends["error"] += 1
+    assert ends["error"] + ends["interrupted"] > 10
+
+
+def test_what_is_no_bag_is_refused_by_name(tmp_path):
+    (tmp_path / "x.bag").write_bytes(b"#ROSBAG V1.2\nold")
+    with pytest.raises(InputError, match=r"x\.bag: no bag of ROS 1; expected a file that begins with '#ROSBAG V2.0'"):
+        read_all([tmp_path / "x.bag"], Unsaid())
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_all([tmp_path / "y.bag"], Unsaid())
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no bag"):
+        read_all([tmp_path / "empty"], Unsaid())
+
+
+def test_without_rosbags_the_error_says_what_to_install(monkeypatch):
+    _decoder.cache_clear()
+    monkeypatch.setitem(sys.modules, "rosbags.typesys", None)
+    with pytest.raises(InputError, match=r"pip install 'agora-nav\[ros\]'"):
+        read_episode(BAG)
+    _decoder.cache_clear()

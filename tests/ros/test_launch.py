@@ -1,0 +1,188 @@
+"""The launch files, the robots' descriptions on a real roscore, and RViz on a screen that nobody sees."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import roslaunch
+import rospkg
+import rospy
+import tf2_ros
+import yaml
+from agora_bringup.arguments import CHOICES, NEEDS, check
+from agora_bringup.descriptions import frames
+from agora_bringup.windows import configuration, filled
+from rosgraph_msgs.msg import Clock
+
+from agora.errors import InputError
+from agora.robots.body import body
+from agora.robots.model import load_robot, robot_names
+from agora.robots.urdf import urdf
+from agora_msgs.msg import Episode, Map, Robot
+
+LAUNCH = Path(__file__).parents[2] / "launch" / "start_arena.launch"
+EVERYWHERE = {"simulator", "map_generator", "pedsim_simulator", "task_generator_server", "robots"}
+
+
+def loaded(*arguments, file=LAUNCH):
+    """What roslaunch would start."""
+    return roslaunch.config.load_config_default([(str(file), list(arguments))], None, verbose=False)
+
+
+def started(*arguments, file=LAUNCH):
+    return {node.name for node in loaded(*arguments, file=file).nodes}
+
+
+def value(config, name):
+    return config.params[name].value
+
+
+def test_the_launch_file_starts_the_whole_graph_and_every_argument_is_a_parameter_of_its_name():
+    config = loaded("model:=jackal", "timeout:=31", "tm_modules:=staged,rviz_ui", "sfm:=orca")
+    assert {node.name for node in config.nodes} == EVERYWHERE | {"navigation", "rviz"}
+    assert [value(config, f"/{name}") for name in ("model", "timeout", "tm_modules", "sfm")] == [
+        "jackal",
+        31,
+        "staged,rviz_ui",
+        "orca",
+    ]
+    assert value(config, "/local_planner") == "dwa" and value(config, "/use_sim_time") is True
+
+
+def test_the_path_of_the_file_and_the_name_of_the_package_start_the_same():
+    share = Path(rospkg.RosPack().get_path("agora_bringup")) / "launch" / "start_arena.launch"
+    assert started("headless:=2", file=share) == started("headless:=2")
+
+
+def test_every_argument_of_arena_3_is_accepted():
+    names = (
+        "simulator model local_planner inter_planner agent_name robot_setup_file tm_robots tm_obstacles tm_modules map_file "
+        "map_path world_file entity_manager sfm headless show_rviz visualization rviz_file complexity record_data record_data_dir "
+        "benchmark_resume timeout desired_resets auto_reset reset_remove_all development_mode headless_unity time_scale"
+    )
+    declared = {arg.get("name") for arg in ElementTree.parse(LAUNCH).getroot().iter("arg")}
+    assert set(names.split()) <= declared
+
+
+@pytest.mark.parametrize(
+    ("headless", "show_rviz", "visualization"), itertools.product("012", ("true", "false"), ("rviz", "flatland"))
+)
+def test_windows_are_opened_as_headless_and_show_rviz_say(headless, show_rviz, visualization):
+    wanted = headless != "2" and show_rviz == "true" and visualization == "rviz"
+    names = started(f"headless:={headless}", f"show_rviz:={show_rviz}", f"visualization:={visualization}")
+    assert names == EVERYWHERE | {"navigation"} | ({"rviz"} if wanted else set())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more"),
+    [
+        (["navigation:=external"], set()),
+        (["navigation:=external", "robot_setup_file:=two"], {"navigation"}),
+        (["record_data:=true"], {"navigation", "recorder"}),
+        (["synchronous:=true", "seed:=7"], {"navigation"}),
+        (["complexity:=1", "time_scale:=3"], {"navigation"}),
+    ],
+)
+def test_parts_are_started_where_they_are_asked_for(arguments, more):
+    assert started("headless:=2", *arguments) == EVERYWHERE | more
+
+
+def test_parts_that_can_come_back_are_started_again_and_a_limited_run_ends_with_its_last_episode():
+    nodes = {node.name: node for node in loaded("record_data:=true", "episodes:=3").nodes}
+    again = {name for name, node in nodes.items() if node.respawn}
+    assert again == {"simulator", "pedsim_simulator", "map_generator", "navigation", "recorder", "robots"}
+    assert nodes["task_generator_server"].required
+    assert not {node.name: node for node in loaded().nodes}["task_generator_server"].required
+
+
+def test_two_graphs_in_groups_have_their_own_nodes_parameters_clocks_and_frames(tmp_path):
+    both = tmp_path / "both.launch"
+    inside = f'<include file="{LAUNCH}"><arg name="headless" value="2"/><arg name="model" value="{{model}}"/></include>'
+    group = f'<group ns="{{ns}}">{inside}</group>'
+    both.write_text(f"<launch>{group.format(ns='one', model='jackal')}{group.format(ns='two', model='go1')}</launch>")
+    config = loaded(file=both)
+    assert {node.namespace for node in config.nodes} == {"/one/", "/two/"}
+    assert (value(config, "/one/model"), value(config, "/two/model")) == ("jackal", "go1")
+    for node in config.nodes:
+        assert {("/clock", "clock"), ("/tf", "tf"), ("/tf_static", "tf_static")} <= set(map(tuple, node.remap_args))
+
+
+def arguments(**changes):
+    return dict(zip(CHOICES, ("native", "agora", "1", "false"), strict=True)) | changes
+
+
+def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
+    check(arguments())
+    monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: None)
+    for (name, choice), package in NEEDS.items():
+        with pytest.raises(InputError, match=f"{name}:={choice} needs the ROS package {package}"):
+            check(arguments(**{name: choice}))
+    with pytest.raises(InputError, match="complexity:=3"):
+        check(arguments(complexity="3"))
+    with pytest.raises(InputError, match="did you mean 'native'"):
+        check(arguments(simulator="nativ"))
+    monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: "/somewhere")
+    with pytest.raises(InputError, match="gazebo cannot be stepped"):
+        check(arguments(simulator="gazebo", synchronous="True"))
+
+
+def test_roslaunch_stops_at_what_is_refused_with_a_line_that_says_why(master):
+    command = ["roslaunch", str(LAUNCH), "simulator:=gzebo", "--nodes"]
+    done = subprocess.run(command, env=master.env, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "agora: no simulator called 'gzebo'; did you mean 'gazebo'?" in done.stderr.splitlines()
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_static_frames_are_those_of_the_urdf(name):
+    model = load_robot(name)
+    told = {t.child_frame_id: t for t in frames("r_2", urdf(model))}
+    assert {t.header.frame_id for t in told.values()} == {"r_2/base_link"}
+    if model.lidar:
+        place = told[f"r_2/{model.sensor_frame}"].transform.translation
+        assert (place.x, place.y, place.z) == pytest.approx((model.lidar.x, model.lidar.y, body(model).scan_height))
+
+
+def episode(**models):
+    return Episode(number=1, robots=[Robot(name=name, model=model) for name, model in models.items()])
+
+
+@pytest.mark.parametrize("state_publisher", [True, False], ids=["robot_state_publisher", "the node itself"])
+def test_the_robots_of_an_episode_are_described_and_their_frames_told(graph, launch_node, wait_until, state_publisher):
+    clock, now = rospy.Publisher("/clock", Clock, queue_size=1), itertools.count(1)
+
+    def tick():
+        clock.publish(rospy.Time(0.1 * next(now)))
+
+    buffer = tf2_ros.Buffer(debug=False)
+    listener = tf2_ros.TransformListener(buffer)
+    node = launch_node("agora_bringup", "robots", state_publisher=state_publisher)
+    say = graph.publisher("task_generator_server/episode", Episode, latch=True)
+    say.publish(episode(f1="f1tenth", burger="burger"))
+    wait_until(lambda: rospy.has_param(graph.name("burger/robot_description")), "the description of burger")
+    assert rospy.get_param(graph.name("f1/robot_description")) == urdf(load_robot("f1tenth"))
+    for parent, child in (("f1/base_link", "f1/laser"), ("burger/base_link", "burger/base_scan")):
+        wait_until(lambda p=parent, c=child: tick() or buffer.can_transform(p, c, rospy.Time(0)), f"the frame {child}\n{node.log}")
+    found = buffer.lookup_transform("f1/base_link", "f1/laser", rospy.Time(0)).transform.translation
+    assert found.x == pytest.approx(load_robot("f1tenth").lidar.x)
+    listener.unregister()
+    clock.unregister()
+
+
+def test_rviz_shows_every_robot_and_names_the_first_where_only_one_can_be():
+    begun = episode(jackal_0="jackal", jackal_1="jackal", go1="go1")
+    begun.map = Map(resolution=0.1, origin_x=-3.0, origin_y=5.0, rows=100, columns=400)
+    tree = yaml.safe_load(filled(configuration("nav").read_text(), begun))["Visualization Manager"]
+    view = tree["Views"]["Current"]
+    assert (view["X"], view["Y"]) == pytest.approx((17.0, 10.0))
+    assert view["Scale"] * 40.0 < 1000
+    groups = [display for display in tree["Displays"] if display["Class"] == "rviz/Group"]
+    assert [group["Name"] for group in groups] == ["jackal_0", "jackal_1", "go1"]
+    topics = [[d["Topic"] for d in group["Displays"] if d["Class"] == "rviz/LaserScan"] for group in groups]
+    assert topics == [["jackal_0/scan"], ["jackal_1/scan"], ["go1/scan"]]
+    with pytest.raises(InputError, match="did you mean 'nav'"):
+        configuration("naw")

@@ -1,0 +1,85 @@
+"""RViz on a screen that nobody sees: what is dragged with the mouse arrives as a goal, and what is told is drawn."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from agora_ros.conversions import heading_of
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import OccupancyGrid
+from PIL import Image
+from rosgraph_msgs.msg import Clock
+from rospy import Time
+
+from agora_msgs.msg import Episode, Robot
+
+PROGRAMS = ("Xvfb", "openbox", "xdotool", "import", "rviz")
+WIDTH, HEIGHT = 1500, 960
+
+
+def missing():
+    return [name for name in PROGRAMS if not shutil.which(name)]
+
+
+pytestmark = pytest.mark.skipif(bool(missing()) and os.environ.get("CI") != "true", reason=f"needs {', '.join(PROGRAMS)}")
+
+
+@pytest.fixture
+def screen(tmp_path, wait_until):
+    """A display with a window manager; what is called there sees it as its screen."""
+    read, write = os.pipe()
+    size = f"{WIDTH}x{HEIGHT}x24"
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL
+    )
+    os.close(write)
+    with os.fdopen(read) as told:
+        number = told.readline().strip()
+    env = dict(os.environ, DISPLAY=f":{number}", HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path))
+    manager = subprocess.Popen(["openbox"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield lambda *command: subprocess.run(command, env=env, capture_output=True, text=True, check=False).stdout.strip()
+    for process in (manager, server):
+        process.terminate()
+        process.wait(10)
+
+
+def picture(screen, path: Path) -> np.ndarray:
+    screen("import", "-window", "root", str(path))
+    return np.asarray(Image.open(path).convert("RGB")).astype(int)
+
+
+def test_a_goal_dragged_in_rviz_arrives_and_the_map_is_drawn(graph, launch_node, screen, wait_until, monkeypatch, tmp_path):
+    monkeypatch.setitem(graph.master.env, "DISPLAY", screen("printenv", "DISPLAY"))
+    monkeypatch.setitem(graph.master.env, "LIBGL_ALWAYS_SOFTWARE", "1")
+    say = graph.publisher("task_generator_server/episode", Episode, latch=True, listeners=0)
+    say.publish(Episode(number=1, robots=[Robot(name="burger", model="burger")]))
+    grid = OccupancyGrid(data=[100] * 200 * 300)
+    grid.header.frame_id, grid.info.resolution, grid.info.width, grid.info.height = "map", 0.1, 300, 200
+    graph.publisher("map", OccupancyGrid, latch=True, listeners=0).publish(grid)
+    clock = graph.publisher("/clock", Clock, listeners=0)
+    goals = graph.hear("move_base_simple/goal", PoseStamped)
+    node = launch_node("agora_bringup", "show", name="rviz")
+    window = wait_until(lambda: screen("xdotool", "search", "--name", "RViz$"), f"the window of RViz\n{node.log}").split()[-1]
+    wait_until(lambda: clock.get_num_connections() > 0, "RViz")
+    clock.publish(Time(1.0))
+    screen("xdotool", "windowactivate", "--sync", window, "windowsize", "--sync", window, "1400", "900")
+    black = lambda: (picture(screen, tmp_path / "rviz.png")[200:700, 600:1300].max(-1) < 30).mean()  # noqa: E731
+    wait_until(lambda: black() > 0.2, "the map, which is black, to be drawn")
+
+    def drag():
+        screen("xdotool", "windowactivate", "--sync", window, "key", "g")
+        for moves in ("900 500 sleep 0.3 mousedown 1", "900 440", "900 400 sleep 0.2 mouseup 1"):
+            screen("xdotool", "mousemove", *moves.split(), "sleep", "0.2")
+        if keep := os.environ.get("AGORA_SCREENSHOTS"):
+            picture(screen, Path(keep) / "rviz.png")
+        return len(goals)
+
+    wait_until(drag, "a goal that was dragged upwards")
+    assert goals[0].header.frame_id == "map"
+    assert heading_of(goals[0].pose.orientation) == pytest.approx(math.pi / 2, abs=0.05)
