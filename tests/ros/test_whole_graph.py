@@ -21,12 +21,12 @@ def test_episodes_survive_the_death_of_every_part_in_the_middle(graph: Any, laun
         graph.param(name, value)
     numbers, statuses = graph.hear("scenario_reset", Int16), graph.hear("simulator/status", EpisodeStatus)
     finished = graph.hear("scenario_finished", Empty)
-    nodes = {node: launch_node(package, node) for package, node in NODES.items()}
+    nodes = {node: launch_node(package, node, f"{node}_node") for package, node in NODES.items()}
     server = launch_node("agora_task_generator", "task_generator_server", patience=300.0, episodes=2, RANDOM_dynamic_max=6)
     for count, (package, name) in enumerate(list(NODES.items())[:3], 1):
         wait_until(lambda count=count: server.log.count("episode 1: ") == count, f"begin {count}\n{server.log}", 240)
         nodes[name].kill()
-        nodes[name] = launch_node(package, name)
+        nodes[name] = launch_node(package, name, f"{name}_node")
         wait_until(lambda count=count: server.log.count("was interrupted") >= count, f"a word about {name}\n{server.log}", 30)
     wait_until(lambda: server.log.count("episode 1: ") >= 4, f"episode 1 after three deaths\n{server.log}", 240)
     finished.wait(1, 240)
