@@ -67,4 +67,5 @@ def test_pedestrians_go_on_where_they_are_by_their_identity() -> None:
     moved = start.moved(np.array([start.id[1], 99]), np.array([[1.5, 2.5], [0, 0]]), np.zeros((2, 2)), np.array([0.25, 0.0]))
     assert moved.position[1].tolist() == [1.5, 2.5] and moved.heading[1] == 0.25
     assert np.array_equal(moved.position[2:], start.position[2:])
-    assert len(PedestrianStarts.none().moved(*(np.zeros((0, 2)),) * 4).id) == 0
+    nobody = PedestrianStarts.none().moved(np.zeros(0, np.int32), np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0))
+    assert len(nobody.id) == 0
