@@ -16,7 +16,7 @@ from agora.cli import main
 from agora.config import dump
 from tests.suites import suite, write_world
 
-COMMANDS = ["bench", "run", "report", "list", "doctor", "data", "data status", "data import"]
+COMMANDS = ["bench", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
 COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export", "import", "import arena"]
 
 
@@ -81,6 +81,13 @@ def test_what_can_be_named_is_listed_for_people_and_machines(agora):
     assert {"helbing", "orca"} <= set(listed["crowd_models"]) and "folder" in listed["worlds"] and "success" in listed["metrics"]
     assert all(f"{kind}: " in text for kind in listed)
     assert json.loads(agora("list", "robots", "--json")[1]) == {"robots": listed["robots"]}
+
+
+def test_the_description_of_a_robot_is_printed_for_rviz_and_for_gazebo(agora):
+    assert agora("robot", "jackal")[1].startswith('<?xml version="1.0"?>\n<robot name="jackal">')
+    assert '<sdf version="1.6">' in agora("robot", "jackal", "--format", "sdf")[1]
+    code, _, problem = agora("robot", "jackal", "--format", "xacro")
+    assert code == 2 and "expected urdf or sdf" in problem
 
 
 def test_the_doctor_says_what_is_there_and_fails_where_something_is_missing(agora, monkeypatch):

@@ -253,6 +253,22 @@ def list_(
 
 
 @app.command()
+def robot(
+    name: Annotated[str, typer.Argument(help="A robot's name (agora list robots) or file.")],
+    kind: Annotated[str, typer.Option("--format", help="urdf or sdf.")] = "urdf",
+) -> None:
+    """Print the description of a robot: URDF for RViz and MuJoCo, SDF for Gazebo 11."""
+    from agora.errors import InputError
+    from agora.robots.model import load_robot
+    from agora.robots.sdf import sdf
+    from agora.robots.urdf import urdf
+
+    if kind not in ("urdf", "sdf"):
+        raise InputError(f"--format: expected urdf or sdf, got {kind!r}")
+    typer.echo((urdf if kind == "urdf" else sdf)(load_robot(name)), nl=False)
+
+
+@app.command()
 def doctor() -> None:
     """Say what this machine has and what is missing."""
     from agora.doctor import examine

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
+
+UPSTREAMS = {
+    "robot_state_publisher": ("frames on the robots; without it agora_bringup tells them", "apt install ros-robot-state-publisher"),
+    "rviz": ("windows", "apt install rviz"),
+    "joy": ("teleoperation by joystick", "build it: .rosinstall"),
+    "amcl": ("complexity:=2", "build it: .rosinstall, navigation"),
+    "mbf_costmap_nav": ("navigation:=mbf", "build it: .rosinstall, move_base_flex"),
+    "flatland_server": ("simulator:=flatland", "build it: .rosinstall, flatland"),
+    "gazebo_ros": (
+        "simulator:=gazebo",
+        "build it: .rosinstall, gazebo_ros_pkgs; or use a machine with Gazebo 11 on the same roscore",
+    ),
+    "ros_tcp_endpoint": ("simulator:=unity", "build it: .rosinstall, ROS-TCP-Endpoint"),
+}
+"""ROS packages of others that the graph can use: what for, and how to get them."""
 
 
 def examine() -> Iterator[tuple[str, bool]]:
@@ -22,6 +39,8 @@ def examine() -> Iterator[tuple[str, bool]]:
     yield f"screen for --live: {'yes' if os.environ.get('DISPLAY') else 'no (pictures and video need none)'}", True
     yield f"gcc for make bench: {shutil.which('gcc') or 'no (only the comparison with C needs it)'}", True
     yield f"AGORA_DATA: {os.environ.get('AGORA_DATA') or 'not set (agora data import)'}", True
+    for line in _ros():
+        yield f"ROS: {line}", True
 
 
 def _kernels() -> tuple[str, bool]:
@@ -34,3 +53,42 @@ def _kernels() -> tuple[str, bool]:
     value = float(wrap(np.float32(7.0)))
     place = Path(str(numba.config.CACHE_DIR))
     return f"kernels compile and are kept in {place}", abs(value - (7.0 - 2 * np.pi)) < 1e-5 and place.is_dir()
+
+
+def ros_package(name: str) -> str | None:
+    """Return the folder of a ROS package; None without one, or without ROS."""
+    try:
+        import rospkg
+    except ImportError:
+        return None
+    try:
+        return str(rospkg.RosPack().get_path(name))
+    except rospkg.ResourceNotFound:
+        return None
+
+
+def _ros() -> Iterator[str]:
+    """What there is of ROS, all of which is optional."""
+    if find_spec("rospy") is None:
+        yield "not found (optional; on Debian 12: make ros, with the environment that it makes)"
+        return
+    version = os.environ.get("ROS_DISTRO", "no workspace sourced")
+    yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})"
+    if find_spec("agora_msgs") is None:
+        yield "the workspace is not sourced: make ros, then source build/ros/devel/setup.bash"
+    else:
+        yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}"
+    uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
+    yield f"roscore at {uri}: {'answers' if _answers(uri) else 'none; roslaunch starts one'}"
+    for name, (use, how) in UPSTREAMS.items():
+        found = ros_package(name)
+        yield f"{name}: {found}" if found else f"{name}: not found (only for {use}; {how})"
+
+
+def _answers(uri: str) -> bool:
+    place = urlsplit(uri)
+    try:
+        socket.create_connection((place.hostname or "localhost", place.port or 11311), timeout=0.5).close()
+    except OSError:
+        return False
+    return True

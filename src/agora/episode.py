@@ -46,6 +46,7 @@ class Conditions:
         lidar: of every robot; the one of the first robot's model where None.
         global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
+        outside: pedestrians come from outside (`agora.engine.world.Engine`); crowd and behaviours are not called.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -59,6 +60,7 @@ class Conditions:
     global_planner: GlobalPlanner = field(default_factory=AStar)
     replan: float = 0.0
     layers: tuple[CostmapLayer, ...] = ()
+    outside: bool = False
 
     @staticmethod
     def of(stage: Stage) -> Conditions:
@@ -93,7 +95,9 @@ class Batch:
 
     Attributes:
         engine: the worlds. observer: what their robots know.
+        lidar: of every robot, None where there are no robots.
         running: (W,) number of the start that each world is in, -1 for none.
+        goals: (W, R) number of the goal that each robot is on its way to.
     """
 
     def __init__(
@@ -125,20 +129,21 @@ class Batch:
             remove=conditions.remove,
             threads=threads,
             slots=slots,
+            outside=conditions.outside,
         )
-        lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
-        self.observer = Observer(self.engine, self.needs, periods.control, lidar, window, semantics, conditions.layers)
+        self.lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
+        self.observer = Observer(self.engine, self.needs, periods.control, self.lidar, window, semantics, conditions.layers)
         self._replan = round(conditions.replan / periods.physics) if "path" in self.needs else 0
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
-        self._reached = np.zeros((worlds, self.engine.layout.robots), np.int64)
+        self.goals = np.zeros((worlds, self.engine.layout.robots), np.int64)
 
     def begin(self, w: int, index: int) -> None:
         """Begin the episode of a start in world ``w``."""
         start = self.starts[index]
         self.engine.reset(w, start)
         self.running[w] = index
-        self._reached[w] = 0
+        self.goals[w] = 0
         for r, robot in enumerate(start.robots):
             self.observer.place(w, r, robot.model)
             self._plan_path(w, r, robot.pose, robot.goals[0])
@@ -147,10 +152,14 @@ class Batch:
         """Take the scans that are due, everywhere or in some worlds, and set the next goal of robots that arrived."""
         if self.engine.tick % self._sensor == 0:
             self.observer.scan(worlds)
+        self.next_goals()
+
+    def next_goals(self) -> None:
+        """Set the next goal of robots that arrived, and the paths that are due."""
         status = self.engine.status
         for w, r in np.argwhere(status.arrived & ~status.done[:, None]):
-            self._reached[w, r] += 1
-            goal = self.starts[self.running[w]].robots[r].goals[self._reached[w, r]]
+            self.goals[w, r] += 1
+            goal = self.starts[self.running[w]].robots[r].goals[self.goals[w, r]]
             status.goals_left[w, r] -= 1
             self.engine.set_goal(w, r, goal)
             self._plan_path(w, r, self._place(w, r), goal)

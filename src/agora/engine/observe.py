@@ -85,7 +85,7 @@ class Observer:
         layers: put costs about pedestrians on the local costmap.
 
     Attributes:
-        rows: N. limits: of the robots.
+        rows: N. limits: of the robots. ranges: (N, B) the last scan, m.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Observer:
         self._path, self._path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         self._pedestrians = _tracks(rows, engine.slots) if "pedestrians" in needs or window is not None else None
         self._robots = _tracks(rows, max(count - 1, 0)) if "robots" in needs or window is not None else None
-        self._ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
+        self.ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
         self._scan_angles = np.zeros(0, np.float32) if lidar is None else lidar.angles
         self._scan_pose = np.zeros(3, np.float32) if lidar is None else np.array([lidar.x, lidar.y, lidar.heading], np.float32)
         self._bound = [self._bind(g) for g in (0, 1)]
@@ -187,7 +187,7 @@ class Observer:
         if self._lidar is None or "scan" not in self._needs:
             return
         status, ranges = self._engine.status, self._engine.scan(self._lidar, worlds)
-        kept = self._ranges.reshape(ranges.shape)
+        kept = self.ranges.reshape(ranges.shape)
         for part in [slice(None)] if worlds is None else [slice(w, w + 1) for w in worlds]:
             self._lidar.perturb(status.key[part], status.step[part], ranges[part])
             kept[part] = ranges[part]
@@ -215,7 +215,7 @@ class Observer:
             path_count=read_only(self._path_count) if "path" in seen else None,
             pedestrians=self._pedestrians if "pedestrians" in seen else None,
             robots=self._robots if "robots" in seen else None,
-            scan=read_only(self._ranges) if lidar is not None else None,
+            scan=read_only(self.ranges) if lidar is not None else None,
             scan_angles=read_only(self._scan_angles) if lidar is not None else None,
             scan_pose=read_only(self._scan_pose) if lidar is not None else None,
             scan_range=lidar.range_max if lidar is not None else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,22 @@ def _sample(
             group[w, k, i] = traits.group[w, i]
         for i in range(states.shape[2]):
             states[w, k, i] = minds.state[w, i]
+
+
+def take_events(engine: Engine) -> Iterator[tuple[int, int, Contact]]:
+    """The contact events of every world since the last call: world, robot, contact."""
+    status = engine.status
+    for w in np.flatnonzero(status.events):
+        for k in range(min(status.events[w], status.event_step.shape[1])):
+            contact = Contact(
+                time=(float(status.event_step[w, k]) + float(status.event_fraction[w, k])) * engine.dt,
+                kind=ContactKind(status.event_kind[w, k]),
+                party=int(status.event_party[w, k]),
+                x=float(status.event_x[w, k]),
+                y=float(status.event_y[w, k]),
+            )
+            yield int(w), int(status.event_robot[w, k]), contact
+    status.events[...] = 0
 
 
 class Recorder:
@@ -69,18 +86,8 @@ class Recorder:
         """Keep the present state and the contact events since the last call."""
         engine = self._engine
         self._bound[engine._now](0, engine.layout.worlds)
-        status = engine.status
-        for w in np.flatnonzero(status.events):
-            for k in range(min(status.events[w], status.event_step.shape[1])):
-                contact = Contact(
-                    time=(float(status.event_step[w, k]) + float(status.event_fraction[w, k])) * engine.dt,
-                    kind=ContactKind(status.event_kind[w, k]),
-                    party=int(status.event_party[w, k]),
-                    x=float(status.event_x[w, k]),
-                    y=float(status.event_y[w, k]),
-                )
-                self._events[w].append((int(status.event_robot[w, k]), contact))
-        status.events[...] = 0
+        for w, r, contact in take_events(engine):
+            self._events[w].append((r, contact))
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
         """Contact events of one robot, in time order."""

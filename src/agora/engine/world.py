@@ -96,6 +96,8 @@ class Engine:
         remove: robots that have ended leave the world.
         threads: threads over worlds; results do not depend on it.
         slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
+        outside: pedestrians come from outside: before every `step` somebody writes `next_pedestrians`, and neither crowd models nor
+            behaviours are called.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class Engine:
         remove: bool = False,
         threads: int = 1,
         slots: int = 0,
+        outside: bool = False,
     ) -> None:
         self.layout, self.dt, self.crowd_every, self.tick = layout, dt, crowd_every, 0
         self.slots = max(slots, state.padded(layout.pedestrians))
@@ -133,7 +136,8 @@ class Engine:
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self._now = 0
         self.sees_pedestrians, self.sees_robots = sees_pedestrians, sees_robots
-        self._behaviours = [behaviour.attach(self) for behaviour in behaviours]
+        self._outside = outside
+        self._behaviours = [] if outside else [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
@@ -148,6 +152,11 @@ class Engine:
     def pedestrians(self) -> Pedestrians:
         """Generation t of the pedestrians."""
         return self._generations[self._now]
+
+    @property
+    def next_pedestrians(self) -> Pedestrians:
+        """Generation t + dt of the pedestrians: what the next step writes, or reads where they come from outside."""
+        return self._generations[1 - self._now]
 
     @property
     def has_behaviours(self) -> bool:
@@ -176,8 +185,8 @@ class Engine:
                 advance_robots, np.float32(self.dt), robots, self._robots[1 - now], self.robot_traits, self.maps, people,
                 self._generations[1 - now], self.traits, self.status, self.rules, self.commands, walls,
             )  # fmt: skip
-            move = [*self._crowd.move(now), robots_move]
-            self._plans.append((self._plan(move), self._plan([*think, *self._crowd.compute(now), *move])))
+            compute, move = ([], []) if self._outside else (self._crowd.compute(now), self._crowd.move(now))
+            self._plans.append((self._plan([*move, robots_move]), self._plan([*think, *compute, *move, robots_move])))
 
     def _plan(self, parts: list[Part]) -> list[Callable[[], None]]:
         """Parts of a step as calls: kernels that follow each other in one, which runs them world by world."""

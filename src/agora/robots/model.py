@@ -42,6 +42,8 @@ class RobotModel:
         wheelbase: distance of the axles of a car-like robot, m; the base is the middle of the rear axle.
         max_steering, max_steering_rate: of a car-like robot, rad and rad/s; None for no limit of the rate.
         base_frame, sensor_frame: names of the frames in ROS.
+        height: of what the lidar looks over, m, for 3-D bodies; None for one that fits the radius.
+        mass: kg; None for one that fits the size.
         source: where the numbers come from, and which of them are a choice of ours.
     """
 
@@ -63,6 +65,8 @@ class RobotModel:
     max_steering_rate: float | None = None
     base_frame: str = "base_link"
     sensor_frame: str = "laser"
+    height: float | None = None
+    mass: float | None = None
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -74,7 +78,18 @@ class RobotModel:
         for key in ("omega", "vy", "command_delay"):
             if getattr(self, key) < 0.0:
                 raise ValueError(f"{key} must be at least 0, not {getattr(self, key)}")
-        for key in ("radius", "ax", "ay", "alpha", "deceleration", "wheelbase", "max_steering", "max_steering_rate"):
+        for key in (
+            "radius",
+            "ax",
+            "ay",
+            "alpha",
+            "deceleration",
+            "wheelbase",
+            "max_steering",
+            "max_steering_rate",
+            "height",
+            "mass",
+        ):
             value = getattr(self, key)
             if value is not None and value <= 0.0:
                 raise ValueError(f"{key} must be above 0, not {value}")

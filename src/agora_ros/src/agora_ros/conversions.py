@@ -176,7 +176,9 @@ def to_episode(start: Start, stage: Stage, robots: list[msg.Robot], number: int)
     for message, robot in zip(robots, start.robots, strict=True):
         message.model, message.pose = dump(robot.model), to_pose2d(robot.pose)
         message.goals = [to_pose2d(goal) for goal in robot.goals]
-    things = [msg.Furniture(t.name, t.kind, t.furniture.model, t.furniture.x, t.furniture.y, t.furniture.heading) for t in start.things]
+    things = [
+        msg.Furniture(t.name, t.kind, t.furniture.model, t.furniture.x, t.furniture.y, t.furniture.heading) for t in start.things
+    ]
     fixed = [msg.Furniture("", "", f.model, f.x, f.y, f.heading) for f in start.furniture]
     return msg.Episode(
         number=number, entry=start.entry, seed=start.seed, stage=dump(stage), timeout=start.timeout,
@@ -227,7 +229,10 @@ def to_crowd(start: Start) -> msg.Crowd:
     for name in ("heading", "speed", "radius", "group", "id", "model", "type", "reaction", "state", "waypoint_count", "tolerance"):
         setattr(message, name, getattr(crowd, name).tolist())
     message.waypoint_mode = crowd.mode.tolist()
-    message.waypoint_x, message.waypoint_y = crowd.waypoints[..., 0].reshape(-1).tolist(), crowd.waypoints[..., 1].reshape(-1).tolist()
+    message.waypoint_x, message.waypoint_y = (
+        crowd.waypoints[..., 0].reshape(-1).tolist(),
+        crowd.waypoints[..., 1].reshape(-1).tolist(),
+    )
     message.waits, message.company = crowd.waits.reshape(-1).tolist(), crowd.company.reshape(-1).tolist()
     message.habits = dump(crowd.habits) if crowd.habits else ""
     return message

@@ -1,0 +1,204 @@
+"""The body of a robot model: simple solids on wheels or legs, from which URDF, SDF and inertia are made.
+
+The outline of the model, disc or polygon, is what touches; nothing solid is above its height, where the lidar looks over it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.maps.furniture import DARK, ORANGE, STEEL, WHITE, Colour
+from agora.robots.model import RobotModel
+
+DENSITY = 300.0
+"""Of a robot whose mass is not known, kg per cubic metre of its cylinder about the outline; the Jackal's is about that."""
+HOUSING = 0.06
+"""Height of the lidar, m; its beams leave it at half of that."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A box or a cylinder in the robot's frame, whose z is 0 on the ground.
+
+    Attributes:
+        shape: a cylinder's axis is z where ``roll`` is 0, y where it is a quarter turn.
+        size: length, width, height of a box; radius, length of a cylinder, m.
+        x, y, z: centre, m.
+        roll, heading: about x, then about z, rad.
+        colour: red, green, blue in [0, 1].
+        solid: whether it has mass and touches; the others are seen only.
+    """
+
+    shape: Literal["box", "cylinder"]
+    size: tuple[float, ...]
+    x: float
+    y: float
+    z: float
+    roll: float = 0.0
+    heading: float = 0.0
+    colour: Colour = STEEL
+    solid: bool = True
+
+    @property
+    def volume(self) -> float:
+        """In m3."""
+        if self.shape == "box":
+            return math.prod(self.size)
+        return math.pi * self.size[0] ** 2 * self.size[1]
+
+    def inertia(self) -> Doubles:
+        """Inertia about the centre along the robot's axes (3, 3), per kg, m2."""
+        if self.shape == "box":
+            squares = np.square(self.size)
+            moments = (squares.sum() - squares) / 12
+        else:
+            r, length = self.size
+            across = (3 * r * r + length * length) / 12
+            moments = np.array([across, across, r * r / 2])
+        (cr, sr), (ch, sh) = ((math.cos(a), math.sin(a)) for a in (self.roll, self.heading))
+        turn: Doubles = np.array([[ch, -sh, 0], [sh, ch, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+        own: Doubles = turn @ np.diag(moments) @ turn.T
+        return own
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a robot is made of.
+
+    Attributes:
+        parts: solid ones and those that are only seen.
+        mass: kg, spread evenly over the volume of the solid parts.
+        centre: of mass (3,), m.
+        inertia: about it, along the robot's axes (3, 3), kg m2.
+        scan_height: of the lidar's beams above the ground, m.
+    """
+
+    parts: tuple[Part, ...]
+    mass: float
+    centre: Doubles
+    inertia: Doubles
+    scan_height: float
+
+
+def body(model: RobotModel) -> Body:
+    """Return the body of a robot."""
+    height = height_of(model)
+    mass = model.mass or DENSITY * math.pi * model.radius**2 * height
+    parts = (*_carriage(model, height), *_marks(model, height))
+    solid = [part for part in parts if part.solid]
+    shares = mass * np.array([part.volume for part in solid]) / sum(part.volume for part in solid)
+    places = np.array([(part.x, part.y, part.z) for part in solid])
+    centre = shares @ places / mass
+    inertia = np.zeros((3, 3))
+    for share, part, arm in zip(shares, solid, places - centre, strict=True):
+        inertia += share * (part.inertia() + arm @ arm * np.eye(3) - np.outer(arm, arm))
+    return Body(parts, mass, centre, inertia, height + HOUSING / 2)
+
+
+def height_of(model: RobotModel) -> float:
+    """Height of the robot, m: the model's own, or as high as wide and at most 0.3 m."""
+    return model.height or min(model.radius, 0.3)
+
+
+def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
+    """What it stands on, and the hull above, from the ground to its height."""
+    if model.kinematics == "legged":
+        below, thick = 0.55 * height, 0.06 * height
+        reach = (0.85 * model.inscribed_radius - thick) / math.sqrt(2)
+        for x, y in _corners(reach, reach):
+            yield Part("cylinder", (thick, below), x, y, below / 2, colour=DARK)
+    else:
+        r = min(0.28 * height, 0.3 * model.inscribed_radius)
+        below = 2.1 * r
+        yield from _wheels(model, r, 0.6 * r)
+        yield from _hull(model, 0.5 * r, below, 0.6, DARK)
+        if model.kinematics == "differential" and not _box(model):
+            for x in (-0.75, 0.75):
+                yield Part("cylinder", (0.5 * r, below), x * model.inscribed_radius, 0.0, below / 2, colour=DARK)
+    middle = below + 0.6 * (height - below)
+    yield from _hull(model, below, middle, 1.0, STEEL)
+    yield from _hull(model, middle, height, 0.85, WHITE)
+
+
+def _wheels(model: RobotModel, r: float, width: float) -> Iterator[Part]:
+    """Wheels of radius ``r`` inside the outline: two, or four on a car, a holonomic robot or a rectangle."""
+    box, inner = _box(model), model.inscribed_radius
+    if model.kinematics == "ackermann":
+        front = min(model.wheelbase or 0.0, model.radius - 2 * r)
+        track = (box[3] if box else math.sqrt(max(inner**2 - r**2, 0.0))) - width / 2
+        places = [(x, y) for x in (0.0, front) for y in (-track, track)]
+    elif box:
+        x0, y0, length, half, _ = box
+        places = [(x0 + x, y0 + y) for x, y in _corners(length - 1.2 * r, half - width / 2)]
+    elif model.kinematics == "holonomic":
+        reach = inner / math.sqrt(2)
+        places = _corners(reach - r, reach - width / 2)
+    else:
+        places = [(0.0, side * (math.sqrt(inner**2 - r**2) - width / 2)) for side in (-1.0, 1.0)]
+    for x, y in places:
+        yield Part("cylinder", (r, width), x, y, r, roll=math.pi / 2, colour=DARK)
+
+
+def _corners(x: float, y: float) -> list[tuple[float, float]]:
+    return [(x, y), (-x, y), (-x, -y), (x, -y)]
+
+
+def _box(model: RobotModel) -> tuple[float, float, float, float, float] | None:
+    """Centre, half length, half width and heading of a footprint that is a rectangle."""
+    if len(model.footprint) != 4:
+        return None
+    corners = np.array(model.footprint)
+    edges = np.roll(corners, -1, axis=0) - corners
+    if np.abs((edges * np.roll(edges, -1, axis=0)).sum(1)).max() > 1e-9:
+        return None
+    x, y = corners.mean(0)
+    # an edge that runs along x gives the length
+    along, across = (edges[0], edges[1]) if abs(edges[0][0]) >= abs(edges[0][1]) else (edges[1], edges[0])
+    heading = math.atan2(along[1], along[0])
+    heading -= math.pi * round(heading / math.pi)
+    return float(x), float(y), float(np.hypot(*along)) / 2, float(np.hypot(*across)) / 2, heading
+
+
+def _hull(model: RobotModel, low: float, high: float, scale: float, colour: Colour) -> Iterator[Part]:
+    """The outline, scaled about the base, between two heights: a cylinder, a box, or a wall along every edge about a core."""
+    z, tall, box = (low + high) / 2, high - low, _box(model)
+    if not model.footprint:
+        yield Part("cylinder", (scale * model.radius, tall), 0.0, 0.0, z, colour=colour)
+    elif box:
+        x, y, length, half, heading = box
+        yield Part("box", (2 * scale * length, 2 * scale * half, tall), x, y, z, heading=heading, colour=colour)
+    else:
+        yield from _walls(scale * np.array(model.footprint), z, tall, colour)
+        yield Part("cylinder", (0.98 * scale * model.inscribed_radius, tall), 0.0, 0.0, z, colour=colour)
+
+
+def _walls(corners: Doubles, z: float, tall: float, colour: Colour) -> Iterator[Part]:
+    """A wall inside every edge of a convex polygon, cut back at acute corners so that it stays inside."""
+    edges = np.roll(corners, -1, axis=0) - corners
+    lengths = np.hypot(*edges.T)
+    thick = 0.1 * float(lengths.min())
+    headings = np.arctan2(edges[:, 1], edges[:, 0])
+    inside = math.pi - (headings - np.roll(headings, 1)) % (2 * math.pi)  # angle at the first corner of each edge
+    cut = np.where(inside < math.pi / 2, thick / np.tan(inside), 0.0)
+    for corner, length, heading, first, last in zip(corners, lengths, headings, cut, np.roll(cut, -1), strict=True):
+        c, s, way = math.cos(heading), math.sin(heading), float(first + length - last) / 2
+        x, y = float(corner[0] + c * way - s * thick / 2), float(corner[1] + s * way + c * thick / 2)
+        yield Part("box", (float(length - first - last), thick, tall), x, y, z, heading=float(heading), colour=colour)
+
+
+def _marks(model: RobotModel, height: float) -> Iterator[Part]:
+    """What is only seen: a stripe towards the front, and the lidar."""
+    box = _box(model)
+    front = 0.85 * (box[0] + box[2] if box else model.inscribed_radius)
+    size = (0.35 * front, 0.12 * model.inscribed_radius, 0.01)
+    yield Part("box", size, front - size[0] / 2, 0.0, height + size[2] / 2, colour=ORANGE, solid=False)
+    if model.lidar:
+        radius = min(0.05, 0.25 * model.inscribed_radius)
+        place = (model.lidar.x, model.lidar.y, height + HOUSING / 2)
+        yield Part("cylinder", (radius, HOUSING), *place, colour=DARK, solid=False)

@@ -1,0 +1,1 @@
+"""Starting the graph and showing it."""

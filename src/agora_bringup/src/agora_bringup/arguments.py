@@ -1,0 +1,70 @@
+"""The arguments of ``start_arena.launch``, looked at before anything is started: one line in place of a graph that cannot work."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from agora.doctor import UPSTREAMS, ros_package
+from agora.errors import InputError, UnknownNameError
+
+CHOICES = {
+    "simulator": ("native", "flatland", "gazebo", "unity"),
+    "navigation": ("agora", "mbf", "external"),
+    "complexity": ("1", "2"),
+    "synchronous": ("true", "false", "1", "0"),
+}
+"""The arguments that are looked at, in the order of the command line."""
+NEEDS = {
+    ("simulator", "flatland"): "flatland_server",
+    ("simulator", "gazebo"): "gazebo_ros",
+    ("simulator", "unity"): "ros_tcp_endpoint",
+    ("navigation", "mbf"): "mbf_costmap_nav",
+    ("complexity", "2"): "amcl",
+}
+"""Packages of others without which an argument's value cannot be."""
+WITHOUT_EFFECT = {
+    "map_path": "map_file takes the world's folder, agora import arena brings in Arena's worlds",
+    "world_file": "the drivers make the world of Gazebo from the map",
+    "entity_manager": "pedestrians are always the crowd node's",
+    "desired_resets": "episodes:= limits their number",
+    "auto_reset": "episodes always follow each other",
+    "reset_remove_all": "every reset begins anew",
+    "development_mode": "a Unity player is started by hand",
+    "headless_unity": "a Unity player is started by hand",
+    "benchmark_resume": "agora bench --resume goes on with a benchmark",
+}
+"""Arguments of Arena's that are accepted, and what to use instead."""
+
+
+def check(arguments: Mapping[str, str]) -> None:
+    """Refuse what cannot work.
+
+    Args:
+        arguments: those of `CHOICES` by name.
+
+    Raises:
+        InputError: a value that there is not, a package that is not installed, or values that exclude each other.
+    """
+    if arguments["complexity"] == "3":
+        raise InputError("complexity:=3, mapping while driving, is not there; 1 is exact localisation, 2 AMCL")
+    for name, choices in CHOICES.items():
+        if arguments[name].lower() not in choices:
+            raise UnknownNameError(name, arguments[name], choices)
+    for (name, value), package in NEEDS.items():
+        if arguments[name] == value and ros_package(package) is None:
+            raise InputError(f"{name}:={value} needs the ROS package {package}, which is not found ({UPSTREAMS[package][1]})")
+    simulator = arguments["simulator"]
+    if arguments["synchronous"].lower() in ("true", "1") and simulator in ("gazebo", "unity"):
+        raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
+
+
+def main() -> int:
+    """Check the values on the command line: roslaunch starts nothing where this returns anything but 0."""
+    try:
+        check(dict(zip(CHOICES, sys.argv[1:], strict=True)))
+    except InputError as error:
+        print(f"\nagora: {error}\n", file=sys.stderr)
+        return 2
+    print("yes")
+    return 0

@@ -1,0 +1,131 @@
+"""The robots of the episode: ``<robot>/robot_description``, and the frames on each from ``<robot>/base_link`` on.
+
+A robot_state_publisher for each robot tells the frames, and is started anew when it dies; where that package is not installed this
+node tells them itself. They do not change, so no data is stale; no clock but the wall's is used. It owns nobody's ``cmd_vel``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import rospy
+from agora_ros.conversions import model_of, quaternion
+from geometry_msgs.msg import TransformStamped
+from roslib.packages import find_node
+from tf2_ros import StaticTransformBroadcaster
+
+from agora.doctor import ros_package
+from agora.errors import InputError
+from agora.robots.urdf import urdf
+from agora_bringup.arguments import WITHOUT_EFFECT
+from agora_msgs.msg import Episode
+
+_PUBLISHER = "robot_state_publisher"
+_LOOK = 1.0  # s of wall time between two looks at the publishers
+
+
+@dataclass
+class Described:
+    """A robot that has been described.
+
+    Attributes:
+        text: its URDF. process: of its robot_state_publisher, None where there is none.
+    """
+
+    text: str
+    process: subprocess.Popen[bytes] | None = None
+
+
+class Descriptions:
+    """The node ``robots``."""
+
+    def __init__(self) -> None:
+        found = find_node(_PUBLISHER, _PUBLISHER) if ros_package(_PUBLISHER) else None
+        self._program = found[0] if found else None
+        if self._program is None:
+            rospy.logwarn(
+                "robot_state_publisher is not installed: this node tells the frames (apt install ros-robot-state-publisher)"
+            )
+        for name, value in rospy.get_param("without_effect", {}).items():
+            if value != "":
+                rospy.logwarn(f"{name}:={value} has no effect here: {WITHOUT_EFFECT[name]}")
+        self._robots: dict[str, Described] = {}
+        self._episode: Episode | None = None
+        self._news = threading.Event()
+        self._static = StaticTransformBroadcaster()
+        rospy.on_shutdown(self._close)
+        rospy.Subscriber("task_generator_server/episode", Episode, self._on_episode, queue_size=1)
+
+    def spin(self) -> None:
+        """Follow the episodes until the node is shut down."""
+        while not rospy.is_shutdown():
+            news = self._news.wait(_LOOK)
+            self._news.clear()
+            if news and self._episode is not None:
+                self._follow({robot.name: robot.model for robot in self._episode.robots})
+            self._look()
+
+    def _on_episode(self, episode: Episode) -> None:
+        self._episode = episode
+        self._news.set()
+
+    def _follow(self, models: dict[str, str]) -> None:
+        """Describe the robots that are new or another model; forget those that are gone."""
+        for name in set(self._robots) - set(models):
+            self._forget(name)
+        for name, model in models.items():
+            try:
+                text = urdf(model_of(model))
+            except InputError as error:
+                rospy.logerr(f"robot {name} is not described: {error}")
+                continue
+            if name not in self._robots or self._robots[name].text != text:
+                self._forget(name)
+                rospy.set_param(f"{name}/robot_description", text)
+                self._robots[name] = Described(text, self._start(name))
+        if self._program is None:
+            self._static.sendTransform([t for name, robot in self._robots.items() for t in frames(name, robot.text)])
+
+    def _start(self, name: str) -> subprocess.Popen[bytes] | None:
+        if self._program is None:
+            return None
+        remaps = [f"{topic}:={rospy.resolve_name(topic)}" for topic in ("/tf", "/tf_static", "/clock")]
+        names = [f"__name:={_PUBLISHER}", f"__ns:={rospy.resolve_name(name)}", f"_tf_prefix:={name}"]
+        return subprocess.Popen([self._program, *names, *remaps])
+
+    def _look(self) -> None:
+        """Start publishers anew that have died."""
+        for name, robot in self._robots.items():
+            if robot.process is not None and robot.process.poll() is not None and not rospy.is_shutdown():
+                rospy.logwarn(f"{name}/{_PUBLISHER} has died; started anew")
+                robot.process = self._start(name)
+
+    def _forget(self, name: str) -> None:
+        gone = self._robots.pop(name, None)
+        if gone is not None and gone.process is not None:
+            gone.process.terminate()
+            gone.process.wait(5.0)
+
+    def _close(self) -> None:
+        for name in list(self._robots):
+            self._forget(name)
+
+
+def frames(name: str, text: str) -> list[TransformStamped]:
+    """The fixed joints of a URDF as transforms, every frame with the prefix ``name/``."""
+    made = []
+    for joint in Xml.fromstring(text).iter("joint"):
+        transform = TransformStamped()
+        origin: Any = joint.find("origin")
+        heading = float(origin.get("rpy").split()[2])
+        transform.header.frame_id = f"{name}/{joint.find('parent').get('link')}"
+        transform.child_frame_id = f"{name}/{joint.find('child').get('link')}"
+        place = transform.transform.translation
+        place.x, place.y, place.z = map(float, origin.get("xyz").split())
+        transform.transform.rotation = quaternion(heading)
+        made.append(transform)
+    return made

@@ -1,0 +1,92 @@
+"""RViz with a configuration for the robots that there are.
+
+A configuration is an RViz file. Its display groups named ``ROBOT`` are written once for each robot of the episode, and ``ROBOT`` in
+their values, and anywhere else in the file, becomes a robot's name: in a group that of its robot, elsewhere the first one's. Topics
+are relative to the namespace that this node is in. Once the file is written this process becomes RViz.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import rospkg
+import rospy
+import yaml
+
+from agora.errors import InputError, UnknownNameError
+from agora_msgs.msg import Episode
+
+ROBOT = "ROBOT"
+_PATIENCE = 60.0  # s of wall time for the first episode, after which the parameter ``model`` names the robot
+
+
+def configuration(name: str) -> Path:
+    """The RViz file of a name in ``agora_bringup/rviz``, or of a path.
+
+    Raises:
+        InputError: there is none.
+    """
+    if "/" in name:
+        if not Path(name).expanduser().is_file():
+            raise InputError(f"rviz_file: there is no file {name}")
+        return Path(name).expanduser()
+    folder = Path(rospkg.RosPack().get_path("agora_bringup")) / "rviz"
+    known = {path.stem: path for path in folder.glob("*.rviz")}
+    if name.removesuffix(".rviz") not in known:
+        raise UnknownNameError("rviz_file", name, known)
+    return known[name.removesuffix(".rviz")]
+
+
+def filled(text: str, robots: list[str]) -> str:
+    """An RViz file for these robots."""
+    tree = yaml.safe_load(text)
+    displays = []
+    for display in tree["Visualization Manager"]["Displays"]:
+        each = robots if display.get("Name") == ROBOT else robots[:1]
+        displays += [_renamed(display, robot) for robot in each]
+    tree["Visualization Manager"]["Displays"] = displays
+    return str(yaml.safe_dump(_renamed(tree, robots[0]), sort_keys=False))
+
+
+def _renamed(value: Any, robot: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _renamed(item, robot) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_renamed(item, robot) for item in value]
+    return value.replace(ROBOT, robot) if isinstance(value, str) else copy.copy(value)
+
+
+def robots() -> list[str]:
+    """The names of the robots of the first episode; where none comes, the parameter ``model``."""
+    try:
+        first = rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
+    except rospy.ROSException:
+        rospy.logwarn(f"no episode has begun in {_PATIENCE:g} s: RViz is set up for the parameter model")
+        return [str(rospy.get_param("model", "robot"))]
+    return [robot.name for robot in first.robots]
+
+
+def show() -> None:
+    """Become RViz, or say in one line why not."""
+    program = shutil.which("rviz")
+    if program is None:
+        rospy.logerr("rviz is not installed: apt install rviz, or headless:=2")
+        return
+    if not os.environ.get("DISPLAY"):
+        rospy.logerr("no window, because DISPLAY names no screen: start with headless:=2, or on a screen")
+        return
+    try:
+        text = configuration(str(rospy.get_param("~config", "nav"))).read_text()
+        with tempfile.NamedTemporaryFile("w", suffix=".rviz", prefix="agora_", delete=False) as written:
+            written.write(filled(text, robots()) if ROBOT in text else text)
+    except (InputError, yaml.YAMLError) as error:
+        rospy.logerr(f"no RViz: {error}")
+        return
+    rospy.signal_shutdown("RViz goes on under this name")
+    os.execv(program, [program, "--display-config", written.name, *sys.argv[1:]])

@@ -1,0 +1,87 @@
+"""Services that are called in every step: one connection, and both halves of a call apart, so that several can be under way."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rospy
+from rospy.core import parse_rosrpc_uri
+from rospy.exceptions import ROSException, TransportException
+from rospy.impl.tcpros_base import TCPROSTransport
+
+_SLICE = 0.02  # s between two looks at whether to give up
+
+
+class CallError(Exception):
+    """A service failed or did not answer; the message says which, and what to look at."""
+
+
+class Call(rospy.ServiceProxy):
+    """A persistent proxy whose call has two halves, `send` and `answer`.
+
+    Args:
+        name: of the service. kind: its class.
+        patience: s of the wall's clock after which an answer is given up.
+    """
+
+    def __init__(self, name: str, kind: Any, patience: float) -> None:
+        super().__init__(name, kind, persistent=True)
+        self._patience = patience
+
+    def send(self, request: Any) -> None:
+        """Send a request; connects first where there is no connection.
+
+        Raises:
+            CallError: there is no such service, or it is gone.
+        """
+        try:
+            if self.transport is None:
+                uri = self._get_service_uri(request)
+                line = socket.create_connection(parse_rosrpc_uri(uri), self._patience)
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                transport = TCPROSTransport(self.protocol, self.resolved_name)
+                transport.set_socket(line, uri)
+                transport.write_header()
+                transport.read_header()
+                self.transport = transport
+            self.seq += 1
+            self.transport.send_message(request, self.seq)
+        except (rospy.ServiceException, ROSException, TransportException, OSError) as error:
+            self.drop()
+            raise CallError(f"{self.resolved_name} cannot be called ({error}); is its node running?") from error
+
+    def answer(self, give_up: Callable[[], bool]) -> Any:
+        """The response to what was sent last.
+
+        Args:
+            give_up: asked while waiting; once it is true, nothing is waited for any more.
+
+        Raises:
+            CallError: it did not come in time, or the service failed.
+        """
+        end = time.monotonic() + self._patience
+        try:
+            while not select.select([self.transport.socket], [], [], _SLICE)[0]:
+                if give_up() or rospy.is_shutdown():
+                    raise CallError(f"{self.resolved_name} was given up: something else was asked for")
+                if time.monotonic() > end:
+                    raise CallError(f"{self.resolved_name} did not answer within {self._patience:g} s; look at its node's log")
+            if not self.transport.socket.recv(1, socket.MSG_PEEK):
+                raise CallError(f"{self.resolved_name} is gone; its node ended in the middle of a call")
+            return self.transport.receive_once()[0]
+        except (rospy.ServiceException, ROSException, TransportException, OSError) as error:
+            self.drop()
+            raise CallError(f"{self.resolved_name} failed: {error}") from error
+        except CallError:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Close the connection; an answer that is still to come is never read."""
+        if self.transport is not None:
+            self.transport.close()
+            self.transport = None

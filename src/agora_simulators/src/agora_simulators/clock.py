@@ -1,0 +1,46 @@
+"""`/clock`: it never goes back, not even when the simulator was started again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import rospy
+from rosgraph_msgs.msg import Clock
+
+FIRST = 1.0
+"""Stamp at which the first episode begins, s: ROS takes 0 for no time."""
+
+_AHEAD = 60.0  # s that are kept from a simulator that is started after this one
+_GRID = 0.1  # s
+
+
+class SimulationClock:
+    """Stamps that only grow. How far they may have come is a parameter, `~clock`: who is started again goes on after it.
+
+    Args:
+        publishes: whether the topic is ours; a simulator by which time passes has its own.
+    """
+
+    def __init__(self, publishes: bool) -> None:
+        self._publisher = rospy.Publisher("/clock", Clock, queue_size=10, latch=True, tcp_nodelay=True) if publishes else None
+        self._kept = float(rospy.get_param("~clock", 0.0))
+        self._now = self._kept
+        if self._kept and publishes:
+            rospy.loginfo(f"a simulator ran here before: its stamps were below {self._kept:g} s, this one's begin there")
+
+    def next(self) -> float:
+        """A stamp for the beginning of an episode: on a grid of 0.1 s, later than any before, s."""
+        if self._now < FIRST:
+            return FIRST
+        return round((math.floor(self._now / _GRID + 1e-6) + 1) * _GRID, 9)
+
+    def tell(self, stamp: Any) -> None:
+        """Publish the time."""
+        self._now = stamp.to_sec()
+        if self._publisher is None:
+            return
+        if self._now > self._kept:
+            self._kept = self._now + _AHEAD
+            rospy.set_param("~clock", self._kept)
+        self._publisher.publish(Clock(stamp))

@@ -1,0 +1,120 @@
+"""Lock step: nobody goes on before everybody has answered.
+
+For step k the crowd is asked for the pedestrians of k + 1 and, where k is a control step, the navigation for the twists of k, both
+at once. Robots that nobody here drives must say something new after what they saw at k, or go on with what they said last.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import rospy
+from agora_ros.conversions import from_twist
+
+from agora.core.state import Floats
+from agora.simulators.base import Simulator
+from agora_msgs.srv import Plan, PlanRequest, StepCrowd, StepCrowdRequest
+from agora_simulators.calls import Call, CallError
+from agora_simulators.robots import RobotTopics
+
+
+class LockStep:
+    """The barrier of one node.
+
+    Args:
+        patience: s of the wall's clock for the crowd and the navigation to answer.
+        command_patience: s of the wall's clock to wait for a new `cmd_vel` of a robot that nobody here drives.
+        news: notified at every command. give_up: whether something else was asked for meanwhile.
+
+    Attributes:
+        missed: how often such a robot had said nothing new.
+    """
+
+    def __init__(self, patience: float, command_patience: float, news: threading.Condition, give_up: Callable[[], bool]) -> None:
+        self._plan = Call("navigation/plan", Plan, patience)
+        self._crowd = Call("pedsim_simulator/step", StepCrowd, patience)
+        self._news, self._patience, self._give_up = news, command_patience, give_up
+        self._driven: dict[str, bool] = {}
+        self._has_crowd = False
+        self._heard: dict[str, int] = {}
+        self.missed = 0
+
+    def begin(self, driven: Mapping[str, bool], has_crowd: bool) -> None:
+        """Adopt an episode: which robots the navigation node drives, and whether anybody walks in it."""
+        self._driven, self._has_crowd, self.missed = dict(driven), has_crowd, 0
+
+    def observe(self, topics: Mapping[str, RobotTopics]) -> None:
+        """Remember what was said before robots saw the present step."""
+        self._heard = {name: topic.heard for name, topic in topics.items()}
+
+    def exchange(
+        self, driver: Simulator, robots: Any, stamp: Any, plans: bool, topics: Mapping[str, RobotTopics]
+    ) -> tuple[Any, tuple[Floats, dict[int, str]] | None]:
+        """Ask everybody, and return the pedestrians of the next step and, at control steps, twists (R, 3) and failures.
+
+        Raises:
+            CallError: somebody did not answer.
+        """
+        standing = driver.standing() if plans else ()
+        active = [not robot.ended for robot in standing]
+        asks = any(on and self._driven.get(name) for on, name in zip(active, driver.names, strict=False))
+        if asks:
+            goals = [robot.goal for robot in standing]
+            self._plan.send(PlanRequest(stamp, driver.step, list(driver.names), goals, bytes(active)))
+        if self._has_crowd:
+            self._crowd.send(StepCrowdRequest(robots))
+        pedestrians = self._pedestrians(driver.step + 1) if self._has_crowd else None
+        if not plans:
+            return pedestrians, None
+        planned, failures = self._planned(driver.names) if asks else ({}, {})
+        waited = [name for name, on in zip(driver.names, active, strict=True) if on and not self._driven.get(name)]
+        self._wait_for(waited, topics)
+        twists = np.zeros((len(driver.names), 3), np.float32)
+        for r, name in enumerate(driver.names):
+            if active[r]:
+                twists[r] = planned[name] if name in planned else topics[name].command()[0]
+        return pedestrians, (twists, failures)
+
+    def _pedestrians(self, step: int) -> Any:
+        answer = self._crowd.answer(self._give_up)
+        if not answer.success:
+            raise CallError(f"the crowd refused a step: {answer.message}")
+        if answer.pedestrians.step != step:
+            raise CallError(f"the crowd answered for step {answer.pedestrians.step}, not for {step}; begin an episode again")
+        return answer.pedestrians
+
+    def _planned(self, names: tuple[str, ...]) -> tuple[dict[str, Floats], dict[int, str]]:
+        """Twists by name, and failures by number, of the robots that the navigation drives."""
+        answer = self._plan.answer(self._give_up)
+        if not answer.success:
+            raise CallError(f"the navigation refused to plan: {answer.message}")
+        missing = [name for name in names if self._driven.get(name) and name not in answer.robots]
+        if missing:
+            raise CallError(f"the navigation does not drive {missing}; begin an episode again")
+        failures = {names.index(name): text for name, text in zip(answer.robots, answer.failures, strict=True) if text}
+        return {name: from_twist(twist) for name, twist in zip(answer.robots, answer.twists, strict=True)}, failures
+
+    def _wait_for(self, names: list[str], topics: Mapping[str, RobotTopics]) -> None:
+        """Wait until robots have said something new."""
+        end = time.monotonic() + self._patience
+        with self._news:
+            while silent := [name for name in names if topics[name].heard <= self._heard.get(name, 0)]:
+                left = end - time.monotonic()
+                if left <= 0 or self._give_up():
+                    self.missed += len(silent)
+                    rospy.logwarn_throttle(
+                        5.0,
+                        f"lock step: no new cmd_vel of {silent} within {self._patience:g} s, {self.missed} times so far; "
+                        "they go on as they said last. Publish one command for every scan",
+                    )
+                    return
+                self._news.wait(min(left, 0.05))
+
+    def close(self) -> None:
+        """Hang up; answers that are still to come are never read."""
+        self._plan.drop()
+        self._crowd.drop()

@@ -1,0 +1,385 @@
+"""The simulator node: services and topics around one `agora.simulators.base.Simulator`.
+
+Service handlers and subscribers only leave work or data; the thread in `SimulatorNode.run` alone touches the driver. Data that is
+too old: a `cmd_vel` counts for ``cmd_vel_timeout`` s of simulated time, then the robot stands; pedestrians go on with their
+velocity for 1 s, then they stand; what is of another episode is ignored. Nothing here waits on simulated time, which is made here.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import rospy
+from agora_ros.conversions import from_episode, from_map, from_pedestrians, from_pose2d, model_of, stamp_of, to_robots
+from agora_ros.names import ros_name
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
+
+from agora.errors import AgoraError, InputError
+from agora.simulators.base import Entity, People
+from agora_msgs import srv
+from agora_msgs.msg import Contact, Episode, EpisodeStatus, Pedestrians, Robots, RobotStatus
+from agora_simulators.calls import CallError
+from agora_simulators.clock import SimulationClock
+from agora_simulators.drivers import make_driver
+from agora_simulators.lockstep import LockStep
+from agora_simulators.robots import RobotTopics
+
+_IDLE = 0.1  # s of the wall's clock between two looks at what is asked for
+_BEHIND = 0.25  # s of the wall's clock after which lost time is not made up for
+
+
+def parameter(name: str, default: Any) -> Any:
+    """A private parameter, or the graph's of the same name.
+
+    Raises:
+        InputError: another type than the default's, or a number that is not above 0.
+    """
+    value = rospy.get_param(f"~{name}", rospy.get_param(name, default))
+    if isinstance(default, bool) != isinstance(value, bool) or not isinstance(value, type(default) | int):
+        raise InputError(f"parameter {name}: expected something like {default!r}, got {value!r}")
+    if isinstance(default, float) and not (math.isfinite(value) and value > 0):
+        raise InputError(f"parameter {name}: expected a number above 0, got {value!r}")
+    return value
+
+
+class SimulatorNode:
+    """Wires a driver to the graph.
+
+    Raises:
+        InputError: a parameter is wrong, the simulator cannot be reached, or it cannot run in lock step.
+    """
+
+    def __init__(self) -> None:
+        self._driver = make_driver(str(rospy.get_param("~driver", rospy.get_param("simulator", "native"))))
+        self._synchronous = parameter("synchronous", False)
+        self._time_scale, self._watchdog = parameter("time_scale", 1.0), parameter("cmd_vel_timeout", 0.5)
+        if self._synchronous and "step" not in self._driver.can:
+            raise InputError(
+                f"synchronous: {self._driver.name} takes no single steps; take simulator:=native or synchronous:=false"
+            )
+        self._has_time = "clock" in self._driver.can
+        self._work: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+        self._news, self._beginning = threading.Condition(), 0
+        self._topics: dict[str, RobotTopics] = {}
+        self._said: dict[str, tuple[int, int]] = {}
+        self._people: Pedestrians | None = None
+        self._room = People.room(0)
+        self._episode, self._control = Episode(), 1
+        self._paused, self._interrupted, self._shown, self._due = True, "", -1, 0.0
+        self._robots = Robots()
+        self._status: tuple[Any, ...] = ()
+        self._clock = SimulationClock(not self._has_time)
+        patience, command_patience = parameter("step_timeout", 10.0), parameter("command_timeout", 1.0)
+        self._lockstep = LockStep(patience, command_patience, self._news, lambda: self._beginning > 0)
+        self._advertise()
+
+    def _advertise(self) -> None:
+        publisher = rospy.Publisher
+        self._tell_robots = publisher("simulator/robots", Robots, queue_size=100, tcp_nodelay=True)
+        self._tell_status = publisher("simulator/status", EpisodeStatus, queue_size=10, latch=True)
+        self._tell_contact = publisher("simulator/contacts", Contact, queue_size=100)
+        self._tell_frames = publisher("/tf", TFMessage, queue_size=100, tcp_nodelay=True)
+        self._tell_fixed = publisher("/tf_static", TFMessage, queue_size=10, latch=True)
+        rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._hear_people, queue_size=1, tcp_nodelay=True)
+        self._publish_status()
+        for name, kind, handler in (
+            ("begin", srv.BeginEpisode, self._begin),
+            ("set_map", srv.SetMap, lambda r: self._driver.set_map(from_map(r.map))),
+            ("spawn", srv.Spawn, self._spawn),
+            ("move", srv.Move, self._move),
+            ("delete", srv.Delete, self._delete),
+            ("set_pedestrians", srv.SetPedestrians, lambda r: self._set_people(r.pedestrians)),
+            ("set_goal", srv.SetGoal, self._set_goal),
+            ("pause", Trigger, lambda r: self._pause()),
+            ("resume", Trigger, lambda r: self._resume()),
+        ):
+            self._serve(name, kind, handler)
+        rospy.Service("simulator/step", srv.Step, lambda request: self._ask(lambda: self._step(request.steps)))
+        rospy.Service("simulator/info", srv.GetSimulator, lambda _: self._ask(self._info))
+
+    def _serve(self, name: str, kind: Any, handler: Callable[[Any], None]) -> None:
+        """Offer a service whose response is whether it worked, and what was wrong."""
+
+        def answer(request: Any) -> Any:
+            self._beginning += name == "begin"
+            try:
+                self._ask(lambda: handler(request))
+            except (AgoraError, ValueError) as error:
+                rospy.logerr(f"simulator/{name}: {error}")
+                return kind._response_class(success=False, message=str(error))
+            finally:
+                self._beginning -= name == "begin"
+            return kind._response_class(success=True, message="")
+
+        rospy.Service(f"simulator/{name}", kind, answer)
+
+    def _ask(self, task: Callable[[], Any]) -> Any:
+        """Have something done between two steps, and return what came of it; called in the threads of services."""
+        future: Future[Any] = Future()
+        self._work.put((task, future))
+        return future.result()
+
+    def run(self) -> None:
+        """Work until the node is shut down."""
+        while not rospy.is_shutdown():
+            if self._paused:
+                self._work_for(_IDLE)
+            elif self._has_time:
+                self._work_for(0.0)
+                self._follow()
+            elif self._synchronous:
+                self._work_for(0.0)
+                if not self._paused:
+                    self._tick_together()
+            else:
+                self._work_for(self._due - time.monotonic())
+                if not self._paused and time.monotonic() >= self._due:
+                    self._tick_freely()
+        self._driver.close()
+        self._lockstep.close()
+
+    def _work_for(self, seconds: float) -> None:
+        """Do what is asked for, waiting for it so long."""
+        try:
+            task, future = self._work.get(timeout=seconds) if seconds > 0 else self._work.get_nowait()
+        except queue.Empty:
+            return
+        try:
+            future.set_result(task())
+        except Exception as error:  # noqa: BLE001 the thread that asked raises it
+            future.set_exception(error)
+
+    def _tick_freely(self) -> None:
+        driver, now = self._driver, time.monotonic()
+        self._due = max(self._due + driver.dt / self._time_scale, now - _BEHIND)
+        self._show()
+        if driver.done:
+            self._paused = True
+            return
+        if (people := self._people) is not None and people.step > self._room.step:
+            self._set_people(people)
+        driver.command(self._twists(), {})
+        driver.advance()
+        self._show()
+
+    def _tick_together(self) -> None:
+        driver = self._driver
+        self._show()
+        if driver.done:
+            self._paused = True
+            return
+        plans = driver.step % self._control == 0
+        try:
+            people, answer = self._lockstep.exchange(driver, self._robots, self._robots.header.stamp, plans, self._topics)
+        except CallError as error:
+            self._lockstep.close()
+            if not self._beginning:
+                self._interrupt(str(error))
+            return
+        if people is not None:
+            self._set_people(people)
+        if answer is not None:
+            driver.command(*answer)
+        driver.advance()
+        self._show()
+
+    def _follow(self) -> None:
+        """Show what a simulator by which time passes has come to."""
+        if self._paused or not self._driver.wait(0.05):
+            return
+        if (people := self._people) is not None and people.step > self._room.step:
+            self._set_people(people)
+        self._driver.command(self._twists(), {})
+        self._show()
+        if self._driver.done:
+            self._pause()
+
+    def _twists(self) -> np.ndarray:
+        """The latest command of every robot (R, 3); who has said nothing for too long stands."""
+        driver, limit = self._driver, self._watchdog / self._driver.dt
+        twists = np.zeros((len(driver.names), 3), np.float32)
+        for r, name in enumerate(driver.names):
+            twist, heard = self._topics[name].command()
+            before, since = self._said.get(name, (0, 0))
+            if heard != before:
+                self._said[name] = heard, driver.step
+            elif driver.step - since > limit and twist.any():
+                rospy.logwarn(
+                    f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stands until there is one. Is its planner running?"
+                )
+                self._topics[name].forget()
+                continue
+            twists[r] = twist
+        return twists
+
+    def _hear_people(self, message: Pedestrians) -> None:
+        self._people = message
+
+    def _set_people(self, message: Pedestrians) -> None:
+        driver, count = self._driver, len(message.present)
+        if message.step > driver.step + 1 or (message.header.stamp and message.header.stamp.to_sec() < driver.began - 1e-9):
+            return  # of another episode
+        if count > self._room.now.x.shape[1]:
+            self._room = People.room(count)
+        self._room = replace(self._room, step=message.step)
+        from_pedestrians(message, self._room.now, self._room.traits, self._room.minds)
+        driver.set_pedestrians(self._room)
+
+    def _begin(self, request: Any) -> None:
+        episode = request.episode
+        start, stage = from_episode(episode)
+        names = [robot.name for robot in episode.robots]
+        self._check_names(names)
+        self._paused, self._interrupted, self._people = True, "", None
+        self._driver.begin(start, stage, names, self._clock.next())
+        self._episode, self._control, self._shown = episode, stage.periods.steps("control"), -1
+        self._room = replace(self._room, step=-1)
+        driven = {robot.name: robot.navigation in ("", "agora") for robot in episode.robots}
+        self._lockstep.begin(driven, start.crowd_size > 0)
+        self._adopt_robots()
+        self._clock.tell(self._stamp())
+        self._publish_status()
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        spaces = [ros_name(name) for name in names]
+        if len(set(spaces)) < len(names):
+            raise InputError(
+                f"robots {list(names)} share topics {sorted(spaces)}: give them names that differ in letters and digits"
+            )
+
+    def _adopt_robots(self) -> None:
+        """Have topics for the driver's robots, and for no others."""
+        driver = self._driver
+        here = dict(zip(driver.names, driver.models, strict=True))
+        for name in [name for name, topics in self._topics.items() if here.get(name) != topics.model]:
+            self._topics.pop(name).close()
+        for name, model in here.items():
+            if name not in self._topics:
+                self._topics[name] = RobotTopics(name, model, self._news)
+            self._topics[name].forget()
+        self._said = {name: (self._topics[name].heard, 0) for name in here}
+        self._tell_fixed.publish(TFMessage([frame for name in here for frame in self._topics[name].frames()]))
+
+    def _spawn(self, request: Any) -> None:
+        self._check_names([*self._driver.names, *(e.name for e in request.entities if e.kind == "robot")])
+        for entity in request.entities:
+            if entity.kind not in ("robot", "obstacle"):
+                raise InputError(f"{entity.name!r}: no kind of entity called {entity.kind!r}; there are obstacle, robot")
+            is_robot, pose = entity.kind == "robot", from_pose2d(entity.pose)
+            model = model_of(entity.model) if is_robot else None
+            furniture = "" if is_robot else entity.model
+            self._driver.spawn(Entity(entity.name, entity.kind, pose, model, furniture, entity.description))
+        self._adopt_robots()
+
+    def _move(self, request: Any) -> None:
+        if len(request.names) != len(request.poses):
+            raise InputError(f"{len(request.names)} names and {len(request.poses)} poses; give one pose for each")
+        for name, pose in zip(request.names, request.poses, strict=True):
+            self._driver.move(name, from_pose2d(pose))
+
+    def _delete(self, request: Any) -> None:
+        if "delete" not in self._driver.can:
+            raise InputError(f"{self._driver.name} cannot take anything away")
+        for name in request.names:
+            self._driver.delete(name)
+        self._adopt_robots()
+
+    def _set_goal(self, request: Any) -> None:
+        self._driver.set_goal(request.robot, from_pose2d(request.goal))
+        self._publish_status()
+
+    def _pause(self) -> None:
+        self._paused = True
+        self._driver.pause()
+
+    def _resume(self) -> None:
+        if self._interrupted:
+            raise InputError(f"the episode was interrupted ({self._interrupted}); begin one")
+        self._driver.resume()
+        self._paused, self._due = False, time.monotonic()
+
+    def _step(self, steps: int) -> Any:
+        if not self._paused or "step" not in self._driver.can:
+            why = "pause the simulator first" if not self._paused else f"{self._driver.name} takes no single steps"
+            return srv.StepResponse(False, why, self._stamp())
+        for _ in range(steps):
+            self._tick_together() if self._synchronous else self._tick_freely()
+        self._paused = True
+        return srv.StepResponse(not self._interrupted, self._interrupted, self._stamp())
+
+    def _info(self) -> Any:
+        driver = self._driver
+        return srv.GetSimulatorResponse(driver.name, sorted(driver.can), driver.dt, self._synchronous, "")
+
+    def _interrupt(self, reason: str) -> None:
+        """Close the episode without a result."""
+        rospy.logerr(f"episode {self._episode.number} is interrupted: {reason}")
+        self._interrupted = reason
+        self._pause()
+        self._publish_status()
+
+    def _stamp(self) -> Any:
+        return stamp_of(self._driver.step, self._driver.dt, self._driver.began)
+
+    def _show(self) -> None:
+        """Publish what is due at the present step, once."""
+        driver = self._driver
+        if driver.step == self._shown:
+            self._publish_status()
+            return
+        self._shown, stamp = driver.step, self._stamp()
+        robots = driver.robots
+        if driver.step % self._control == 0:
+            self._lockstep.observe(self._topics)
+        self._clock.tell(stamp)
+        radius = np.array([model.radius for model in driver.models], np.float32)
+        self._robots = to_robots(robots, radius, list(driver.names), driver.step)
+        self._robots.header.stamp, self._robots.header.frame_id = stamp, "map"
+        self._tell_robots.publish(self._robots)
+        touching = driver.touching()
+        frames = []
+        for r, name in enumerate(driver.names):
+            if robots.active[0, r]:
+                frames.append(self._topics[name].show(robots, r, stamp))
+            self._topics[name].show_contact(bool(touching[r]))
+        if frames and self._tell_frames.get_num_connections():
+            self._tell_frames.publish(TFMessage(frames))
+        for reading in driver.readings():
+            taken = stamp_of(0, driver.dt, driver.began + reading.time) if self._has_time else stamp
+            self._topics[driver.names[reading.robot]].show_scan(reading.ranges, reading.lidar, taken)
+        for r, contact in driver.contacts():
+            message = Contact(
+                robot=driver.names[r], kind=contact.kind, party=contact.party, time=contact.time, x=contact.x, y=contact.y
+            )
+            message.header.stamp, message.header.frame_id = stamp, "map"
+            self._tell_contact.publish(message)
+        self._publish_status()
+
+    def _publish_status(self) -> None:
+        """Publish how the episode stands, as that changes."""
+        driver, episode = self._driver, self._episode
+        standing, done = tuple(driver.standing()), driver.done
+        now = (episode.number, episode.entry, driver.began, done, self._interrupted, driver.names, standing)
+        if now == self._status:
+            return
+        self._status = now
+        robots = [
+            RobotStatus(name, s.ended, s.goal, s.outcome, s.end_time, s.clipped, s.contacts, s.failure)
+            for name, s in zip(driver.names, standing, strict=True)
+        ]
+        message = EpisodeStatus(
+            number=episode.number, entry=episode.entry, seed=episode.seed, step=driver.step,
+            running=bool(episode.entry) and not done and not self._interrupted, done=done,
+            interrupted=bool(self._interrupted), reason=self._interrupted, robots=robots,
+        )  # fmt: skip
+        message.header.stamp, message.header.frame_id = self._stamp(), "map"
+        self._tell_status.publish(message)

@@ -1,0 +1,124 @@
+"""The topics of one robot: what it senses goes out, `cmd_vel` comes in."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import rospy
+from agora_ros.conversions import from_twist, quaternion, to_twist
+from agora_ros.names import ros_name
+from geometry_msgs.msg import TransformStamped, Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import Bool
+
+from agora.core.state import Floats, Robots
+from agora.robots.body import body
+from agora.robots.model import RobotModel
+from agora.sensors.lidar import Lidar
+
+MAP = "map"
+
+
+class RobotTopics:
+    """Publishers and the subscriber of one robot.
+
+    Args:
+        name: of the robot. model: what it is.
+        news: notified at every command.
+
+    Attributes:
+        name: of the robot. model: what it is. heard: commands that came so far.
+    """
+
+    def __init__(self, name: str, model: RobotModel, news: threading.Condition) -> None:
+        self.name, self.model, self.heard = name, model, 0
+        self._news, self._command, self._refused, self._touches = news, np.zeros(3, np.float32), 0, False
+        self.space = ros_name(name)
+        self._base = f"{self.space}/{model.base_frame}"
+        self._sensor = f"{self.space}/{model.sensor_frame}"
+        publisher = rospy.Publisher
+        self._scan = publisher(f"{self.space}/scan", LaserScan, queue_size=10, tcp_nodelay=True)
+        self._odom = publisher(f"{self.space}/odom", Odometry, queue_size=10, tcp_nodelay=True)
+        self._collision = publisher(f"{self.space}/collision", Bool, queue_size=10, latch=True)
+        self._listens = rospy.Subscriber(f"{self.space}/cmd_vel", Twist, self._hear, queue_size=1, tcp_nodelay=True)
+        self._collision.publish(False)
+
+    def _hear(self, message: Twist) -> None:
+        twist = from_twist(message)
+        if not np.isfinite(twist).all():
+            self._refused += 1
+            rospy.logwarn_throttle(
+                5.0,
+                f"robot {self.name!r}: {self._refused} commands on {self._listens.resolved_name} are not finite and were ignored; "
+                "its planner must publish numbers",
+            )
+            return
+        with self._news:
+            self._command, self.heard = twist, self.heard + 1
+            self._news.notify_all()
+
+    def command(self) -> tuple[Floats, int]:
+        """The latest command (3,), and how many came so far."""
+        with self._news:
+            return self._command, self.heard
+
+    def forget(self) -> None:
+        """Stand still until the next command."""
+        with self._news:
+            self._command = np.zeros(3, np.float32)
+
+    def frames(self) -> list[TransformStamped]:
+        """The frames that stay: odometry, which is exact, on the map, and the sensor on the robot."""
+        fixed = [_transform(MAP, f"{self.space}/odom", 0.0, 0.0, 0.0)]
+        if (lidar := self.model.lidar) is not None:
+            fixed.append(_transform(self._base, self._sensor, lidar.x, lidar.y, lidar.heading))
+            fixed[-1].transform.translation.z = body(self.model).scan_height
+        return fixed
+
+    def show(self, robots: Robots, r: int, stamp: Any) -> TransformStamped:
+        """Publish the odometry of a robot, and return its frame."""
+        pose = [float(getattr(robots, name)[0, r]) for name in ("x", "y", "heading")]
+        frame = _transform(f"{self.space}/odom", self._base, *pose)
+        frame.header.stamp = stamp
+        if self._odom.get_num_connections():
+            message = Odometry(child_frame_id=self._base)
+            message.header.stamp, message.header.frame_id = stamp, frame.header.frame_id
+            message.pose.pose.position.x, message.pose.pose.position.y = pose[:2]
+            message.pose.pose.orientation = frame.transform.rotation
+            message.twist.twist = to_twist([getattr(robots, name)[0, r] for name in ("vx", "vy", "omega")])
+            self._odom.publish(message)
+        return frame
+
+    def show_scan(self, ranges: Floats, lidar: Lidar, stamp: Any) -> None:
+        """Publish a scan."""
+        if not self._scan.get_num_connections():
+            return
+        message = LaserScan(
+            angle_min=lidar.angle_min, angle_max=lidar.angle_min + lidar.increment * (lidar.beams - 1),
+            angle_increment=lidar.increment, scan_time=1.0 / lidar.rate,
+            range_min=lidar.range_min, range_max=lidar.range_max, ranges=ranges.tolist(),
+        )  # fmt: skip
+        message.header.stamp, message.header.frame_id = stamp, self._sensor
+        self._scan.publish(message)
+
+    def show_contact(self, touches: bool) -> None:
+        """Publish whether the robot touches something, as that changes."""
+        if touches != self._touches:
+            self._touches = touches
+            self._collision.publish(touches)
+
+    def close(self) -> None:
+        """Take the topics away."""
+        for topic in (self._listens, self._scan, self._odom, self._collision):
+            topic.unregister()
+
+
+def _transform(parent: str, child: str, x: float, y: float, heading: float) -> TransformStamped:
+    frame = TransformStamped(child_frame_id=child)
+    frame.header.frame_id = parent
+    frame.transform.translation.x, frame.transform.translation.y = x, y
+    frame.transform.rotation = quaternion(heading)
+    return frame

@@ -1,0 +1,295 @@
+"""The simulator node in a real graph: time, robots, commands, lock step, and what goes wrong."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import rospy
+from agora_ros.conversions import to_episode
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import LaserScan
+from std_srvs.srv import Trigger
+from tests.starts import people, start
+
+from agora.config import build
+from agora.robots.model import load_robot
+from agora.tasks.start import RobotStart
+from agora.tasks.suite import Stage
+from agora_msgs import msg, srv
+
+JACKAL = load_robot("jackal")
+CONTROL, SENSOR = 3, 3  # steps of the free-running periods
+
+
+def stage(**more: Any) -> Stage:
+    return build({"name": "s", "world": {"name": "open"}, "periods": {"physics": 1 / 30, "crowd": 1 / 30}} | more, Stage)
+
+
+def episode(*names: str, number: int = 1, navigation: str = "external", crowd: Any = None, **more: Any) -> Any:
+    """Robots side by side on a plane, each with a goal 3.7 m ahead."""
+    of = stage(**more)
+    robots = tuple(
+        RobotStart(JACKAL, np.array([-3.0, -2.0 + 1.5 * r, 0.1]), np.array([[0.7, -1.6 + 1.5 * r, 0.0]])) for r in range(len(names))
+    )
+    begun = replace(start(crowd=crowd, entry=f"test/s/{number}"), robots=robots)
+    return to_episode(begun, of, [msg.Robot(name=name, navigation=navigation) for name in names], number)
+
+
+def launch(graph: Any, **params: Any) -> Any:
+    node = graph.launch("agora_simulators", "simulator", "simulator_node", **params)
+    graph.call("simulator/info", srv.GetSimulator)
+    return node
+
+
+def begin(graph: Any, of: Any) -> None:
+    answer = graph.call("simulator/begin", srv.BeginEpisode, of)
+    assert answer.success, answer.message
+
+
+def resume(graph: Any) -> None:
+    answer = graph.call("simulator/resume", Trigger)
+    assert answer.success, answer.message
+
+
+def forward(speed: float) -> Twist:
+    twist = Twist()
+    twist.linear.x = speed
+    return twist
+
+
+def test_a_robot_is_driven_by_cmd_vel_and_what_it_senses_carries_the_stamp_of_its_step(graph: Any) -> None:
+    launch(graph, cmd_vel_timeout=10.0)
+    scans, odometry = graph.hear("robot_with_spaces/scan", LaserScan), graph.hear("robot_with_spaces/odom", Odometry)
+    robots, status = graph.hear("simulator/robots", msg.Robots), graph.hear("simulator/status", msg.EpisodeStatus)
+    begin(graph, episode("robot with spaces"))
+    assert status.wait_for(lambda m: m.number == 1, "episode 1").running
+    commands = graph.publisher("robot_with_spaces/cmd_vel", Twist)
+    resume(graph)
+    for _ in range(2):
+        commands.publish(forward(0.8))
+    robots.wait(40)
+    graph.call("simulator/pause", Trigger)
+    first = robots[0].header.stamp
+    assert [m.step for m in robots.messages] == list(range(len(robots)))
+    stamps = {m.header.stamp: m for m in robots.messages}
+    for scan in scans.messages:
+        assert stamps[scan.header.stamp].step % SENSOR == 0 and len(scan.ranges) == JACKAL.lidar.beams
+    assert len(scans) == (len(robots) - 1) // SENSOR + 1
+    for m in odometry.messages:
+        assert np.float32(m.pose.pose.position.x) == np.float32(stamps[m.header.stamp].x[0])
+        assert m.child_frame_id == "robot_with_spaces/base_link"
+    assert robots[30].header.stamp - first == rospy.Duration(1)
+    assert robots[35].vx[0] == pytest.approx(0.8)
+
+
+def test_a_planner_that_falls_silent_is_noticed_and_numbers_that_are_none_are_ignored(graph: Any, wait_until: Any) -> None:
+    node = launch(graph, cmd_vel_timeout=0.3, time_scale=2.0)
+    robots, status = graph.hear("simulator/robots", msg.Robots), graph.hear("simulator/status", msg.EpisodeStatus)
+    begin(graph, episode("jackal"))
+    commands = graph.publisher("jackal/cmd_vel", Twist)
+    resume(graph)
+    commands.publish(forward(0.5))
+    robots.wait_for(lambda m: m.vx[0] > 0.4, "a robot that moves")
+    commands.publish(forward(float("nan")))
+    robots.wait_for(lambda m: m.step > 20 and m.vx[0] == 0.0, "a robot that stands again")
+    wait_until(lambda: "no cmd_vel for 0.3 s" in node.log, "a line that says so")
+    wait_until(lambda: f"commands on {graph.name('jackal/cmd_vel')} are not finite" in node.log, "a line about the NaN")
+    commands.publish(forward(99.0))
+    moved = robots.wait_for(lambda m: m.vx[0] > 0.5, "a robot that moves again")
+    assert moved.vx[0] <= JACKAL.vx[1]
+    wait_until(lambda: status[-1].robots[0].ended, "an end")
+    assert status[-1].robots[0].clipped > 0
+    assert node.log.count("no cmd_vel") <= 2
+
+
+def test_time_never_goes_back_over_episodes_and_a_simulator_that_was_killed(graph: Any, wait_until: Any) -> None:
+    clock = graph.hear("/clock", Clock)
+    node = launch(graph)
+    for number in (1, 2):
+        begin(graph, episode("jackal", number=number))
+        assert graph.call("simulator/step", srv.Step, 5).success
+    node.kill(signal.SIGKILL)
+    clock.wait(12)
+    node = launch(graph)
+    begin(graph, episode("jackal", number=2))
+    assert graph.call("simulator/step", srv.Step, 5).success
+    clock.wait(18)
+    stamps = [m.clock.to_sec() for m in clock.messages]
+    assert stamps[0] == 1.0
+    assert all(a <= b for a, b in zip(stamps, stamps[1:], strict=False))
+    assert stamps[-1] > stamps[11]
+    wait_until(lambda: "a simulator ran here before" in node.log, "a line that says so")
+
+
+def test_entities_come_and_go_one_by_one(graph: Any) -> None:
+    launch(graph)
+    robots = graph.hear("simulator/robots", msg.Robots)
+    begin(graph, episode("jackal"))
+    other = msg.Entity(kind="robot", name="second", model="burger")
+    other.pose.x = 2.0
+    assert graph.call("simulator/spawn", srv.Spawn, [other]).success
+    again = graph.call("simulator/spawn", srv.Spawn, [other])
+    assert not again.success and "already" in again.message
+    wrong = graph.call("simulator/spawn", srv.Spawn, [msg.Entity(kind="robot", name="x", model="jakal")])
+    assert not wrong.success and "did you mean 'jackal'" in wrong.message
+    shelf = msg.Entity(kind="obstacle", name="a shelf", model="shelf")
+    assert graph.call("simulator/spawn", srv.Spawn, [shelf]).success
+    other.pose.theta = 0.5
+    assert graph.call("simulator/move", srv.Move, ["second"], [other.pose]).success
+    assert graph.call("simulator/step", srv.Step, 1).success
+    last = robots.wait_for(lambda m: len(m.name) == 2, "two robots")
+    assert last.name == ["jackal", "second"] and last.heading[1] == pytest.approx(0.5)
+    assert graph.call("simulator/delete", srv.Delete, ["jackal", "a shelf"]).success
+    assert graph.call("simulator/step", srv.Step, 1).success
+    robots.wait_for(lambda m: m.name == ["second"], "one robot")
+    clash = graph.call("simulator/begin", srv.BeginEpisode, episode("a b", "a_b"))
+    assert not clash.success and "share topics" in clash.message
+
+
+class Parts:
+    """A crowd that walks straight on, and a navigation that drives ahead, as services; they remember what they were asked."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph, self.crowd, self.plans = graph, [], []
+        self.serve()
+
+    def serve(self) -> None:
+        self.step = self.graph.serve("pedsim_simulator/step", srv.StepCrowd, self._step)
+        self.plan = self.graph.serve("navigation/plan", srv.Plan, self._plan)
+
+    def _step(self, request: Any) -> Any:
+        self.crowd.append(request.robots)
+        k, one = request.robots.step + 1, [1.0]
+        seen = msg.Pedestrians(step=k, present=b"\1", id=[11], x=[4.0 - 0.05 * k], y=[3.0], vx=[-1.0], vy=[0.0], heading=[3.0])
+        for name in ("radius", "speed", "stress", "energy", "social"):
+            setattr(seen, name, one)
+        seen.group, seen.type, seen.state, seen.partner = [-1], [0], [1], [-1]
+        return srv.StepCrowdResponse(True, "", seen)
+
+    def _plan(self, request: Any) -> Any:
+        self.plans.append(request)
+        driven = [name for name in request.robots if name != "other"]
+        return srv.PlanResponse(True, "", driven, [forward(0.6)] * len(driven), [""] * len(driven), 0.001)
+
+
+LOCKED = {"periods": {"physics": 0.05, "crowd": 0.05}}
+WALKER = people([[4.0, 3.0]], [[[-9.0, 3.0]]])
+
+
+def played(graph: Any, wait_until: Any, number: int) -> list[list[bytes]]:
+    """Everything that the simulator said in one episode in lock step, by topic."""
+    launch(graph, synchronous=True)
+    parts = Parts(graph)
+    kinds = {
+        "simulator/robots": msg.Robots, "jackal/scan": LaserScan, "jackal/odom": Odometry,
+        "simulator/status": msg.EpisodeStatus, "simulator/contacts": msg.Contact, "/clock": Clock,
+    }  # fmt: skip
+    begin(graph, episode("jackal", number=number, navigation="agora", crowd=WALKER, **LOCKED))
+    heard = [graph.hear(topic, kind) for topic, kind in kinds.items()]
+    wait_until(lambda: all(end.get_num_connections() for end in graph.ends if isinstance(end, rospy.Subscriber)), "connections")
+    resume(graph)
+    last = heard[3].wait_for(lambda m: m.done, "an end")
+    assert last.robots[0].outcome == 0 and last.step == len(parts.crowd)
+    assert [robots.step for robots in parts.crowd] == list(range(last.step))
+    assert [plan.step for plan in parts.plans] == list(range(0, last.step, 2))
+    heard[0].wait(last.step + 1)
+    heard[1].wait(last.step // 2 + 1)
+    assert [m.step for m in heard[0].messages] == list(range(last.step + 1))
+    assert [m.header.stamp for m in heard[1].messages] == [m.header.stamp for m in heard[0].messages[::2]]
+    return [[repr(m).encode() for m in each.messages] for each in heard[:5]] + [[repr(m).encode() for m in heard[5].messages[1:]]]
+
+
+def test_two_runs_in_lock_step_say_the_same_on_every_topic(graph: Any, wait_until: Any) -> None:
+    first = played(graph, wait_until, 4)
+    graph.close()
+    graph.nodes.clear(), graph.ends.clear()
+    assert played(graph, wait_until, 4) == first
+
+
+def test_a_part_that_is_gone_or_does_not_answer_interrupts_the_episode_until_one_begins(graph: Any, wait_until: Any) -> None:
+    node = launch(graph, synchronous=True, step_timeout=0.5)
+    parts, status = Parts(graph), graph.hear("simulator/status", msg.EpisodeStatus)
+    parts.step.shutdown()
+    of = episode("jackal", navigation="agora", crowd=WALKER, timeout=1000.0, **LOCKED)
+    begin(graph, of)
+    resume(graph)
+    gone = status.wait_for(lambda m: m.interrupted, "an interruption")
+    assert "pedsim_simulator/step cannot be called" in gone.reason and not gone.running
+    refused = graph.call("simulator/resume", Trigger)
+    assert not refused.success and "begin one" in refused.message
+    released = False
+    slow = graph.serve("pedsim_simulator/step", srv.StepCrowd, lambda _: wait_until(lambda: released, "release") and None)
+    begin(graph, of)
+    assert not status[-1].interrupted
+    resume(graph)
+    late = status.wait_for(lambda m: "did not answer" in m.reason, "another interruption")
+    assert "0.5 s" in late.reason and "Traceback" not in node.log
+    released = True
+    slow.shutdown()
+    parts.serve()
+    begin(graph, of)
+    resume(graph)
+    wait_until(lambda: len(parts.crowd) > 10, "steps")
+    assert not status[-1].interrupted
+
+
+def test_in_lock_step_a_planner_outside_has_one_say_for_every_scan_and_may_be_late(graph: Any, wait_until: Any) -> None:
+    node = launch(graph, synchronous=True, command_timeout=0.2)
+    parts, robots = Parts(graph), graph.hear("simulator/robots", msg.Robots)
+    begin(graph, episode("jackal", "other", navigation="agora", timeout=1000.0, **LOCKED))
+    of = episode("jackal", "other", navigation="agora", timeout=1000.0, **LOCKED)
+    of.robots[1].navigation = "external"
+    begin(graph, of)
+    commands = graph.publisher("other/cmd_vel", Twist)
+    told = []
+
+    def answer(scan: Any) -> None:
+        if len(told) < 20:
+            told.append(scan.header.stamp)
+            commands.publish(forward(0.01 * len(told)))
+
+    listening = rospy.Subscriber(graph.name("other/scan"), LaserScan, answer, queue_size=10, tcp_nodelay=True)
+    graph.ends.append(listening)
+    wait_until(listening.get_num_connections, "a scan")
+    resume(graph)
+    wait_until(lambda: "no new cmd_vel of ['other']" in node.log, "a late planner")
+    for k in range(19):
+        assert robots[2 * k + 2].vx[1] == pytest.approx(0.01 * (k + 1))
+    assert [plan.step for plan in parts.plans[:20]] == list(range(0, 40, 2)) and not parts.crowd
+    robots.wait(44)
+    assert robots[43].vx[1] == pytest.approx(0.2)
+
+
+def test_ten_robots_share_a_world(graph: Any) -> None:
+    launch(graph, cmd_vel_timeout=100.0)
+    names = [f"jackal_{r}" for r in range(10)]
+    begin(graph, episode(*names, ends=[]))
+    scans = [graph.hear(f"{name}/scan", LaserScan) for name in names]
+    for r, name in enumerate(names):
+        graph.publisher(f"{name}/cmd_vel", Twist).publish(forward(0.02 * r))
+    resume(graph)
+    for each in scans:
+        each.wait(4)
+    robots = graph.hear("simulator/robots", msg.Robots)
+    robots.wait(1)
+    assert robots[0].vx == pytest.approx([0.02 * r for r in range(10)])
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"driver": "nativ"}, "did you mean 'native'"),
+        ({"time_scale": -1.0}, "time_scale: expected a number above 0"),
+        ({"synchronous": "yes"}, "synchronous: expected something like False"),
+    ],
+)
+def test_a_wrong_parameter_is_one_clear_line_and_no_traceback(graph: Any, wait_until: Any, params: Any, said: str) -> None:
+    node = graph.launch("agora_simulators", "simulator", "simulator_node", **params)
+    wait_until(lambda: not node.running, "an end")
+    assert said in node.log and "Traceback" not in node.log and node.process.returncode == 1
