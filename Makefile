@@ -84,4 +84,4 @@ lock:
 	mv build/requirements.lock requirements.lock
 
 clean:
-	rm -rf $(VENV) results docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) results docs/_build build dist src/CMakeLists.txt .catkin_* src/interop/*/CATKIN_IGNORE .pytest_cache .mypy_cache .ruff_cache .hypothesis
