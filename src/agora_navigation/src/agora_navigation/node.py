@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class Played:
     Attributes:
         number: of the episode, -1 for none. names: of all robots. crews: who is driven here. dt: physics step, s.
         crowd: whether there are pedestrians. active: robots that have not ended. began: stamp of the first decision, s.
+        adopted: when it was taken on, on the clock of ROS, s.
     """
 
     number: int
@@ -60,6 +61,7 @@ class Played:
     crowd: bool
     active: Bools
     began: float = np.nan
+    adopted: float = field(default_factory=rospy.get_time)
 
 
 class Navigation:
@@ -192,11 +194,13 @@ class Navigation:
             self._changed.wait_for(lambda: self._complete(crew, newest), _LATE)
             self._advance(played, crew, newest)
             return
-        overdue = nav.standing(rospy.get_time(), played.active)
+        now = rospy.get_time()
+        played.adopted = min(played.adopted, now)
+        overdue = nav.standing(now, played.active) if now - played.adopted > self._patience else {}
         for port in crew.ports:
             if port.number in overdue:
                 port.stand()
-                port.say(overdue[port.number])
+                port.say("drive", overdue[port.number])
 
     def _complete(self, crew: Crew, stamp: float) -> bool:
         """Whether everything of one moment has come."""
@@ -234,9 +238,9 @@ class Navigation:
         n = port.number
         reason = decision.failures.get(n) or decision.standing.get(n)
         if reason:
-            port.say(f"{port.name}: its planner failed: {reason}" if n in decision.failures else reason)
+            port.say("drive", f"{port.name}: its planner failed: {reason}" if n in decision.failures else reason)
         else:
-            port.well()
+            port.well("drive")
         if port.navigator.goal(n) is not None and (played.active[n] or port.own_goal):
             port.drive(decision.twists[n])
         else:
@@ -287,7 +291,7 @@ class Navigation:
             response.failures.append(decision.failures.get(n, ""))
             port.show(request.stamp)
             if reason := decision.standing.get(n):
-                port.say(reason)
+                port.say("drive", reason)
         response.planning_time = max(response.planning_time, decision.planning_time)
 
     def _missing(self, played: Played, stamp: float, step: int, active: Bools) -> list[str]:

@@ -41,7 +41,7 @@ class Port:
         self.scan: Any = None
         self.own_goal = False
         self._taken = -float("inf")
-        self._changed, self._said, self._driven, self._grid_at = changed, "", False, -_GLOBAL_EVERY
+        self._changed, self._said, self._driven, self._grid_at = changed, {}, False, -_GLOBAL_EVERY
         base = ros_name(name)
         self._ends = []
         if navigator.beams:
@@ -86,8 +86,9 @@ class Port:
             return
         try:
             self.navigator.see_scan(self.number, self.scan.ranges, self.scan.header.stamp.to_sec())
+            self.well("scan")
         except InputError as error:
-            self.say(f"{error}; it is dropped: give the robot's model (configs/robots) the beams of its lidar")
+            self.say("scan", f"{error}; it is dropped: give the robot's model (configs/robots) the beams of its lidar")
         self._taken, self.scan = self.scan.header.stamp.to_sec(), None
 
     def lacks_scan(self, since: float) -> bool:
@@ -110,7 +111,7 @@ class Port:
         try:
             self.navigator.see_robot(self.number, pose, from_twist(odometry.twist.twist), odometry.header.stamp.to_sec())
         except InputError as error:
-            self.say(f"{error}; it is dropped")
+            self.say("odometry", f"{error}; it is dropped")
 
     def poll_goals(self) -> None:
         """Take goals that have come, and cancellations."""
@@ -171,16 +172,16 @@ class Port:
             self._grid_at = now
             self._global.publish(to_grid(*nav.global_costmap(n), stamp))
 
-    def say(self, text: str) -> None:
-        """Warn, once until something else is to be said; numbers that change do not count as something else."""
+    def say(self, what: str, text: str) -> None:
+        """Warn about something once, until it is well again; numbers that change make no other warning."""
         gist = re.sub(r"[-\d.]+", "", text)
-        if gist != self._said:
-            self._said = gist
+        if gist != self._said.get(what):
+            self._said[what] = gist
             rospy.logwarn(text)
 
-    def well(self) -> None:
-        """All is well: the next warning is said again."""
-        self._said = ""
+    def well(self, what: str) -> None:
+        """Nothing is wrong with something any more."""
+        self._said.pop(what, None)
 
     def close(self) -> None:
         """Stand, and take everything away."""

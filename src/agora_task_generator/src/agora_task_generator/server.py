@@ -1,7 +1,7 @@
 """The task generator's node: one episode after the other, everybody told of each, none lost.
 
-Callbacks put what is to be done into one queue; the main thread does it, so a reset is never cut into by another. It waits by the
-wall's clock, because simulated time stands while it resets. Stale data: a status that is not of the episode under way is ignored,
+Callbacks put what is to be done into one queue, and one thread does it, so a reset is never cut into by another; the main thread is
+free for signals. It waits by the wall's clock, because simulated time stands while it resets. Stale data: a status that is not of the episode under way is ignored,
 unless the simulator has none at all. It owns nobody's ``cmd_vel``. What is wrong in parameters is said in one line, and the last
 episodes that were right go on.
 """
@@ -72,6 +72,10 @@ class TaskGeneratorServer:
 
     def spin(self) -> None:
         """Play until the node is shut down."""
+        threading.Thread(target=self._run, daemon=True).start()
+        rospy.spin()
+
+    def _run(self) -> None:
         while not rospy.is_shutdown():
             try:
                 work = self._work.get(timeout=_TICK)
@@ -85,7 +89,7 @@ class TaskGeneratorServer:
                 return
 
     def later(self, work: Callable[[], None] | None) -> None:
-        """Let the main thread do something, or look after the episode."""
+        """Let the thread that resets do something, or look after the episode."""
         self._work.put(work)
 
     def reset(self) -> None:
@@ -132,7 +136,7 @@ class TaskGeneratorServer:
         return answer
 
     def _do(self, work: Callable[[], None]) -> None:
-        """Let the main thread do something, and wait until it is done."""
+        """Let the thread that resets do something, and wait until it is done."""
         done = threading.Event()
 
         def whole() -> None:

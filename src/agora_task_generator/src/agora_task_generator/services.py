@@ -12,6 +12,7 @@ import rospy
 from agora.errors import AgoraError
 
 _EVERY = 5.0  # s between two lines about the same wait
+_GLANCE = 0.2  # s between two looks whether the node is to end
 
 
 class LostError(AgoraError):
@@ -90,17 +91,18 @@ class Service:
     def _ask(self, arguments: tuple[Any, ...]) -> Any:
         answers: list[Any] = []
         asked = threading.Thread(target=self._ask_now, args=(self._proxy, arguments, answers), daemon=True)
-        begun = time.monotonic()
+        begun, told = time.monotonic(), 0.0
         asked.start()
         while asked.is_alive():
-            asked.join(_EVERY)
+            asked.join(_GLANCE)
             waited = time.monotonic() - begun
             if rospy.is_shutdown():
                 raise rospy.ROSInterruptException("shutdown")
             if asked.is_alive() and waited > self._patience:
                 self.close()
                 raise LostError(f"{self.name} has not answered for {waited:.0f} s")
-            if asked.is_alive():
+            if asked.is_alive() and waited - told >= _EVERY:
+                told = waited
                 rospy.logwarn(f"{self.name} has not answered for {waited:.0f} s; waiting for up to {self._patience:.0f} s")
         answer = answers[0]
         if isinstance(answer, AgoraError):

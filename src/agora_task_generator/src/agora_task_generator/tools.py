@@ -80,17 +80,25 @@ class Tools:
     def _estimate(self, pose: Array) -> None:
         """Put the first robot somewhere; guided robots forget their waypoints."""
         if (modes := self._guided) is not None:
-            modes.generator.estimate_pose(_plain(pose))
-            self._server.carry_on({**self._server.watch.poses, 0: pose})
+            self._guide(modes, lambda: modes.generator.estimate_pose(_plain(pose)), {**self._server.watch.poses, 0: pose})
             return
         self._move.call([self._server.episode.robots[0].name], [to_pose2d(pose)])
 
     def _everybody_to(self, pose: Array) -> None:
         if (modes := self._guided) is not None:
-            modes.generator.append_waypoint(_plain(pose))
-            self._server.carry_on(self._server.watch.poses)
+            self._guide(modes, lambda: modes.generator.append_waypoint(_plain(pose)), self._server.watch.poses)
             return
         self._go([robot.name for robot in self._server.episode.robots], pose)
+
+    def _guide(self, modes: TaskModes, change: Callable[[], None], poses: dict[int, Array]) -> None:
+        """Change the list of waypoints and go on with it; one that cannot be reached is not kept."""
+        before = modes.generator.setup.robots
+        change()
+        try:
+            self._server.carry_on(poses)
+        except InputError:
+            modes.generator.switch(robots=before)
+            raise
 
     def _go(self, robots: list[str], pose: Array) -> None:
         goal = to_pose2d(pose)

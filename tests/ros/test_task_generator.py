@@ -1,0 +1,359 @@
+"""The task generator's node with parts that adopt episodes and do nothing with them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import rospy
+from agora_ros.conversions import from_episode, from_pose, to_pose
+from dynamic_reconfigure.client import Client
+from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
+from std_msgs.msg import Bool, Int16
+from std_msgs.msg import Empty as Nothing
+from std_srvs.srv import Empty, Trigger
+from tests.suites import write_world
+
+from agora.config import dump, load
+from agora.share import folder
+from agora.tasks.generator import TaskGenerator
+from agora.tasks.suite import Suite, load_suite
+from agora.testing.guard import identical
+from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, RobotStatus
+from agora_msgs.srv import BeginEpisode, Move, PlayEpisode, SetGoal, SetMap
+
+CALM = {"timeout": 30.0, "RANDOM_dynamic_min": 0, "RANDOM_dynamic_max": 1}
+
+
+class Parts:
+    """All the parts of a graph, in this process: what they were told, and a simulator whose status the test says."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph, self.told, self.episodes = graph, [], []
+        self.status = rospy.Publisher(graph.name("simulator/status"), EpisodeStatus, queue_size=100, latch=True)
+        graph.ends.append(self.status)
+        self.resets = graph.hear("scenario_reset", Int16)
+        graph.hear("reset_start", Nothing).messages = self.told
+        graph.serve("map_generator/set_map", SetMap, self.take("map_generator/set_map"))
+        for verb in ("pause", "resume"):
+            graph.serve(f"simulator/{verb}", Trigger, self.take(f"simulator/{verb}"))
+        for part in ("simulator", "pedsim_simulator", "navigation", "recorder"):
+            graph.serve(f"{part}/begin", BeginEpisode, self.take(f"{part}/begin"))
+        graph.serve("simulator/move", Move, self.take("simulator/move"))
+        graph.serve("simulator/set_goal", SetGoal, self.take("simulator/set_goal"))
+
+    def take(self, name: str) -> Any:
+        def answer(request: Any) -> tuple[bool, str]:
+            self.told.append((name, request, rospy.get_param(self.graph.name("resetting"), False)))
+            if name == "simulator/begin":
+                self.episodes.append(request.episode)
+                self.say(running=True)
+            return True, ""
+
+        return answer
+
+    def say(self, **fields: Any) -> None:
+        """A status of the episode that was begun last."""
+        now = self.episodes[-1]
+        robots = fields.pop("robots", [RobotStatus(name=robot.name) for robot in now.robots])
+        self.status.publish(EpisodeStatus(number=now.number, entry=now.entry, seed=now.seed, robots=robots, **fields))
+
+    def names(self) -> list[str]:
+        return [told[0] for told in self.told]
+
+    def begun(self, wait_until: Any, count: int, seconds: float = 20.0) -> Any:
+        """The episode of begin ``count``, once everybody has it and the simulator goes on."""
+        wait_until(lambda: self.names().count("simulator/resume") >= count, f"begin {count}; told: {self.names()}", seconds)
+        return self.episodes[count - 1]
+
+
+@pytest.fixture
+def parts(graph: Any) -> Parts:
+    return Parts(graph)
+
+
+@pytest.fixture
+def start(graph: Any, launch_node: Any) -> Any:
+    """Starts the node with parameters of the graph."""
+
+    def go(private: dict[str, Any] | None = None, **params: Any) -> Any:
+        for name, value in params.items():
+            graph.param(name, value)
+        return launch_node("agora_task_generator", "task_generator_server", **(CALM | (private or {})))
+
+    return go
+
+
+def test_a_reset_tells_everybody_in_the_order_of_the_contract(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    ends, finished = graph.hear("reset_end", Nothing), graph.hear("scenario_finished", Nothing)
+    node = start({"exit_when_finished": True}, tm_obstacles="random", seed=5, episodes=2, record_data=True)
+    episode = parts.begun(wait_until, 1)
+    assert parts.names() == [
+        "simulator/pause", "map_generator/set_map", "simulator/begin", "pedsim_simulator/begin", "navigation/begin",
+        "recorder/begin", "simulator/resume",
+    ]  # fmt: skip
+    resetting = [told[2] for told in parts.told]
+    assert resetting == [False, True, True, True, True, True, False]
+    assert all(told[1].episode == episode for told in parts.told if told[0].endswith("/begin"))
+    parts.resets.wait(1), ends.wait(1)
+    robot = episode.robots[0]
+    assert rospy.get_param(graph.name("robot_names")) == [robot.name] == ["jackal"]
+    assert rospy.get_param(graph.name("jackal/goal")) == [robot.goals[0].x, robot.goals[0].y, robot.goals[0].theta]
+    goal = graph.hear("jackal/move_base_simple/goal", PoseStamped).wait(1)[0]  # a late subscriber
+    assert np.allclose(from_pose(goal.pose), [robot.goals[0].x, robot.goals[0].y, robot.goals[0].theta])
+    made = TaskGenerator(tm_obstacles="random", seed=5)
+    made.configure(**CALM)
+    for k in range(2):
+        assert identical(from_episode(parts.begun(wait_until, k + 1))[0], made.start(k))
+        parts.say(done=True)
+    finished.wait(1)
+    wait_until(lambda: not node.running, "the node to leave")
+    assert [message.data for message in parts.resets.messages] == [1, 2]
+
+
+def test_what_is_interrupted_is_repeated_and_given_up_after_a_while(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    node = start({"max_reset_fail_times": 3})
+    given_up = graph.hear("task_generator_server/given_up", EpisodeStatus)
+    first = parts.begun(wait_until, 1)
+    for count in (2, 3):
+        parts.say(interrupted=True, reason="navigation does not answer")
+        assert parts.begun(wait_until, count) == first
+    parts.status.publish(EpisodeStatus(number=first.number + 7, entry="another", done=True, interrupted=True))
+    parts.say(interrupted=True, reason="navigation does not answer")
+    other = parts.begun(wait_until, 4)
+    assert (other.number, other.entry) == (2, "task_generator/task/1")
+    status = given_up.wait(1)[0]
+    assert (status.number, status.reason) == (1, "navigation does not answer")
+    assert "was interrupted: navigation does not answer" in node.log and "given up" in node.log
+
+
+def stand_in(graph: Any, part: str, **params: Any) -> Any:
+    """Start a part as a process of its own."""
+    for key, value in params.items():
+        graph.param(f"{part}/{key}", value)
+    log = graph.folder / f"{part}.{len(graph.nodes)}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("stand_in.py")), part, f"__ns:={graph.namespace}"],
+            env=graph.master.env, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    from tests.ros.conftest import Node
+
+    graph.nodes.append(Node(part, process, log))
+    return graph.nodes[-1]
+
+
+def test_parts_come_late_answer_late_and_die(graph: Any, start: Any, wait_until: Any) -> None:
+    graph.param("navigation", "external")
+    numbers, episodes = graph.hear("scenario_reset", Int16), graph.hear("task_generator_server/episode", Episode)
+    node = start()
+    wait_until(lambda: "waiting for simulator/pause since" in node.log, "a word about who is missing")
+    made = {part: stand_in(graph, part, slow=6.0) for part in ("map_generator", "simulator")}
+    made["pedsim_simulator"] = stand_in(graph, "pedsim_simulator")
+    wait_until(lambda: "simulator/begin has not answered for 5 s" in node.log, "a word about who is slow")
+    graph.param("simulator/slow", 0.0)
+    for count, part in enumerate(("simulator", "pedsim_simulator"), 1):
+        wait_until(lambda count=count: node.log.count("episode 1: ") == count, "an episode under way")
+        before = len(numbers)
+        made[part].kill()
+        wait_until(lambda part=part: f"was interrupted: {part} went away" in node.log, f"a word about {part}", 10)
+        time.sleep(0.3)
+        assert len(numbers) == before
+        made[part] = stand_in(graph, part)
+        numbers.wait(before + 1)
+    assert {message.data for message in numbers.messages} == {1}
+    for episode in episodes.messages:
+        episode.header.seq = 0
+    assert len(episodes) == 3 and all(episode == episodes[0] for episode in episodes.messages)
+    assert node.running
+
+
+def test_modes_and_settings_are_switched_while_it_runs(
+    graph: Any, parts: Parts, start: Any, wait_until: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "task_generator.yaml"
+    file.write_text((folder("configs") / "task_generator.yaml").read_text())
+    node = start({"config": str(file)}, tm_obstacles="none")
+    reset = lambda: graph.call("reset_task", Empty)  # noqa: E731
+    assert not parts.begun(wait_until, 1).crowd.id
+    graph.param("tm_obstacles", "random")
+    graph.param("task_generator_server/RANDOM_dynamic_min", 3)
+    graph.param("task_generator_server/RANDOM_dynamic_max", 3)
+    reset()
+    assert len(parts.episodes[-1].crowd.id) == 3
+    client = Client(graph.name("task_generator_server"), timeout=10)
+    client.update_configuration({"RANDOM_dynamic_max": 4, "RANDOM_dynamic_min": 4, "timeout": 12.5})
+    reset()
+    assert len(parts.episodes[-1].crowd.id) == 4 and parts.episodes[-1].timeout == 12.5
+    file.write_text(file.read_text().replace("goal_radius: 1.0", "goal_radius: 0.4"))
+    reset()
+    assert parts.episodes[-1].goal_tolerance == 0.4 and parts.episodes[-1].timeout == 12.5
+    file.write_text(file.read_text().replace("goal_radius: 0.4", "goal_radios: 0.7"))
+    graph.param("tm_robots", "gided")
+    reset()
+    assert f"{file}:" in node.log and "did you mean 'goal_radius'?" in node.log
+    assert "no robots mode called 'gided'; did you mean 'guided'?" in node.log and "Traceback" not in node.log
+    assert parts.episodes[-1].goal_tolerance == 0.4 and len(parts.episodes[-1].crowd.id) == 4
+    said = node.log.count("gided")
+    graph.param("map_file", "corridor")
+    graph.param("tm_robots", "random")
+    reset()
+    assert node.log.count("gided") == said
+    client.close()
+
+
+def test_a_wrong_start_waits_until_it_is_right(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    node = start(map_file="hal")
+    wait_until(lambda: "no world called 'hal'; did you mean 'hall'?" in node.log, "a word about the map")
+    assert not parts.told
+    graph.param("map_file", "hall")
+    assert parts.begun(wait_until, 1).map.name == "hall"
+    assert node.log.count("'hal'") == 1
+
+
+def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    robots = graph.folder / "robots.yaml"
+    robots.write_text(
+        "robots:\n- {model: burger, planner: 'dwa(sim_time=0.9)', amount: 2}\n- {model: jackal, navigation: external}\n"
+    )
+    node = start(robot_setup_file=str(robots), local_planner="pure_pursuit")
+    episode = parts.begun(wait_until, 1)
+    driven = [(robot.name, robot.navigation, robot.planner) for robot in episode.robots]
+    assert driven == [
+        ("burger_0", "agora", "dwa(sim_time=0.9)"), ("burger_1", "agora", "dwa(sim_time=0.9)"), ("jackal", "external", "pure_pursuit")
+    ]  # fmt: skip
+    goals = {name: graph.hear(f"{name}/move_base_simple/goal", PoseStamped) for name in ("burger_1", "jackal")}
+    goals["burger_1"].wait(1)
+    pose = PoseStamped(pose=to_pose((1.5, -0.5, 2.5)))
+    pose.header.frame_id = "odom"
+    tool = graph.publisher("goalpose", PoseStamped)
+    tool.publish(pose)
+    wait_until(lambda: "a pose in frame 'odom' is ignored" in node.log, "a word about the frame")
+    pose.header.frame_id = "map"
+    tool.publish(pose)
+    told = goals["burger_1"].wait(2)[-1]
+    assert np.allclose(from_pose(told.pose), [1.5, -0.5, 2.5])
+    set_goals = [request for name, request, _ in parts.told if name == "simulator/set_goal"]
+    wait_until(lambda: parts.names().count("simulator/set_goal") == 3, "a goal for each robot")
+    assert {request.robot for _, request, _ in parts.told if hasattr(request, "robot")} == {"burger_0", "burger_1", "jackal"}
+    assert np.allclose([set_goals[0].goal.x, set_goals[0].goal.y, set_goals[0].goal.theta], [1.5, -0.5, 2.5])
+    graph.publisher("jackal/move_base_simple/goal", PoseStamped, listeners=2).publish(pose)
+    wait_until(lambda: parts.names().count("simulator/set_goal") == 4, "the goal of one robot")
+    estimate = PoseWithCovarianceStamped()
+    estimate.pose.pose = to_pose((0.5, 0.25, -1.0))
+    graph.publisher("initialpose", PoseWithCovarianceStamped).publish(estimate)
+    wait_until(lambda: "simulator/move" in parts.names(), "a move")
+    move = next(request for name, request, _ in parts.told if name == "simulator/move")
+    assert move.names == ["burger_0"] and np.allclose([move.poses[0].x, move.poses[0].y, move.poses[0].theta], [0.5, 0.25, -1.0])
+    graph.publisher("clicked_point", PointStamped).publish(PointStamped())
+    assert parts.begun(wait_until, 2).number == 2
+
+
+def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
+    graph: Any, parts: Parts, start: Any, wait_until: Any
+) -> None:
+    node = start({"RANDOM_dynamic_min": 2, "RANDOM_dynamic_max": 2}, tm_robots="guided")
+    first = parts.begun(wait_until, 1)
+    crowd = graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
+    here = Pedestrians(present=b"\1\0", id=[first.crowd.id[0], 99], x=[2.25, 0.0], y=[1.75, 0.0], vx=[0.5, 0.0], vy=[0.0, 0.0])
+    here.heading, here.radius = [0.75, 0.0], [0.25, 0.3]
+    crowd.publish(here)
+    time.sleep(0.2)
+    tool = graph.publisher("move_base_simple/goal", PoseStamped)
+    tool.publish(PoseStamped(pose=to_pose((-50.0, 3.0, 1.0))))
+    wait_until(lambda: "a pose is ignored: waypoint 0: (-50, 3) has no room" in node.log, "a word about the wall")
+    tool.publish(PoseStamped(pose=to_pose((12.0, 8.0, 1.0))))
+    second = parts.begun(wait_until, 2)
+    tool.publish(PoseStamped(pose=to_pose((5.5, 4.0, 0.0))))
+    third = parts.begun(wait_until, 3)
+    assert np.allclose([(goal.x, goal.y) for goal in third.robots[0].goals[:4]], [(12.0, 8.0), (5.5, 4.0)] * 2)
+    assert (second.crowd.x[0], second.crowd.y[0], second.crowd.heading[0]) == (2.25, 1.75, 0.75)
+    assert (second.crowd.x[1], second.map, second.things if hasattr(second, "things") else 0) == (first.crowd.x[1], first.map, 0)
+    estimate = PoseWithCovarianceStamped()
+    estimate.pose.pose = to_pose((4.75, 2.25, -0.5))
+    graph.publisher("initialpose", PoseWithCovarianceStamped).publish(estimate)
+    robot = parts.begun(wait_until, 4).robots[0]
+    assert np.allclose([robot.pose.x, robot.pose.y, robot.pose.theta], [4.75, 2.25, -0.5])
+    assert all(np.allclose([goal.x, goal.y], [4.75, 2.25]) for goal in robot.goals)
+
+
+def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start: Any, wait_until: Any) -> None:
+    start({"RANDOM_dynamic_min": 2, "RANDOM_dynamic_max": 2}, tm_robots="explore")
+    first = parts.begun(wait_until, 1)
+    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=104)])
+    second = parts.begun(wait_until, 2)
+    assert (second.crowd.x, second.map) == (first.crowd.x, first.map) and second.robots[0].pose != first.robots[0].pose
+    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=101)])
+    assert parts.begun(wait_until, 3).crowd.x != first.crowd.x
+    assert [episode.number for episode in parts.episodes] == [1, 2, 3]
+
+
+def test_a_curriculum_goes_up_and_down(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    stages = graph.folder / "stages.yaml"
+    stages.write_text("".join(f"- {{dynamic: {n}, goal_radius: 0.5, map_generator: {{}}}}\n" for n in (1, 2)))
+    start({"STAGED_curriculum": str(stages)}, tm_modules="staged, rviz_ui")
+    assert len(parts.begun(wait_until, 1).crowd.id) == 1
+    stage = lambda: (rospy.get_param(graph.name("curr_stage")), rospy.get_param(graph.name("last_stage_reached")))  # noqa: E731
+    assert stage() == (0, False)
+    graph.publisher("next_stage", Bool).publish(True)
+    wait_until(lambda: stage() == (1, True), "the next stage")
+    graph.call("reset_task", Empty)
+    assert len(parts.episodes[-1].crowd.id) == 2 and parts.episodes[-1].goal_tolerance == 0.5
+    graph.publisher("previous_stage", Bool).publish(True)
+    wait_until(lambda: stage() == (0, False), "the stage before")
+
+
+def test_a_suite_is_played_as_the_benchmark_plays_it(graph: Any, parts: Parts, start: Any, wait_until: Any, tmp_path: Path) -> None:
+    world = write_world(tmp_path / "crooked")
+    values = {"name": "own", "seed": 3, "stages": [{"name": "a", "episodes": 2, "world": {"name": "folder", "path": str(world)}}]}
+    (tmp_path / "own.yaml").write_text(dump(values))
+    suite = load(tmp_path / "own.yaml", Suite)
+    start({"manual": True}, navigation="external", suite="unused")
+    play = lambda **what: graph.call("task_generator_server/play", PlayEpisode, suite=str(tmp_path / "own.yaml"), **what)  # noqa: E731
+    answer = play(stage="a", episode=1)
+    assert (answer.success, answer.number, answer.robots) == (True, 1, ["jackal"])
+    assert identical(from_episode(parts.episodes[-1])[0], suite.start("a", 1)) and parts.episodes[-1].seed == 3
+    parts.say(done=True)
+    refused = play(stage="b", episode=0)
+    assert not refused.success and "no stage called 'b'" in refused.message
+    refused = play(stage="a", episode=2)
+    assert not refused.success and "has 2 episodes, there is no 2" in refused.message
+    assert len(parts.episodes) == 1
+    parts.say(interrupted=True)
+    assert play(stage="a", episode=0).number == 2
+
+
+def test_the_suites_that_come_with_agora_are_played_in_their_order(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    start(navigation="external", suite="francis2023")
+    suite = load_suite("francis2023")
+    for count, (stage, episode) in enumerate(suite.entries()[:3], 1):
+        told = parts.begun(wait_until, count)
+        assert told.entry == suite.entry(stage, episode)
+        assert identical(from_episode(told)[0], suite.start(stage, episode))
+        parts.say(done=True)
+
+
+def test_contestants_of_a_benchmark_take_turns(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    start(tm_modules="benchmark", tm_robots="random")
+    parts.begun(wait_until, 1)
+    from agora.tasks.modules.benchmark import Benchmark
+
+    contestant = Benchmark().contestant(0)
+    robot = parts.episodes[0].robots[0]
+    assert (robot.planner, robot.interplanner) == (contestant.local_planner, contestant.inter_planner)
+
+
+def test_names_that_would_be_one_in_ros_are_refused(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
+    models = graph.folder / "models"
+    models.mkdir()
+    setup = graph.folder / "robots.yaml"
+    setup.write_text("robots:\n- {model: jakal}\n")
+    node = start(robot_setup_file=str(setup))
+    wait_until(lambda: f"{setup}:2" in node.log and "did you mean 'jackal'?" in node.log, "file, line and nearest name")
+    assert not parts.told and os.path.exists(setup)
