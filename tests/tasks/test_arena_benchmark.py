@@ -132,7 +132,12 @@ def test_episodes_are_scaled_and_never_less_than_one(files, scale, counts):
         ("suites/basic.yaml", "name: mixed", "name: scenario", "stages must have different names"),
         ("suites/basic.yaml", "counterflow", "counterflaw", "basic.yaml:2: stages[0]: scenarios: no scenario of corridor"),
         ("contests/inter.yaml", "pure_pursuit", "pure_persuit", "inter.yaml:3: contestants[0].local_planner: no planner called"),
-        ("contests/inter.yaml", "bypass", "polit", "inter.yaml:6: contestants[1].inter_planner: no interplanner called 'polit'; did you"),
+        (
+            "contests/inter.yaml",
+            "bypass",
+            "polit",
+            "inter.yaml:6: contestants[1].inter_planner: no interplanner called 'polit'; did you",
+        ),
         ("contests/inter.yaml", "straight", "carrot", "inter.yaml:2: contestants must be at least one, with different names"),
     ],
 )

@@ -42,6 +42,19 @@ class People(NamedTuple):
     minds: Minds
 
 
+class Led(NamedTuple):
+    """What an interplanner says of one robot (`agora.interfaces.Guidance`).
+
+    Attributes:
+        path: (K, 2) m. goal: (3,) pose at its end; None without one. speed: share of the top speed. danger: from 0 to 1.
+    """
+
+    path: Floats
+    goal: Array | None
+    speed: float
+    danger: float
+
+
 @dataclass(frozen=True, eq=False)
 class Decision:
     """What the robots of a navigator are to do.
@@ -146,6 +159,12 @@ class Navigator:
         """Beams of a scan; 0 where the planner reads none."""
         lidar = self._observer.lidar
         return 0 if lidar is None or "scan" not in self.needs else lidar.beams
+
+    @property
+    def danger_threshold(self) -> float:
+        """Level of danger above which the interplanner warns."""
+        part = self._planner.interplanner.part if isinstance(self._planner, Guided) else None
+        return float(getattr(part, "danger_threshold", 1.0))
 
     @property
     def reads_pedestrians(self) -> bool:
@@ -345,9 +364,14 @@ class Navigator:
             cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, layer_costs(self._engine, 0, layers, place)))
         return cost, np.asarray(place.origin, float), place.resolution
 
-    def guidance(self, robot: int) -> tuple[Floats, float]:
-        """What the interplanner made of a robot's path at the last decision: the path (K, 2), m, and the level of danger."""
+    def lead(self, robot: int, path: ArrayLike) -> None:
+        """Give a robot a path (K, 2) that somebody else has made, m."""
+        self._observer.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
+
+    def guidance(self, robot: int) -> Led:
+        """What the interplanner made of a robot's path at the last decision; without one the path, at full speed."""
         if self._seen is None or not isinstance(self._planner, Guided):
-            return self.path(robot), 0.0
+            return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
         found = self._planner.guidance(self._seen, self._before)[0]
-        return found.path[robot, : found.path_count[robot]], float(found.danger[robot])
+        path, goal = found.path[robot, : found.path_count[robot]].copy(), found.goal[robot].astype(np.float64)
+        return Led(path, goal, float(found.speed[robot]), float(found.danger[robot]))

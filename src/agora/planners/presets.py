@@ -37,7 +37,7 @@ def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
         UnknownNameError: no such planner, preset or interplanner.
         InputError: a parameter that one does not have or refuses.
     """
-    if interplanner and _PLUS.search(text) is None:
+    if interplanner not in ("", "bypass") and _PLUS.search(text) is None:
         text = f"{text}+{interplanner}"
     own, *front = _PLUS.split(text, maxsplit=1)
     label, planner = text.replace("/", "|"), _local(own)

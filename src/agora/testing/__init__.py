@@ -11,6 +11,7 @@ from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
 from agora.testing.generators import check_map_generator
 from agora.testing.global_planners import check_global_planner
+from agora.testing.interplanners import check_interplanner
 from agora.testing.metrics import check_metric
 from agora.testing.modules import check_module
 from agora.testing.planners import check_planner
@@ -25,6 +26,7 @@ __all__ = [
     "check_costmap_layer",
     "check_crowd_model",
     "check_global_planner",
+    "check_interplanner",
     "check_map_generator",
     "check_metric",
     "check_module",

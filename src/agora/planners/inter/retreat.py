@@ -70,12 +70,13 @@ class Retreat:
         threatened = ((distance <= self.ped_minimum_distance) & ahead(o, self.fov)).any(axis=1)
         reached = away & (_apart(o.pose, target) <= self.temp_goal_tolerance)
         left = np.where(reached, np.float32(self.pause), np.maximum(left - np.float32(o.dt), np.float32(0.0)))
-        begins = threatened & ~away & ~blocked & (left <= 0.0)
+        stands = left > 0.5 * o.dt
+        begins = threatened & ~away & ~blocked & ~stands
         begin = np.where(begins[:, None], o.pose[:, :2], begin)
         target = np.where(begins[:, None], self._target(o), target)
         away = (away & ~reached & ~blocked) | begins
         speed = np.where(nearest(distance) <= self.caution_detection_range, self.cautious_speed, 1.0)
-        speed = np.where(left > 0.0, 0.0, speed).astype(np.float32)
+        speed = np.where(stands, 0.0, speed).astype(np.float32)
         path, count = _led(o.path, o.path_count, away, begin, target)
         goal = np.where(away[:, None], target, o.goal)
         return Guidance(path, count, goal, speed, danger(distance)), {"away": away, "begin": begin, "target": target, "left": left}

@@ -162,9 +162,9 @@ class Port:
         if self._path.get_num_connections():
             self._path.publish(to_path(nav.path(n), stamp))
         if self._inter.get_num_connections() or self._danger.get_num_connections():
-            points, warns = nav.guidance(n)
-            self._inter.publish(to_path(points, stamp))
-            if warns:
+            led = nav.guidance(n)
+            self._inter.publish(to_path(led.path, stamp))
+            if led.danger > nav.danger_threshold:
                 self._danger.publish("SIGNAL")
         if self._local.get_num_connections():
             self._local.publish(to_grid(*nav.local_costmap(n), stamp))

@@ -1,0 +1,81 @@
+"""An interplanner between somebody else's global planner and somebody else's controller, for one robot."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Floats
+from agora.episode import Conditions
+from agora.interfaces import Memory, Observation
+from agora.maps.grid import Map
+from agora.navigation.navigator import Led, Navigator
+from agora.planners.global_.astar import AStar
+from agora.planners.guided import Guided
+from agora.registry import Named
+from agora.robots.model import RobotModel
+from agora.tasks.periods import Periods
+
+_NEAR = 0.05  # m between the ends of two paths that are one
+_ROOM = 0.5  # m between a goal and the end of a path to it: global planners have a tolerance
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The local planner of robots whose controller is another program."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path"})
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return nothing but zeros."""
+        return np.zeros((len(observation.pose), 3), np.float32), memory
+
+
+class Relay:
+    """Asks an interplanner, again and again, what a controller is to follow.
+
+    Args:
+        model: of the robot.
+        interplanner: asked.
+        period: s between two questions.
+        room: pedestrians that can be seen.
+
+    Attributes:
+        navigator: takes what is seen (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
+    """
+
+    def __init__(self, model: RobotModel, interplanner: Named, period: float = 0.2, room: int = 64) -> None:
+        periods = Periods(physics=period, control=period, crowd=period, sensor=period)
+        planner = Guided(Named("elsewhere", Elsewhere()), interplanner)
+        nowhere = Map.open((-1.0, -1.0), (1.0, 1.0), resolution=0.5, name="nowhere")
+        conditions = Conditions(periods=periods, global_planner=AStar(spacing=0.5))
+        self.navigator = Navigator.on_map(nowhere, [model], planner, conditions, room=room, patience=math.inf)
+        self._sent: Led | None = None
+
+    def begin(self, goal: ArrayLike) -> None:
+        """Set out for another goal (3,)."""
+        self.navigator.forget()
+        self.navigator.set_goal(0, goal)
+        self._sent = None
+
+    def guide(self, path: ArrayLike, time: float) -> Led:
+        """Ask the interplanner what it makes of a path (K, 2), at the moment ``time``, s."""
+        self.navigator.lead(0, path)
+        self.navigator.decide(time, 0, np.ones(1, np.bool_))
+        return self.navigator.guidance(0)
+
+    def is_news(self, led: Led) -> bool:
+        """Whether a controller that has what was said last must be told; what is asked of here counts as told."""
+        sent, self._sent = self._sent, led
+        if sent is None or len(sent.path) == 0 or len(led.path) == 0:
+            return True
+        return math.dist(sent.path[-1], led.path[-1]) > _NEAR
+
+    def leads_to_goal(self, led: Led) -> bool:
+        """Whether the path ends at the goal, not at a place on the way or beside it."""
+        goal = self.navigator.goal(0)
+        return goal is None or len(led.path) == 0 or math.dist(goal[:2], led.path[-1]) <= _ROOM

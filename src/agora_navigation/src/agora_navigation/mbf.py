@@ -1,0 +1,248 @@
+"""The client of Move Base Flex for one robot: get_path, interplanner, exe_path, again and again until the goal is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import rospy
+from actionlib import SimpleActionClient
+from actionlib_msgs.msg import GoalStatus
+from agora_ros.conversions import from_pedestrians, from_pose, from_twist, to_pose
+from dynamic_reconfigure.msg import Config, DoubleParameter
+from dynamic_reconfigure.srv import Reconfigure, ReconfigureRequest
+from geometry_msgs.msg import PoseStamped
+from mbf_msgs.msg import ExePathAction, ExePathGoal, ExePathResult, GetPathAction, GetPathGoal, GetPathResult
+from nav_msgs.msg import Odometry, Path
+from nav_msgs.srv import GetPlanResponse
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import String
+
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.navigation.navigator import Led
+from agora.navigation.relay import Relay
+from agora_navigation.localisation import Localisation
+from agora_navigation.messages import to_path
+from agora_navigation.move_base import MoveBase
+
+_OVER = (GoalStatus.PREEMPTED, GoalStatus.SUCCEEDED, GoalStatus.ABORTED, GoalStatus.REJECTED, GoalStatus.RECALLED, GoalStatus.LOST)
+_HINTS = {
+    57: "it knows no pose of the robot: set its robot_frame and map_frame, and look at tf",
+    59: "look at tf and at its robot_frame and map_frame",
+    101: "something else took the controller over",
+    110: "the path was empty or blocked",
+    112: "look at tf and at its robot_frame and map_frame",
+}
+
+
+def explained(kind: type, outcome: int, said: str) -> str:
+    """One line about an outcome of an action: its name, its number, what the server said, what to do."""
+    names = {getattr(kind, name): name for name in dir(kind) if name.isupper() and "RANGE" not in name}
+    name = names.get(outcome, "failure of a plug-in").replace("_", " ").lower()
+    return "; ".join(part for part in (f"{name} ({outcome})", said, _HINTS.get(outcome, "")) if part)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a stock Move Base Flex is used.
+
+    Attributes:
+        server: name of its node. planner, controller: plug-ins, the first ones where empty.
+        replan_period: s between two paths. inter_period: s between two questions to the interplanner.
+        retries: how often get_path or exe_path may fail in a row.
+        speed_parameters: of the controller, scaled by the interplanner; its dynamic_reconfigure is ``server/controller``.
+        answer_in: s that a call may take.
+    """
+
+    server: str = "move_base_flex"
+    planner: str = ""
+    controller: str = ""
+    replan_period: float = 1.0
+    inter_period: float = 0.2
+    retries: int = 3
+    speed_parameters: tuple[str, ...] = ("max_vel_x", "max_vel_trans")
+    answer_in: float = 5.0
+
+
+class Speed:
+    """The speed limits of a controller, in shares of what they were when this began."""
+
+    def __init__(self, place: str, names: tuple[str, ...]) -> None:
+        self._names, self._top, self._share = names, {}, 1.0
+        self._place = place
+        self._listener = rospy.Subscriber(f"{place}/parameter_updates", Config, self._learn, queue_size=1)
+        self._set = rospy.ServiceProxy(f"{place}/set_parameters", Reconfigure)
+
+    def _learn(self, config: Any) -> None:
+        if not self._top:
+            self._top = {value.name: value.value for value in config.doubles if value.name in self._names}
+
+    def scale(self, share: float) -> None:
+        """Let the controller be ``share`` times as fast as it was; what cannot be set is said, once in a while."""
+        if abs(share - self._share) < 0.01:
+            return
+        if not self._top:
+            rospy.logwarn_throttle(30.0, f"{self._place} tells none of {', '.join(self._names)}: its speed is left as it is")
+            return
+        request = ReconfigureRequest()
+        request.config.doubles = [DoubleParameter(name, share * value) for name, value in self._top.items()]
+        try:
+            self._set(request)
+            self._share = share
+        except rospy.ServiceException as error:
+            rospy.logwarn_throttle(30.0, f"{self._place}/set_parameters: {error}")
+
+
+class MbfRobot:
+    """Takes goals of one robot and has Move Base Flex pursue them. One thread works: `spin`."""
+
+    def __init__(self, robot: str, relay: Relay, settings: Settings, localisation: Localisation) -> None:
+        self._robot, self._relay, self._settings, self._localisation = robot, relay, settings, localisation
+        self._odometry: Any = None
+        self._scan: Any = None
+        self.people: Any = None
+        server = settings.server
+        self._get_path = SimpleActionClient(f"{server}/get_path", GetPathAction)
+        self._exe_path = SimpleActionClient(f"{server}/exe_path", ExePathAction)
+        self._speed = Speed(f"{server}/{settings.controller}", settings.speed_parameters) if settings.controller else None
+        self._danger = rospy.Publisher(f"{robot}/Danger", String, queue_size=1)
+        self._plan, self._inter = (rospy.Publisher(f"{robot}/{name}", Path, queue_size=1) for name in ("global_plan", "inter_plan"))
+        rospy.Subscriber(f"{robot}/odom", Odometry, self._store("_odometry"), queue_size=1, tcp_nodelay=True)
+        if relay.navigator.beams:
+            rospy.Subscriber(f"{robot}/scan", LaserScan, self._store("_scan"), queue_size=1, tcp_nodelay=True)
+        self._move_base = MoveBase(robot, self._make_plan, lambda: None)
+
+    def _store(self, name: str) -> Any:
+        return lambda message: setattr(self, name, message)
+
+    def spin(self) -> None:
+        """Pursue goals until the node is to end."""
+        if not self._get_path.wait_for_server(rospy.Duration(self._settings.answer_in)):
+            rospy.logwarn(f"{self._robot}: waiting for Move Base Flex at {rospy.resolve_name(self._settings.server)}")
+        while not rospy.is_shutdown():
+            goal, _ = self._move_base.poll()
+            while goal is not None:
+                goal = self._pursue(goal)
+            rospy.rostime.wallsleep(0.05)
+
+    def _pursue(self, goal: Array) -> Array | None:
+        """Go to a goal; the next one, if that came in between."""
+        self._relay.begin(goal)
+        path, path_at, failed, led, leads = np.zeros((0, 2)), -np.inf, 0, None, True
+        try:
+            while not rospy.is_shutdown():
+                now = rospy.get_time()
+                if not self._see(now):
+                    self._wait()
+                    continue
+                if not 0.0 <= now - path_at < self._settings.replan_period:
+                    made, why = self._path_to(goal)
+                    fresh, path_at = made is not None, now
+                    if made is None:
+                        failed += 1
+                        if failed > self._settings.retries:
+                            return self._give_up(f"get_path: {why}")
+                        continue
+                    path = made
+                    self._plan.publish(to_path(path, rospy.Time.from_sec(now)))
+                else:
+                    fresh = False
+                led = self._relay.guide(path, now)
+                leads = self._relay.leads_to_goal(led)
+                if self._relay.is_news(led) or (fresh and leads):
+                    self._execute(led, now)
+                self._slow(led)
+                state = self._exe_path.get_state()
+                if state in _OVER:
+                    result = self._exe_path.get_result()
+                    outcome = result.outcome if result is not None else ExePathResult.INTERNAL_ERROR
+                    if outcome == ExePathResult.SUCCESS and leads:
+                        self._move_base.succeed()
+                        return None
+                    failed += outcome != ExePathResult.SUCCESS
+                    if failed > self._settings.retries:
+                        return self._give_up(f"exe_path: {explained(ExePathResult, outcome, result.message if result else '')}")
+                    self._relay.is_news(Led(np.zeros((0, 2), np.float32), None, 1.0, 0.0))
+                    path_at = -np.inf
+                fresh_goal, cancelled = self._move_base.poll()
+                if cancelled or fresh_goal is not None:
+                    if cancelled:
+                        self._exe_path.cancel_goal()
+                    return fresh_goal
+                self._wait()
+        finally:
+            if self._exe_path.get_state() not in _OVER and rospy.is_shutdown():
+                self._exe_path.cancel_goal()
+            if self._speed is not None:
+                self._speed.scale(1.0)
+        return None
+
+    def _wait(self) -> None:
+        rospy.rostime.wallsleep(0.02)
+        end = rospy.get_time() + self._settings.inter_period
+        while rospy.get_time() < end and not rospy.is_shutdown():
+            rospy.rostime.wallsleep(0.01)
+
+    def _give_up(self, why: str) -> None:
+        rospy.logwarn(f"{self._robot}: {why}")
+        self._exe_path.cancel_all_goals()
+        self._move_base.abort(why)
+
+    def _see(self, now: float) -> bool:
+        """Hand on what has come; whether the robot's place is known."""
+        navigator, odometry, scan, people = self._relay.navigator, self._odometry, self._scan, self.people
+        pose = None if odometry is None else self._localisation.pose(odometry)
+        if pose is None:
+            rospy.logwarn_throttle(10.0, f"{self._robot}: no odometry on {rospy.resolve_name(self._robot)}/odom: it waits")
+            return False
+        try:
+            navigator.see_robot(0, pose, from_twist(odometry.twist.twist), now)
+            if people is not None:
+                from_pedestrians(people, *navigator.people(len(people.present)))
+            if scan is not None:
+                navigator.see_scan(0, scan.ranges, now)
+        except InputError as error:
+            rospy.logwarn_throttle(10.0, str(error))
+        self._move_base.feedback(pose, rospy.Time.from_sec(now))
+        return True
+
+    def _path_to(self, goal: Array) -> tuple[Floats | None, str]:
+        """The path (K, 2) of Move Base Flex from where the robot is, or why there is none."""
+        request = GetPathGoal(target_pose=_stamped(goal), planner=self._settings.planner)
+        self._get_path.send_goal(request)
+        if not self._get_path.wait_for_result(rospy.Duration(self._settings.answer_in)):
+            self._get_path.cancel_goal()
+            return None, f"no answer in {self._settings.answer_in:g} s"
+        result = self._get_path.get_result()
+        if result is None or result.outcome != GetPathResult.SUCCESS or not result.path.poses:
+            outcome = GetPathResult.INTERNAL_ERROR if result is None else result.outcome or GetPathResult.EMPTY_PATH
+            return None, explained(GetPathResult, outcome, "" if result is None else result.message)
+        return np.array([(p.pose.position.x, p.pose.position.y) for p in result.path.poses]), ""
+
+    def _make_plan(self, request: Any) -> GetPlanResponse:
+        path, why = self._path_to(from_pose(request.goal.pose))
+        if path is None:
+            rospy.logwarn(f"{self._robot}: make_plan: {why}")
+        return GetPlanResponse(to_path(np.zeros((0, 2)) if path is None else path, rospy.Time.now()))
+
+    def _execute(self, led: Led, now: float) -> None:
+        """Send the controller the path of the interplanner, with the heading of its goal at the end."""
+        message = to_path(led.path, rospy.Time.from_sec(now))
+        if led.goal is not None and message.poses:
+            message.poses[-1].pose = to_pose((*led.path[-1], led.goal[2]))
+        self._inter.publish(message)
+        self._exe_path.send_goal(ExePathGoal(path=message, controller=self._settings.controller))
+
+    def _slow(self, led: Led) -> None:
+        if self._speed is not None:
+            self._speed.scale(led.speed)
+        if led.danger > self._relay.navigator.danger_threshold:
+            self._danger.publish("SIGNAL")
+
+
+def _stamped(pose: Array) -> PoseStamped:
+    message = PoseStamped(pose=to_pose(pose))
+    message.header.frame_id, message.header.stamp = "map", rospy.Time.now()
+    return message

@@ -1,0 +1,53 @@
+"""The Move Base Flex client: parameters, and a thread for every robot."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import rospy
+from agora_ros.names import ros_name
+
+from agora.navigation.relay import Relay
+from agora.planners.presets import named_interplanner
+from agora.robots.model import load_robot
+from agora_msgs.msg import Pedestrians
+from agora_navigation.localisation import Localisation
+from agora_navigation.mbf import MbfRobot, Settings
+
+
+class MbfClient:
+    """Reads parameters once; pedestrians are handed to every robot."""
+
+    def __init__(self) -> None:
+        get = rospy.get_param
+        model, inter = load_robot(str(get("model", "jackal"))), named_interplanner(str(get("inter_planner", "bypass")))
+        given = Settings()
+        period = float(get("~inter_period", given.inter_period))
+        localisation = Localisation(trusting=False)
+        self._robots = []
+        for name in get("~robots", [model.name]):
+            base = ros_name(str(name))
+            settings = Settings(
+                server=str(get("~server", f"{base}/move_base_flex")).replace("{robot}", base),
+                planner=str(get("~planner", given.planner)),
+                controller=str(get("~controller", given.controller)),
+                replan_period=float(get("~replan_period", given.replan_period)),
+                inter_period=period,
+                retries=int(get("~retries", given.retries)),
+                speed_parameters=tuple(get("~speed_parameters", list(given.speed_parameters))),
+                answer_in=float(get("~answer_in", given.answer_in)),
+            )
+            relay = Relay(model, inter, period, int(get("~max_pedestrians", 64)))
+            self._robots.append(MbfRobot(base, relay, settings, localisation))
+        rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._store, queue_size=1, tcp_nodelay=True)
+
+    def _store(self, message: Any) -> None:
+        for robot in self._robots:
+            robot.people = message
+
+    def spin(self) -> None:
+        """Work until the node is to end."""
+        for robot in self._robots[1:]:
+            threading.Thread(target=robot.spin, daemon=True).start()
+        self._robots[0].spin()

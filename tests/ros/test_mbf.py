@@ -1,0 +1,171 @@
+"""The Move Base Flex client: against a stand-in of its two actions, and against the real one where ``AGORA_REAL_MBF`` names it.
+
+``AGORA_REAL_MBF`` is a script that starts roscore's clients of a stock Move Base Flex with DWA on the master of the environment.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import actionlib
+import numpy as np
+import pytest
+import rospy
+from actionlib_msgs.msg import GoalStatus
+from agora_msgs.msg import Pedestrians
+from agora_ros.conversions import from_pose, to_pose
+from dynamic_reconfigure.msg import Config, DoubleParameter
+from dynamic_reconfigure.srv import Reconfigure, ReconfigureResponse
+from geometry_msgs.msg import PoseStamped
+from mbf_msgs.msg import ExePathAction, ExePathResult, GetPathAction, GetPathResult
+from move_base_msgs.msg import MoveBaseAction, MoveBaseGoal
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+
+AWAY = [10.0, 10.0]
+
+
+class StandIn:
+    """A Move Base Flex whose robot goes along its path at the controller's speed, and the clock."""
+
+    def __init__(self, graph):
+        self.graph, self.time, self.pose = graph, 10.0, np.array([1.0, 0.5, 0.3])
+        self.speed, self.path, self.planned, self.executed, self.fails = 0.8, np.zeros((0, 2)), 0, [], 0
+        self.speeds, self.person, self.stop = [], AWAY, threading.Event()
+        name = graph.name("robot/move_base_flex")
+        self.get = actionlib.SimpleActionServer(f"{name}/get_path", GetPathAction, self._get_path, auto_start=False)
+        self.exe = actionlib.SimpleActionServer(f"{name}/exe_path", ExePathAction, self._exe_path, auto_start=False)
+        self.get.start(), self.exe.start()
+        graph.serve("robot/move_base_flex/dwa/set_parameters", Reconfigure, self._configure)
+        self.told = rospy.Publisher(f"{name}/dwa/parameter_updates", Config, queue_size=1, latch=True)
+        names = {"max_vel_x": 0.8, "max_vel_trans": 0.9, "min_vel_x": 0.0}
+        self.told.publish(Config(doubles=[DoubleParameter(*item) for item in names.items()]))
+        self.odometry = rospy.Publisher(graph.name("robot/odom"), Odometry, queue_size=1)
+        self.people = rospy.Publisher(graph.name("pedsim_simulator/pedestrians"), Pedestrians, queue_size=1)
+        self.clock = rospy.Publisher("/clock", Clock, queue_size=1)
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _configure(self, request):
+        self.speeds.append({d.name: d.value for d in request.config.doubles})
+        self.speed = self.speeds[-1]["max_vel_x"]
+        return ReconfigureResponse(request.config)
+
+    def _get_path(self, goal):
+        self.planned += 1
+        result = GetPathResult(outcome=GetPathResult.SUCCESS)
+        if self.fails:
+            self.get.set_aborted(GetPathResult(outcome=GetPathResult.NO_PATH_FOUND, message="walls"), "walls")
+            return
+        end = from_pose(goal.target_pose.pose)[:2]
+        for share in np.linspace(0.0, 1.0, 40):
+            place = (1 - share) * self.pose[:2] + share * end
+            result.path.poses.append(PoseStamped(pose=to_pose((*place, 0.0))))
+        self.get.set_succeeded(result)
+
+    def _exe_path(self, goal):
+        path = np.array([from_pose(p.pose)[:2] for p in goal.path.poses])
+        self.executed.append((path, goal.controller, from_pose(goal.path.poses[-1].pose)[2]))
+        self.path = path
+        while not self.exe.is_preempt_requested() and not self.stop.is_set():
+            if len(self.path) == 0:
+                self.exe.set_succeeded(ExePathResult(outcome=ExePathResult.SUCCESS))
+                return
+            rospy.rostime.wallsleep(0.005)
+        self.exe.set_preempted(ExePathResult(outcome=ExePathResult.CANCELED))
+        if not self.exe.is_new_goal_available():
+            self.path = np.zeros((0, 2))
+
+    def _run(self):
+        while not self.stop.wait(0.01):
+            self.time += 0.1
+            way = 0.1 * self.speed
+            while len(self.path) and way > 0:
+                leg = self.path[0] - self.pose[:2]
+                step = min(way, float(np.hypot(*leg)))
+                self.pose[:2] += step * leg / max(np.hypot(*leg), 1e-9)
+                way -= step
+                if math.dist(self.pose[:2], self.path[0]) < 1e-6:
+                    self.path = self.path[1:]
+            stamp = rospy.Time.from_sec(self.time)
+            self.clock.publish(Clock(stamp))
+            message = Odometry()
+            message.header.frame_id, message.header.stamp, message.pose.pose = "map", stamp, to_pose(self.pose)
+            self.odometry.publish(message)
+            one = {"x": self.person[:1], "y": self.person[1:], "radius": [0.3], "id": [7], "group": [-1], "present": bytes([1])}
+            zero = {n: [0] for n in ("vx", "vy", "heading", "speed", "type", "state", "stress", "energy", "social", "partner")}
+            self.people.publish(Pedestrians(**one, **zero))
+
+    def close(self):
+        self.stop.set()
+        self.thread.join()
+
+
+@pytest.fixture
+def mbf(graph):
+    made = StandIn(graph)
+    yield made
+    made.close()
+
+
+def client(graph, wait_until, inter):
+    graph.param("model", "burger")
+    graph.param("inter_planner", inter)
+    node = graph.launch("agora_navigation", "mbf_client", robots=["robot"], controller="dwa", retries=2)
+    action = actionlib.SimpleActionClient(graph.name("robot/move_base"), MoveBaseAction)
+    wait_until(lambda: action.wait_for_server(rospy.Duration(0.2)), "move_base of the client")
+    return node, action
+
+
+def send(action, x, y, heading=0.7):
+    goal = MoveBaseGoal()
+    goal.target_pose.header.frame_id, goal.target_pose.pose = "map", to_pose((x, y, heading))
+    action.send_goal(goal)
+
+
+def over(action, state):
+    return lambda: action.get_state() == state
+
+
+def test_with_bypass_the_path_of_move_base_flex_is_executed_as_it_is(graph, mbf, wait_until):
+    _, action = client(graph, wait_until, "bypass")
+    send(action, 3.0, 2.0)
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the goal")
+    path, controller, heading = mbf.executed[0]
+    assert path[0] == pytest.approx((1.0, 0.5)) and path[-1] == pytest.approx((3.0, 2.0))
+    assert (controller, len(path), mbf.speeds) == ("dwa", 40, []) and heading == pytest.approx(0.7)
+    assert mbf.planned >= 2, "it plans again on the way"
+    assert mbf.pose[:2] == pytest.approx((3.0, 2.0), abs=0.01)
+
+
+def test_polite_backs_away_slowly_and_goes_on_when_the_pedestrian_has_gone(graph, mbf, wait_until):
+    _, action = client(graph, wait_until, "polite")
+    scans = graph.publisher("robot/scan", __import__("sensor_msgs.msg").msg.LaserScan)
+    scans.publish(__import__("sensor_msgs.msg").msg.LaserScan(ranges=[3.4] * 360))
+    mbf.person = [2.2, 1.0]
+    send(action, 5.0, 2.0)
+    wait_until(lambda: mbf.executed and mbf.executed[-1][0][-1][0] < 0.0, "a path backwards")
+    back = mbf.executed[-1]
+    assert back[0][-1] == pytest.approx((1.0 - 2 * math.cos(0.3), 0.5 - 2 * math.sin(0.3)), abs=0.02)
+    assert back[2] == pytest.approx(0.3, abs=1e-3), "it keeps its heading"
+    wait_until(lambda: mbf.speeds, "a slower controller")
+    assert mbf.speeds[0] == pytest.approx({"max_vel_x": 0.4, "max_vel_trans": 0.45})
+    mbf.person = AWAY
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the goal", 30)
+    assert mbf.pose[:2] == pytest.approx((5.0, 2.0), abs=0.01)
+    assert mbf.speeds[-1] == pytest.approx({"max_vel_x": 0.8, "max_vel_trans": 0.9})
+
+
+def test_a_cancelled_goal_cancels_the_controller_and_a_failure_is_explained(graph, mbf, wait_until):
+    node, action = client(graph, wait_until, "bypass")
+    send(action, 40.0, 2.0)
+    wait_until(lambda: len(mbf.path), "a path under way")
+    action.cancel_goal()
+    wait_until(over(action, GoalStatus.PREEMPTED), "the cancelled goal")
+    wait_until(lambda: not mbf.exe.is_active(), "the controller to be cancelled")
+    mbf.fails = 1
+    send(action, 5.0, 5.0)
+    wait_until(over(action, GoalStatus.ABORTED), "the answer")
+    assert action.get_goal_status_text() == "get_path: no path found (56); walls"
+    assert node.log.count("get_path: no path found (56); walls") == 1
