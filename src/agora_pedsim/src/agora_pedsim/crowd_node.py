@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import rospy
-from agora_msgs.msg import Pedestrians, Robots
-from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, StepCrowd, StepCrowdResponse
 from agora_ros.conversions import from_episode, from_robots, to_pedestrians
 from std_msgs.msg import Header
 
@@ -20,6 +18,8 @@ from agora.simulators.crowd import Crowd, open_start
 from agora.tasks.periods import Periods
 from agora.tasks.suite import Crowd as CrowdSettings
 from agora.tasks.suite import Stage
+from agora_msgs.msg import Pedestrians, Robots
+from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, StepCrowd, StepCrowdResponse
 from agora_pedsim.arena_services import ArenaServices
 from agora_pedsim.arena_topics import ArenaTopics
 from agora_pedsim.feedback import Feedback

@@ -22,9 +22,9 @@ _SAME = 1e-6
 class Feedback:
     """The latest forces of a plugin; they act until newer ones come, or until they are ``~feedback_timeout`` s old.
 
-    A force acts in place of the crowd model's, or is added to it (``~feedback``: in_place, added). ``vmax`` and ``social_state``
-    count where they are not what the pedestrian has anyway, so that a plugin that leaves them alone changes nothing. What is not
-    finite, and who is not there, is left out, with one line in the log.
+    A force acts in place of the crowd model's, or is added to it (``~feedback``: in_place, added). ``vmax`` is, as in Arena's fork,
+    a factor of the pedestrian's own speed. It and ``social_state`` count where they are not what the pedestrian has anyway, so that
+    a plugin that leaves them alone changes nothing. What is not finite, and who is not there, is left out, with one line in the log.
 
     In lock step a step waits for the answer to its own moment, ``~plugin_timeout`` s at most.
     """
@@ -50,7 +50,8 @@ class Feedback:
         """Begin anew: what came before means nothing."""
         with self._came:
             self._latest: Any = None
-            self._new, self._age, self._acts, self._said = False, 0.0, False, set[str]()
+            self._new, self._age, self._acts = False, 0.0, False
+            self._said, self._factors = set[str](), dict[int, float]()
 
     def _on_feedback(self, message: Any) -> None:
         with self._came:
@@ -100,9 +101,11 @@ class Feedback:
 
     def _change(self, crowd: Crowd, slot: int, agent: Any) -> None:
         """Speed and social state, where they are others than the pedestrian has."""
-        speed = crowd.traits.speed[0, slot]
-        if math.isfinite(agent.vmax) and agent.vmax > 0 and abs(agent.vmax - speed) > _SAME:
-            crowd.traits.speed[0, slot] = crowd.minds.speed[0, slot] = agent.vmax
+        own, number = crowd.start.pedestrians.speed, int(crowd.traits.id[0, slot])
+        changes = math.isfinite(agent.vmax) and agent.vmax >= 0 and abs(agent.vmax - self._factors.get(number, 1.0)) > _SAME
+        if changes and slot < len(own):
+            self._factors[number] = agent.vmax
+            crowd.traits.speed[0, slot] = crowd.minds.speed[0, slot] = own[slot] * agent.vmax
         if agent.social_state in ("", STATE_NAMES[crowd.minds.state[0, slot]]):
             return
         state = state_number(agent.social_state)

@@ -47,7 +47,9 @@ def markers(crowd: Crowd, header: Header) -> MarkerArray:
         body = _marker(header, "pedestrians", k, Marker.CYLINDER, (2 * radius, 2 * radius, _HEIGHT), colour)
         body.pose = Pose(Point(x, y, _HEIGHT / 2), quaternion(heading))
         nose = _marker(header, "headings", k, Marker.ARROW, (1.4 * radius, 0.1, 0.1), ColorRGBA(0.1, 0.1, 0.1, 1.0))
-        nose.pose = Pose(Point(x + radius * float(np.cos(heading)), y + radius * float(np.sin(heading)), _HEIGHT), quaternion(heading))
+        nose.pose = Pose(
+            Point(x + radius * float(np.cos(heading)), y + radius * float(np.sin(heading)), _HEIGHT), quaternion(heading)
+        )
         word = _marker(header, "states", k, Marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.28), ColorRGBA(0.05, 0.05, 0.05, 1.0))
         word.pose, word.text = Pose(Point(x, y, _HEIGHT + 0.3), quaternion(0.0)), f"{ids[k]}\n{STATE_NAMES[states[k]]}"
         drawn += [body, nose, word]
@@ -80,5 +82,8 @@ def _waypoints(crowd: Crowd, header: Header) -> Marker:
     lines = _marker(header, "waypoints", 0, Marker.LINE_LIST, (0.02, 0.0, 0.0), _GREY)
     now, goals = crowd.pedestrians, crowd.engine.waypoints
     for k in crowd.slots.tolist():
-        lines.points += [Point(float(now.x[0, k]), float(now.y[0, k]), 0.02), Point(float(goals.x[0, k]), float(goals.y[0, k]), 0.02)]
+        lines.points += [
+            Point(float(now.x[0, k]), float(now.y[0, k]), 0.02),
+            Point(float(goals.x[0, k]), float(goals.y[0, k]), 0.02),
+        ]
     return lines

@@ -94,7 +94,9 @@ def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
 def robot_states(crowd: Crowd, names: list[str]) -> list[msg.RobotState]:
     """The robots; their velocities are in the map's frame."""
     robots = crowd.robots
-    rows = zip(names, *(getattr(robots, name)[0].tolist() for name in ("x", "y", "heading", "world_vx", "world_vy", "omega")), strict=False)
+    rows = zip(
+        names, *(getattr(robots, name)[0].tolist() for name in ("x", "y", "heading", "world_vx", "world_vy", "omega")), strict=False
+    )
     return [
         msg.RobotState(name, Pose(Point(x, y, 0.0), quaternion(heading)), Twist(Vector3(vx, vy, 0.0), Vector3(0.0, 0.0, omega)))
         for name, x, y, heading, vx, vy, omega in rows

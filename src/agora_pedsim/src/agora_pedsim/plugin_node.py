@@ -1,0 +1,72 @@
+"""The plugin node: forces on pedestrians, from what a crowd node says of them."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from typing import Any
+
+import rospy
+from pedsim_msgs.msg import AgentFeedbacks, PedsimAgentsDataframe
+from std_msgs.msg import Empty
+
+from agora.errors import InputError
+from agora_pedsim.people_topics import SemanticTopics
+from agora_pedsim.plugin import OverArrays, find_plugin
+
+
+class PluginNode:
+    """Answers every ``pedsim_agents_data`` with what a plugin makes of it, stamped as the data (`agora_pedsim.plugin`).
+
+    Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``. Where the plugin fails,
+    nothing is sent, so that the crowd goes on with its own model, and the log says once what happened. Data that come faster than
+    it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
+
+    Raises:
+        InputError: there is no such plugin.
+    """
+
+    def __init__(self) -> None:
+        text = str(rospy.get_param("~forcemodel", "") or rospy.get_param("sfm", "") or "passthrough")
+        numbers = float(rospy.get_param("~dt", 0.0)), float(rospy.get_param("~radius", 0.3))
+        self._make = find_plugin(text, list(rospy.get_param("~plugins", [])), *numbers)
+        relayed = bool(rospy.get_param("~relayed", False))
+        data, feedback = ("crowdsim_agents/input", "crowdsim_agents/feedback") if relayed else (
+            "pedsim_simulator/pedsim_agents_data", "pedsim_simulator/pedsim_agents_feedback",
+        )  # fmt: skip
+        self._lock, self._failed = threading.Lock(), False
+        self._resetting = bool(rospy.get_param("resetting", False))
+        self._plugin = self._make()
+        self._semantic = SemanticTopics() if rospy.get_param("~semantics", False) else None
+        self._publisher = rospy.Publisher(feedback, AgentFeedbacks, queue_size=1, tcp_nodelay=True)
+        rospy.Subscriber("reset_start", Empty, self._on_reset_start, queue_size=1)
+        rospy.Subscriber("reset_end", Empty, self._on_reset_end, queue_size=1)
+        rospy.Subscriber(data, PedsimAgentsDataframe, self._on_data, queue_size=1, buff_size=2**22, tcp_nodelay=True)
+        rospy.loginfo("crowdsim_agents: %s answers %s", text, rospy.resolve_name(data))
+
+    def _on_reset_start(self, _: Any) -> None:
+        with self._lock:
+            self._resetting, self._failed = True, False
+            self._plugin = self._make()
+
+    def _on_reset_end(self, _: Any) -> None:
+        self._resetting = False
+
+    def _on_data(self, data: Any) -> None:
+        with self._lock:
+            if self._resetting:
+                return
+            try:
+                answer = self._plugin.feedback(data)
+            except Exception as error:  # noqa: BLE001 - the plugin is somebody else's code
+                self._complain(error)
+                return
+            self._publisher.publish(answer)
+            if self._semantic and isinstance(self._plugin, OverArrays) and self._plugin.crowd:
+                self._semantic.publish(self._plugin.crowd, data.header)
+
+    def _complain(self, error: Exception) -> None:
+        if not self._failed:
+            where = "" if isinstance(error, InputError) else "\n" + "".join(traceback.format_exception(error)[-2:])
+            rospy.logerr("crowdsim_agents: the plugin failed and nothing is sent: %s: %s%s", type(error).__name__, error, where)
+        self._failed = True
