@@ -72,7 +72,7 @@ workspace: $(VENV)/.runtime
 	@src/interop/step_back
 	@mkdir -p $(SPACE)
 	@. $(BIN)/activate && catkin_make --source src --build $(SPACE)/build -DCATKIN_DEVEL_PREFIX=$(SPACE)/devel \
-	  -DCMAKE_INSTALL_PREFIX=$(SPACE)/install -DPYTHON_EXECUTABLE=$(abspath $(BIN))/python $(CATKIN) > $(SPACE)/log 2>&1 || \
+	  -DCMAKE_INSTALL_PREFIX=$(SPACE)/install -DPYTHON_EXECUTABLE=$(abspath $(BIN))/python install > $(SPACE)/log 2>&1 || \
 	  { cat $(SPACE)/log; exit 1; }
 	@echo "The ROS workspace is built:  . build/ros/devel/setup.bash"
 

@@ -17,6 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "src" / "agora"
 FILES = sorted(LIBRARY.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+PACKAGES = sorted(path.parent for path in (ROOT / "src").rglob("package.xml"))
+OF_NODES = sorted(
+    path
+    for package in PACKAGES
+    for path in package.rglob("*")
+    if path.suffix == ".py" or (path.parent.name == "nodes" and path.is_file() and not path.suffix)
+)
 COMPILED = {"device", "inlined", "kernel", "lean", "lean_inlined", "lean_kernel", "overload"}
 
 IMPORT_ALL = """
@@ -110,6 +117,57 @@ def test_the_core_and_the_engine_know_no_clock():
         imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
         imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
         assert not imported & clocks, path
+
+
+def roots(path: Path) -> set[str]:
+    """The packages that a file imports anywhere."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(LIBRARY)))
+def test_the_library_imports_nothing_of_ros_anywhere(path):
+    of_ros = {
+        "actionlib",
+        "cv_bridge",
+        "dynamic_reconfigure",
+        "genpy",
+        "rosbag",
+        "rosgraph",
+        "roslaunch",
+        "roslib",
+        "rospkg",
+        "rospy",
+    }
+    assert not [
+        name for name in roots(path) if name in of_ros or name.endswith(("_msgs", "_srvs")) or name.startswith(("agora_", "tf2_"))
+    ]
+
+
+def test_a_ros_package_imports_no_other_but_the_shared_two():
+    assert OF_NODES
+    for path in OF_NODES:
+        own = next(package.name for package in PACKAGES if path.is_relative_to(package))
+        others = {name for name in roots(path) if name.startswith("agora_")} - {own, "agora_msgs", "agora_ros"}
+        assert not others, f"{path.relative_to(ROOT)} imports {others}"
+
+
+@pytest.mark.parametrize("path", OF_NODES, ids=lambda p: str(p.relative_to(ROOT / "src")))
+def test_files_and_functions_of_ros_packages_stay_small(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= (40 if path.parent.name == "nodes" else 450)
+    for function in functions(ast.parse(text)):
+        assert function.end_lineno - function.lineno < 70, function.name
+
+
+def test_every_ros_package_says_what_it_is_for():
+    assert PACKAGES
+    for package in PACKAGES:
+        shared = package.parent if package.parent.name == "interop" else package
+        assert (shared / "README.md").is_file(), package.name
+        assert f"`{package.name}`" in (ROOT / "src/README.md").read_text(encoding="utf-8") + (shared / "README.md").read_text()
 
 
 def test_every_dependency_is_pinned_to_one_version():

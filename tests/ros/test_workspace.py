@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
+NODES = sorted(path for path in ROOT.glob("src/*/nodes/*") if path.is_file())
 MANIFESTS = sorted([*ROOT.glob("src/*/package.xml"), *ROOT.glob("src/interop/*/package.xml")])
 
 
@@ -74,6 +76,58 @@ def test_every_package_depends_on_what_is_there(manifest: Path) -> None:
     for name in sorted(depends):
         there = importlib.util.find_spec(name) or subprocess.run(["rospack", "find", name], capture_output=True).returncode == 0
         assert there, f"{name} is neither a Python module nor a package here"
+
+
+def sourced(space: Path, command: str, where: Path = ROOT) -> str:
+    """What a command prints in a shell that has sourced a space and knows nothing else; another Python comes first on its path."""
+    env = {"HOME": os.environ["HOME"], "PATH": "/usr/bin:/bin", "ROS_LOG_DIR": "/tmp", "TERM": "dumb"}
+    script = f". '{space}/setup.bash' && {command}"
+    done = subprocess.run(["bash", "-c", script], env=env, cwd=where, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(params=["devel", "install"])
+def space(request: pytest.FixtureRequest) -> Path:
+    """The devel space and the install space that ``make workspace`` fills; elsewhere the install space may be missing."""
+    found = Path(os.environ["CMAKE_PREFIX_PATH"].split(":")[0]).parent / request.param
+    if not found.exists() and os.environ.get("CI") != "true":
+        pytest.skip(f"{found} was not made")
+    return found
+
+
+def test_the_sourced_python_has_agora_and_the_messages(space: Path) -> None:
+    said = sourced(space, "python3 -c 'import agora, agora_ros, agora_msgs.msg, rospy; print(agora_msgs.__file__)'")
+    assert said.startswith(f"{space}/")
+
+
+def test_start_arena_is_found_by_its_package_and_by_its_path(space: Path, tmp_path: Path) -> None:
+    by_package = sourced(space, "roslaunch --nodes agora_bringup start_arena.launch headless:=2", where=tmp_path)
+    assert "/task_generator_server" in by_package.split()
+    assert sourced(space, "roslaunch --nodes launch/start_arena.launch headless:=2") == by_package
+    files = sourced(space, "roslaunch --files agora_bringup start_arena.launch headless:=2", where=tmp_path).split()
+    assert files and all(Path(file).is_file() for file in files)
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda node: f"{node.parts[-3]}/{node.name}")
+def test_every_node_is_found_in_both_spaces(node: Path, space: Path) -> None:
+    assert node.stat().st_mode & 0o111 == 0o111
+    assert node.read_text().startswith("#!/usr/bin/env python3\n")
+    assert (space / "lib" / node.parts[-3] / node.name).exists()
+
+
+@pytest.mark.slow
+def test_catkin_build_makes_the_same_workspace(tmp_path: Path) -> None:
+    sources = tmp_path / "src"
+    shutil.copytree(ROOT / "src", sources, ignore=shutil.ignore_patterns("agora", "__pycache__"), symlinks=True)
+    (sources / "CMakeLists.txt").unlink(missing_ok=True)
+    shutil.copytree(ROOT / "launch", tmp_path / "launch")
+    env = {**os.environ, "TERM": "dumb", "HOME": str(tmp_path)}
+    python = f"-DPYTHON_EXECUTABLE={sys.executable}"
+    for words in (["config", "--init", "--cmake-args", python], ["build", "--no-status"]):
+        done = subprocess.run(["catkin", *words], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert sourced(tmp_path / "devel", "python3 -c 'import agora_msgs.msg as m; print(m.__file__)'").startswith(str(tmp_path))
 
 
 def test_packages_that_are_missing_are_named_in_one_command(tmp_path: Path) -> None:
