@@ -58,6 +58,7 @@ check: $(VENV)/.test $(VENV)/.check
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+	@if test -f $(SPACE)/devel/setup.bash; then bash -c '. $(BIN)/activate; . $(SPACE)/devel/setup.bash; python benchmarks/ros.py'; fi
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html

@@ -103,8 +103,7 @@ def test_a_planner_that_falls_silent_is_noticed_and_numbers_that_are_none_are_ig
     commands.publish(forward(99.0))
     moved = robots.wait_for(lambda m: m.vx[0] > 0.5, "a robot that moves again")
     assert moved.vx[0] <= JACKAL.vx[1]
-    wait_until(lambda: status[-1].robots[0].ended, "an end")
-    assert status[-1].robots[0].clipped > 0
+    wait_until(lambda: status[-1].robots[0].clipped > 0, "a command that counts as clipped")
     assert node.log.count("no cmd_vel") <= 2
 
 
@@ -156,12 +155,10 @@ class Parts:
     """A crowd that walks straight on, and a navigation that drives ahead, as services; they remember what they were asked."""
 
     def __init__(self, graph: Any) -> None:
-        self.graph, self.crowd, self.plans = graph, [], []
-        self.serve()
-
-    def serve(self) -> None:
-        self.step = self.graph.serve("pedsim_simulator/step", srv.StepCrowd, self._step)
-        self.plan = self.graph.serve("navigation/plan", srv.Plan, self._plan)
+        self.crowd: list[Any] = []
+        self.plans: list[Any] = []
+        self.step = graph.serve("pedsim_simulator/step", srv.StepCrowd, self._step)
+        self.plan = graph.serve("navigation/plan", srv.Plan, self._plan)
 
     def _step(self, request: Any) -> Any:
         self.crowd.append(request.robots)
@@ -232,7 +229,7 @@ def test_a_part_that_is_gone_or_does_not_answer_interrupts_the_episode_until_one
     assert "0.5 s" in late.reason and "Traceback" not in node.log
     released = True
     slow.shutdown()
-    parts.serve()
+    parts.step = graph.serve("pedsim_simulator/step", srv.StepCrowd, parts._step)
     begin(graph, of)
     resume(graph)
     wait_until(lambda: len(parts.crowd) > 10, "steps")

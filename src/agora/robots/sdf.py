@@ -14,18 +14,21 @@ from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 
 
-def sdf(model: RobotModel, name: str = "", namespace: str = "", *, odometry_rate: float = 30.0, timeout: float = 0.5) -> str:
+def sdf(
+    model: RobotModel, name: str = "", namespace: str = "", *, topics: str = "", odometry_rate: float = 30.0, timeout: float = 0.5
+) -> str:
     """Return the text of a robot's model.
 
     Args:
         model: the robot.
         name: of this one, as ROS accepts it: namespace of its topics and prefix of its frames; the model's where empty.
         namespace: of the graph that it is in; empty for the root.
+        topics: namespace of its topics and odometry frame; ``<namespace>/<name>`` where empty.
         odometry_rate: Hz.
         timeout: after which a command that is not repeated ends, s.
     """
     name = name or model.name
-    inside = f"{namespace.rstrip('/')}/{name}"
+    inside = topics.rstrip("/") or f"{namespace.rstrip('/')}/{name}"
     built = body(model)
     root = Xml.Element("sdf", version="1.6")
     robot = Xml.SubElement(root, "model", name=name)
@@ -37,8 +40,8 @@ def sdf(model: RobotModel, name: str = "", namespace: str = "", *, odometry_rate
         _lidar(link, model.lidar, built.scan_height, inside, f"{name}/{model.sensor_frame}")
     plugin = Xml.SubElement(robot, "plugin", name="drive", filename="libgazebo_ros_planar_move.so")
     _leaves(
-        plugin, robotNamespace=inside, commandTopic="cmd_vel", odometryTopic="odom", odometryFrame=f"{name}/odom",
-        robotBaseFrame=f"{name}/base_link", odometryRate=odometry_rate, cmdTimeout=timeout,
+        plugin, robotNamespace=inside, commandTopic="cmd_vel", odometryTopic="odom", odometryFrame=f"{inside.strip('/')}/odom",
+        robotBaseFrame=f"{inside.strip('/')}/base_link", odometryRate=odometry_rate, cmdTimeout=timeout,
     )  # fmt: skip
     Xml.indent(root)
     return '<?xml version="1.0"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"

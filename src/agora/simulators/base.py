@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 from agora.core import state
 from agora.core.recording import Contact
 from agora.core.state import Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits
+from agora.errors import AgoraError
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 Ability = Literal["step", "pause", "delete", "rgbd", "exact_contacts", "clock"]
 """What a simulator may be able to do: take single physics steps; stand still; take robots and obstacles away again; depth images;
 contacts at the moment of touching; ``clock``: time passes by itself, and the simulator publishes ``/clock``."""
+
+
+class SimulatorLostError(AgoraError):
+    """A simulator that is another process has gone, or was started anew: the episode is lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +194,11 @@ class Simulator(Protocol):
         """Take a physics step, where it can ``step``; nothing changes once all is `done`."""
 
     def wait(self, seconds: float) -> bool:
-        """Where time passes by itself (``clock``): wait until the world has moved on, at most so long; whether it has."""
+        """Where time passes by itself (``clock``): wait until the world has moved on, at most so long; whether it has.
+
+        Raises:
+            SimulatorLostError: it has gone.
+        """
 
     def pause(self) -> None:
         """Let time stand, where it passes by itself and the simulator can ``pause``."""

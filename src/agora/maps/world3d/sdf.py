@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from xml.etree import ElementTree as Xml
 
 from agora.maps.furniture import Box, Colour, Cylinder
@@ -28,6 +29,15 @@ def sdf(world: Solids) -> str:
         _parts(_model(place, body.name, body.x, body.y, body.heading), body, (0.0, 0.0, 0.0))
     Xml.indent(root)
     return '<?xml version="1.0"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+
+
+def model_sdf(name: str, bodies: Iterable[Body]) -> str:
+    """Return the text of one static model in the map frame, as ``/gazebo/spawn_sdf_model`` takes it."""
+    root = Xml.Element("sdf", version="1.6")
+    link = _model(root, name, 0.0, 0.0, 0.0)
+    for body in bodies:
+        _parts(link, body, _pose(body))
+    return Xml.tostring(root, encoding="unicode")
 
 
 def _leaf(parent: Xml.Element, tag: str, *values: float | str) -> Xml.Element:

@@ -52,9 +52,12 @@ class LockStep:
         self._heard = {name: topic.heard for name, topic in topics.items()}
 
     def exchange(
-        self, driver: Simulator, robots: Any, stamp: Any, plans: bool, topics: Mapping[str, RobotTopics]
+        self, driver: Simulator, robots: Any, plans: bool, topics: Mapping[str, RobotTopics]
     ) -> tuple[Any, tuple[Floats, dict[int, str]] | None]:
-        """Ask everybody, and return the pedestrians of the next step and, at control steps, twists (R, 3) and failures.
+        """Ask everybody about the step of ``robots`` (`agora_msgs/Robots`).
+
+        Returns:
+            The pedestrians of the next step, None where there are none; twists (R, 3) and failures, None unless it ``plans``.
 
         Raises:
             CallError: somebody did not answer.
@@ -64,7 +67,7 @@ class LockStep:
         asks = any(on and self._driven.get(name) for on, name in zip(active, driver.names, strict=False))
         if asks:
             goals = [robot.goal for robot in standing]
-            self._plan.send(PlanRequest(stamp, driver.step, list(driver.names), goals, bytes(active)))
+            self._plan.send(PlanRequest(robots.header.stamp, driver.step, list(driver.names), goals, bytes(active)))
         if self._has_crowd:
             self._crowd.send(StepCrowdRequest(robots))
         pedestrians = self._pedestrians(driver.step + 1) if self._has_crowd else None

@@ -18,20 +18,18 @@ from typing import Any
 
 import numpy as np
 import rospy
-from agora_ros.conversions import from_episode, from_map, from_pedestrians, from_pose2d, model_of, stamp_of, to_robots
+from agora_ros.conversions import from_episode, from_map, from_pedestrians, from_pose2d, model_of
 from agora_ros.names import ros_name
 from std_srvs.srv import Trigger
-from tf2_msgs.msg import TFMessage
 
 from agora.errors import AgoraError, InputError
-from agora.simulators.base import Entity, People
+from agora.simulators.base import Entity, People, SimulatorLostError
 from agora_msgs import srv
-from agora_msgs.msg import Contact, Episode, EpisodeStatus, Pedestrians, Robots, RobotStatus
+from agora_msgs.msg import Episode, Pedestrians
 from agora_simulators.calls import CallError
-from agora_simulators.clock import SimulationClock
+from agora_simulators.display import Display
 from agora_simulators.drivers import make_driver
 from agora_simulators.lockstep import LockStep
-from agora_simulators.robots import RobotTopics
 
 _IDLE = 0.1  # s of the wall's clock between two looks at what is asked for
 _BEHIND = 0.25  # s of the wall's clock after which lost time is not made up for
@@ -67,30 +65,21 @@ class SimulatorNode:
                 f"synchronous: {self._driver.name} takes no single steps; take simulator:=native or synchronous:=false"
             )
         self._has_time = "clock" in self._driver.can
-        self._work: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+        self._work: queue.Queue[tuple[Callable[[], Any], Future[Any]]] = queue.Queue()
         self._news, self._beginning = threading.Condition(), 0
-        self._topics: dict[str, RobotTopics] = {}
         self._said: dict[str, tuple[int, int]] = {}
         self._people: Pedestrians | None = None
         self._room = People.room(0)
         self._episode, self._control = Episode(), 1
-        self._paused, self._interrupted, self._shown, self._due = True, "", -1, 0.0
-        self._robots = Robots()
-        self._status: tuple[Any, ...] = ()
-        self._clock = SimulationClock(not self._has_time)
+        self._paused, self._interrupted, self._due = True, "", 0.0
+        self._display = Display(self._driver, self._news)
         patience, command_patience = parameter("step_timeout", 10.0), parameter("command_timeout", 1.0)
         self._lockstep = LockStep(patience, command_patience, self._news, lambda: self._beginning > 0)
         self._advertise()
 
     def _advertise(self) -> None:
-        publisher = rospy.Publisher
-        self._tell_robots = publisher("simulator/robots", Robots, queue_size=100, tcp_nodelay=True)
-        self._tell_status = publisher("simulator/status", EpisodeStatus, queue_size=10, latch=True)
-        self._tell_contact = publisher("simulator/contacts", Contact, queue_size=100)
-        self._tell_frames = publisher("/tf", TFMessage, queue_size=100, tcp_nodelay=True)
-        self._tell_fixed = publisher("/tf_static", TFMessage, queue_size=10, latch=True)
         rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._hear_people, queue_size=1, tcp_nodelay=True)
-        self._publish_status()
+        self._display.tell_status(self._episode, self._interrupted)
         for name, kind, handler in (
             ("begin", srv.BeginEpisode, self._begin),
             ("set_map", srv.SetMap, lambda r: self._driver.set_map(from_map(r.map))),
@@ -179,7 +168,7 @@ class SimulatorNode:
             return
         plans = driver.step % self._control == 0
         try:
-            people, answer = self._lockstep.exchange(driver, self._robots, self._robots.header.stamp, plans, self._topics)
+            people, answer = self._lockstep.exchange(driver, self._display.robots, plans, self._display.topics)
         except CallError as error:
             self._lockstep.close()
             if not self._beginning:
@@ -194,7 +183,14 @@ class SimulatorNode:
 
     def _follow(self) -> None:
         """Show what a simulator by which time passes has come to."""
-        if self._paused or not self._driver.wait(0.05):
+        if self._paused:
+            return
+        try:
+            moved_on = self._driver.wait(0.05)
+        except SimulatorLostError as error:
+            self._lose(str(error))
+            return
+        if not moved_on:
             return
         if (people := self._people) is not None and people.step > self._room.step:
             self._set_people(people)
@@ -208,7 +204,7 @@ class SimulatorNode:
         driver, limit = self._driver, self._watchdog / self._driver.dt
         twists = np.zeros((len(driver.names), 3), np.float32)
         for r, name in enumerate(driver.names):
-            twist, heard = self._topics[name].command()
+            twist, heard = self._display.topics[name].command()
             before, since = self._said.get(name, (0, 0))
             if heard != before:
                 self._said[name] = heard, driver.step
@@ -216,7 +212,7 @@ class SimulatorNode:
                 rospy.logwarn(
                     f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stands until there is one. Is its planner running?"
                 )
-                self._topics[name].forget()
+                self._display.topics[name].forget()
                 continue
             twists[r] = twist
         return twists
@@ -240,14 +236,14 @@ class SimulatorNode:
         names = [robot.name for robot in episode.robots]
         self._check_names(names)
         self._paused, self._interrupted, self._people = True, "", None
-        self._driver.begin(start, stage, names, self._clock.next())
-        self._episode, self._control, self._shown = episode, stage.periods.steps("control"), -1
+        self._driver.begin(start, stage, names, self._display.clock.next())
+        self._episode, self._control = episode, stage.periods.steps("control")
         self._room = replace(self._room, step=-1)
         driven = {robot.name: robot.navigation in ("", "agora") for robot in episode.robots}
         self._lockstep.begin(driven, start.crowd_size > 0)
         self._adopt_robots()
-        self._clock.tell(self._stamp())
-        self._publish_status()
+        self._display.begin()
+        self._display.tell_status(self._episode, self._interrupted)
 
     def _check_names(self, names: Sequence[str]) -> None:
         spaces = [ros_name(name) for name in names]
@@ -257,20 +253,11 @@ class SimulatorNode:
             )
 
     def _adopt_robots(self) -> None:
-        """Have topics for the driver's robots, and for no others."""
-        driver = self._driver
-        here = dict(zip(driver.names, driver.models, strict=True))
-        for name in [name for name, topics in self._topics.items() if here.get(name) != topics.model]:
-            self._topics.pop(name).close()
-        for name, model in here.items():
-            if name not in self._topics:
-                self._topics[name] = RobotTopics(name, model, self._news)
-            self._topics[name].forget()
-        self._said = {name: (self._topics[name].heard, 0) for name in here}
-        self._tell_fixed.publish(TFMessage([frame for name in here for frame in self._topics[name].frames()]))
+        self._said = {name: (heard, 0) for name, heard in self._display.adopt_robots().items()}
 
     def _spawn(self, request: Any) -> None:
-        self._check_names([*self._driver.names, *(e.name for e in request.entities if e.kind == "robot")])
+        coming = [e.name for e in request.entities if e.kind == "robot"]
+        self._check_names([*coming, *(name for name in self._driver.names if name not in coming)])
         for entity in request.entities:
             if entity.kind not in ("robot", "obstacle"):
                 raise InputError(f"{entity.name!r}: no kind of entity called {entity.kind!r}; there are obstacle, robot")
@@ -295,7 +282,7 @@ class SimulatorNode:
 
     def _set_goal(self, request: Any) -> None:
         self._driver.set_goal(request.robot, from_pose2d(request.goal))
-        self._publish_status()
+        self._display.tell_status(self._episode, self._interrupted)
 
     def _pause(self) -> None:
         self._paused = True
@@ -310,76 +297,32 @@ class SimulatorNode:
     def _step(self, steps: int) -> Any:
         if not self._paused or "step" not in self._driver.can:
             why = "pause the simulator first" if not self._paused else f"{self._driver.name} takes no single steps"
-            return srv.StepResponse(False, why, self._stamp())
+            return srv.StepResponse(False, why, self._display.stamp())
         for _ in range(steps):
             self._tick_together() if self._synchronous else self._tick_freely()
         self._paused = True
-        return srv.StepResponse(not self._interrupted, self._interrupted, self._stamp())
+        return srv.StepResponse(not self._interrupted, self._interrupted, self._display.stamp())
 
     def _info(self) -> Any:
         driver = self._driver
         return srv.GetSimulatorResponse(driver.name, sorted(driver.can), driver.dt, self._synchronous, "")
+
+    def _lose(self, reason: str) -> None:
+        """Close the episode of a simulator that has gone, which cannot be paused any more."""
+        rospy.logerr(f"episode {self._episode.number} is interrupted: {reason}")
+        self._interrupted, self._paused = reason, True
+        self._display.tell_status(self._episode, self._interrupted)
 
     def _interrupt(self, reason: str) -> None:
         """Close the episode without a result."""
         rospy.logerr(f"episode {self._episode.number} is interrupted: {reason}")
         self._interrupted = reason
         self._pause()
-        self._publish_status()
-
-    def _stamp(self) -> Any:
-        return stamp_of(self._driver.step, self._driver.dt, self._driver.began)
+        self._display.tell_status(self._episode, self._interrupted)
 
     def _show(self) -> None:
-        """Publish what is due at the present step, once."""
-        driver = self._driver
-        if driver.step == self._shown:
-            self._publish_status()
-            return
-        self._shown, stamp = driver.step, self._stamp()
-        robots = driver.robots
-        if driver.step % self._control == 0:
-            self._lockstep.observe(self._topics)
-        self._clock.tell(stamp)
-        radius = np.array([model.radius for model in driver.models], np.float32)
-        self._robots = to_robots(robots, radius, list(driver.names), driver.step)
-        self._robots.header.stamp, self._robots.header.frame_id = stamp, "map"
-        self._tell_robots.publish(self._robots)
-        touching = driver.touching()
-        frames = []
-        for r, name in enumerate(driver.names):
-            if robots.active[0, r]:
-                frames.append(self._topics[name].show(robots, r, stamp))
-            self._topics[name].show_contact(bool(touching[r]))
-        if frames and self._tell_frames.get_num_connections():
-            self._tell_frames.publish(TFMessage(frames))
-        for reading in driver.readings():
-            taken = stamp_of(0, driver.dt, driver.began + reading.time) if self._has_time else stamp
-            self._topics[driver.names[reading.robot]].show_scan(reading.ranges, reading.lidar, taken)
-        for r, contact in driver.contacts():
-            message = Contact(
-                robot=driver.names[r], kind=contact.kind, party=contact.party, time=contact.time, x=contact.x, y=contact.y
-            )
-            message.header.stamp, message.header.frame_id = stamp, "map"
-            self._tell_contact.publish(message)
-        self._publish_status()
-
-    def _publish_status(self) -> None:
-        """Publish how the episode stands, as that changes."""
-        driver, episode = self._driver, self._episode
-        standing, done = tuple(driver.standing()), driver.done
-        now = (episode.number, episode.entry, driver.began, done, self._interrupted, driver.names, standing)
-        if now == self._status:
-            return
-        self._status = now
-        robots = [
-            RobotStatus(name, s.ended, s.goal, s.outcome, s.end_time, s.clipped, s.contacts, s.failure)
-            for name, s in zip(driver.names, standing, strict=True)
-        ]
-        message = EpisodeStatus(
-            number=episode.number, entry=episode.entry, seed=episode.seed, step=driver.step,
-            running=bool(episode.entry) and not done and not self._interrupted, done=done,
-            interrupted=bool(self._interrupted), reason=self._interrupted, robots=robots,
-        )  # fmt: skip
-        message.header.stamp, message.header.frame_id = self._stamp(), "map"
-        self._tell_status.publish(message)
+        """Publish what is due at the present step, once, and how the episode stands, as that changes."""
+        if self._driver.step % self._control == 0 and not self._display.is_shown:
+            self._lockstep.observe(self._display.topics)
+        self._display.show()
+        self._display.tell_status(self._episode, self._interrupted)

@@ -1,0 +1,48 @@
+"""Models of Flatland (https://flatland-simulator.readthedocs.io): what stands on the floor, as one static body."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.maps.furniture import Box, Cylinder
+from agora.maps.world3d.solids import Body, Prism
+from agora.maps.world3d.triangles import triangulate
+
+
+def model_yaml(bodies: Iterable[Body]) -> str:
+    """Return the text (JSON, which is YAML) of a model whose frame is the map's: circles, and convex polygons of 3 or 4 corners.
+
+    What begins above the floor is left out: Flatland has no height.
+
+    Raises:
+        InputError: a polygon whose edges cross.
+    """
+    footprints = [footprint for body in bodies for footprint in _footprints(body)]
+    return json.dumps({"bodies": [{"name": "walls", "type": "static", "color": [0.5, 0.5, 0.5, 1.0], "footprints": footprints}]})
+
+
+def _footprints(body: Body) -> Iterator[dict[str, Any]]:
+    turn = np.array([[math.cos(body.heading), math.sin(body.heading)], [-math.sin(body.heading), math.cos(body.heading)]])
+    for part in body.parts:
+        if part.z > 0.0:
+            continue
+        if isinstance(part, Cylinder):
+            centre = np.array([part.x, part.y]) @ turn + (body.x, body.y)
+            yield {"type": "circle", "center": centre.tolist(), "radius": part.radius, "density": 0.0}
+            continue
+        for outline in _convex(part):
+            yield {"type": "polygon", "points": (outline @ turn + (body.x, body.y)).tolist(), "density": 0.0}
+
+
+def _convex(part: Box | Prism) -> list[Doubles]:
+    """The outlines of a part in its body's frame, each convex."""
+    if isinstance(part, Box):
+        half = (part.length / 2, part.width / 2)
+        return [np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half + (part.x, part.y)]
+    return [part.outline[corners] for corners in triangulate(part.outline)]

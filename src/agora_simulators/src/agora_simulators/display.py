@@ -1,0 +1,116 @@
+"""What the simulator node publishes: every step once, and how the episode stands as that changes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import rospy
+from agora_ros.conversions import stamp_of, to_robots
+from tf2_msgs.msg import TFMessage
+
+from agora.simulators.base import Simulator
+from agora_msgs.msg import Contact, EpisodeStatus, Robots, RobotStatus
+from agora_simulators.clock import SimulationClock
+from agora_simulators.robots import RobotTopics
+
+
+class Display:
+    """The topics of a driver and of its robots.
+
+    Args:
+        driver: whose world it is. news: notified at every command of a robot.
+
+    Attributes:
+        clock: stamps. topics: of the robots, by name. robots: the message of the step that was shown last.
+    """
+
+    def __init__(self, driver: Simulator, news: threading.Condition) -> None:
+        self._driver, self._news = driver, news
+        self._has_time = "clock" in driver.can
+        self.clock = SimulationClock(not self._has_time)
+        self.topics: dict[str, RobotTopics] = {}
+        self.robots = Robots()
+        self._shown, self._status = -1, tuple[Any, ...]()
+        publisher = rospy.Publisher
+        self._robots = publisher("simulator/robots", Robots, queue_size=100, tcp_nodelay=True)
+        self._standing = publisher("simulator/status", EpisodeStatus, queue_size=10, latch=True)
+        self._contacts = publisher("simulator/contacts", Contact, queue_size=100)
+        self._frames = publisher("/tf", TFMessage, queue_size=100, tcp_nodelay=True)
+        self._fixed = publisher("/tf_static", TFMessage, queue_size=10, latch=True)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the present step was published already."""
+        return self._shown == self._driver.step
+
+    def stamp(self) -> Any:
+        """The stamp of the present step."""
+        return stamp_of(self._driver.step, self._driver.dt, self._driver.began)
+
+    def begin(self) -> None:
+        """An episode begins, at its first stamp."""
+        self._shown = -1
+        self.clock.tell(self.stamp())
+
+    def adopt_robots(self) -> dict[str, int]:
+        """Have topics for the driver's robots, and for no others; return how many commands each has heard so far."""
+        here = dict(zip(self._driver.names, self._driver.models, strict=True))
+        for name in [name for name, topics in self.topics.items() if here.get(name) != topics.model]:
+            self.topics.pop(name).close()
+        for name, model in here.items():
+            if name not in self.topics:
+                self.topics[name] = RobotTopics(name, model, self._news)
+            self.topics[name].forget()
+        self._fixed.publish(TFMessage([frame for name in here for frame in self.topics[name].frames()]))
+        return {name: self.topics[name].heard for name in here}
+
+    def show(self) -> None:
+        """Publish what is due at the present step, once."""
+        if self.is_shown:
+            return
+        driver, stamp = self._driver, self.stamp()
+        self._shown, robots, touching = driver.step, driver.robots, driver.touching()
+        self.clock.tell(stamp)
+        radius = np.array([model.radius for model in driver.models], np.float32)
+        self.robots = _headed(to_robots(robots, radius, list(driver.names), driver.step), stamp)
+        self._robots.publish(self.robots)
+        frames = []
+        for r, name in enumerate(driver.names):
+            if robots.active[0, r]:
+                frames.append(self.topics[name].show(robots, r, stamp))
+            self.topics[name].show_contact(bool(touching[r]))
+        if frames and self._frames.get_num_connections():
+            self._frames.publish(TFMessage(frames))
+        for reading in driver.readings():
+            taken = stamp_of(0, driver.dt, driver.began + reading.time) if self._has_time else stamp
+            self.topics[driver.names[reading.robot]].show_scan(reading.ranges, reading.lidar, taken)
+        for r, contact in driver.contacts():
+            where = {"time": contact.time, "x": contact.x, "y": contact.y}
+            self._contacts.publish(_headed(Contact(robot=driver.names[r], kind=contact.kind, party=contact.party, **where), stamp))
+
+    def tell_status(self, episode: Any, interrupted: str) -> None:
+        """Publish how the episode stands, as that changes; ``interrupted`` is why it was, empty where it was not."""
+        driver = self._driver
+        standing, done = tuple(driver.standing()), driver.done
+        now = (episode.number, episode.entry, driver.began, done, interrupted, driver.names, standing)
+        if now == self._status:
+            return
+        self._status = now
+        robots = [
+            RobotStatus(name, s.ended, s.goal, s.outcome, s.end_time, s.clipped, s.contacts, s.failure)
+            for name, s in zip(driver.names, standing, strict=True)
+        ]
+        message = EpisodeStatus(
+            number=episode.number, entry=episode.entry, seed=episode.seed, step=driver.step,
+            running=bool(episode.entry) and not done and not interrupted, done=done,
+            interrupted=bool(interrupted), reason=interrupted, robots=robots,
+        )  # fmt: skip
+        self._standing.publish(_headed(message, self.stamp()))
+
+
+def _headed(message: Any, stamp: Any) -> Any:
+    """A message with its stamp, in the map frame."""
+    message.header.stamp, message.header.frame_id = stamp, "map"
+    return message

@@ -1,0 +1,371 @@
+"""What the drivers of foreign simulators share: they show an episode there, look at what happens, and let the referee judge it.
+
+The simulator owns the time. A driver keeps the last clock, the last odometry of every robot and the scans that came; `wait` turns
+them into physics steps of the episode. Pedestrians are put where the crowd says, and go on with their velocity in between.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import rospy
+from agora_ros.conversions import from_pose, from_twist, to_twist
+from agora_ros.names import ros_name
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import LaserScan
+
+from agora.core.recording import Contact
+from agora.core.state import Array, Bools, Floats, Robots
+from agora.errors import InputError, UnknownNameError
+from agora.maps.furniture import Furniture
+from agora.maps.grid import Map
+from agora.maps.place import Place
+from agora.maps.world3d.solids import Body, solids
+from agora.robots.model import RobotModel
+from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding, SimulatorLostError
+from agora.simulators.referee import Referee
+from agora.tasks.start import Start
+from agora.tasks.suite import Stage
+
+WALLS = "agora_walls"
+"""Name of the model that is the episode's map."""
+_BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
+
+
+@dataclass
+class Watched:
+    """A robot in the foreign world: what it told last, and the doors to it."""
+
+    name: str
+    model: RobotModel
+    scan_period: float
+    pose: Array
+    twist: Floats
+    heard: float = -1.0
+    doors: tuple[Any, ...] = ()
+    command: rospy.Publisher | None = None
+
+
+class Foreign(ABC):
+    """A simulator that is another process.
+
+    Args:
+        patience: s to wait for its services and for the first odometry of a robot.
+
+    Raises:
+        InputError: its services do not come.
+    """
+
+    name: ClassVar[str]
+    services: ClassVar[tuple[str, ...]]
+    start_it: ClassVar[str]
+    can: frozenset[Ability] = frozenset({"pause", "delete", "clock"})
+
+    def __init__(self, patience: float = 30.0) -> None:
+        self._patience, self._news = patience, threading.Condition()
+        self._now, self.began, self.step, self.dt = -1.0, 0.0, 0, 1 / 30
+        self.names: tuple[str, ...] = ()
+        self.models: tuple[RobotModel, ...] = ()
+        self._watched: list[Watched] = []
+        self._scans: list[tuple[int, float, Floats]] = []
+        self._shown: set[str] = set()
+        self._referee, self._walls, self._lost, self._alive = Referee(), "", "", time.monotonic()
+        for service in self.services:
+            try:
+                rospy.wait_for_service(service, patience)
+            except rospy.ROSException as error:
+                raise InputError(f"{self.name}: the service {service} does not come; {self.start_it}") from error
+        self._clock = rospy.Subscriber("/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
+
+    @abstractmethod
+    def _show_walls(self, bodies: Sequence[Body]) -> None:
+        """Put a static model named `WALLS` into the world."""
+
+    @abstractmethod
+    def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
+        """Put a robot into the world; its topics are those of `_topic`."""
+
+    @abstractmethod
+    def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
+        """Put a pedestrian into the world."""
+
+    @abstractmethod
+    def _place(self, name: str, pose: Array) -> None:
+        """Put a model somewhere else."""
+
+    @abstractmethod
+    def _remove(self, name: str) -> None:
+        """Take a model away."""
+
+    def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
+        """The twist in the robot's frame, of the one in its odometry."""
+        return twist
+
+    def _topic(self, robot: str, what: str) -> str:
+        """The topic of a robot on the foreign side; the contract's topics are the node's."""
+        return f"{robot}/{self.name}/{what}"
+
+    @property
+    def robots(self) -> Robots:
+        """Where the robots are."""
+        return self._referee.robots
+
+    @property
+    def done(self) -> bool:
+        """Whether every robot has ended."""
+        return self._referee.done
+
+    def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
+        """Adopt an episode; see `agora.simulators.base.Simulator`.
+
+        Robots and walls that are there already are used again: a simulator is not always the same after something was taken away
+        (gzserver 11.1 aborts when a robot with planar_move is deleted).
+        """
+        self._lost, self._alive = "", time.monotonic()
+        try:
+            self._begin(start, stage, names, since)
+        except rospy.ServiceException as error:
+            self._lost = f"it does not answer ({error})"
+            raise self._give_up() from error
+
+    def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
+        self.pause()
+        models = tuple(robot.model for robot in start.robots)
+        spelled = [ros_name(name) for name in names]
+        if [(robot.name, robot.model, robot.scan_period) for robot in self._watched] != [
+            (name, model, stage.periods.sensor) for name, model in zip(spelled, models, strict=True)
+        ]:
+            self._forget_robots()
+        self.names, self.models = tuple(names), models
+        self.dt, self.step = stage.periods.physics, 0
+        self._referee.begin(start, stage, names, since)
+        self._furniture = start.furniture + tuple(thing.furniture for thing in start.things)
+        self.set_map(start.map)
+        for name in [n for n in self._shown if n != WALLS and n not in spelled and not n.startswith("pedestrian_")]:
+            self._take_away(name)
+        for number, (name, robot) in enumerate(zip(spelled, start.robots, strict=True)):
+            if number < len(self._watched):
+                self._place(name, robot.pose)
+            else:
+                self._watch(name, robot.model, robot.pose, stage.periods.sensor)
+            with self._news:
+                self._watched[number].pose = np.array(robot.pose, float)
+                self._watched[number].twist = np.zeros(3, np.float32)
+        self._show_people()
+        with self._news:
+            self._scans, self.began = [], max(self._now, 0.0)
+
+    def _forget_robots(self) -> None:
+        for robot in self._watched:
+            for door in robot.doors:
+                door.unregister()
+            self._take_away(robot.name)
+        self._watched = []
+
+    def _take_away(self, name: str) -> None:
+        self._remove(name)
+        self._shown.discard(name)
+
+    def set_map(self, place: Map) -> None:
+        """Change the static surroundings."""
+        bodies = solids(Place(place, self._furniture)).bodies
+        walls = repr(bodies)
+        if WALLS in self._shown:
+            if walls == self._walls:
+                return
+            self._take_away(WALLS)
+        self._show_walls(bodies)
+        self._shown.add(WALLS)
+        self._walls = walls
+
+    def _watch(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
+        """Put a robot into the world and listen to it."""
+        robot = Watched(name, model, scan_period, np.array(pose, float), np.zeros(3, np.float32))
+        number = len(self._watched)
+        self._show_robot(name, model, pose, scan_period)
+        self._watched.append(robot)
+        self._shown.add(name)
+        robot.command = rospy.Publisher(self._topic(name, "cmd_vel"), Twist, queue_size=1, tcp_nodelay=True)
+        hear = rospy.Subscriber(self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), queue_size=1, tcp_nodelay=True)
+        look = rospy.Subscriber(self._topic(name, "scan"), LaserScan, lambda m: self._look(number, m), queue_size=4)
+        robot.doors = (robot.command, hear, look)
+
+    def _tick(self, message: Any) -> None:
+        now = message.clock.to_sec()
+        with self._news:
+            if now < self._now - _BACK:
+                self._lost = f"its clock went back from {self._now:.2f} to {now:.2f} s; it was started anew"
+            self._now, self._alive = now, time.monotonic()
+            self._news.notify_all()
+
+    def _hear(self, robot: Watched, message: Any) -> None:
+        pose = from_pose(message.pose.pose)
+        with self._news:
+            robot.pose, robot.heard = pose, message.header.stamp.to_sec()
+            robot.twist = self._in_robot_frame(from_twist(message.twist.twist), float(pose[2]))
+            self._news.notify_all()
+
+    def _look(self, number: int, message: Any) -> None:
+        ranges = np.asarray(message.ranges, np.float32)
+        with self._news:
+            self._scans.append((number, message.header.stamp.to_sec(), ranges))
+
+    def spawn(self, entity: Entity) -> None:
+        """Put an obstacle into the world; robots come with an episode."""
+        name = ros_name(entity.name)
+        if name in self._shown:
+            raise InputError(f"{self.name}: there is a {entity.name!r} already")
+        if entity.kind == "robot":
+            raise InputError(f"{self.name}: robots come with an episode; put {entity.name!r} into the robot setup")
+        piece = Furniture(entity.furniture, *(float(v) for v in entity.pose))
+        self._show_obstacle(name, solids(Place(Map.open((-1.0, -1.0), (1.0, 1.0)), (piece,))).furniture)
+        self._shown.add(name)
+        self._referee.spawn(entity)
+
+    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
+        raise InputError(f"{self.name}: this driver cannot add obstacles while an episode runs")
+
+    def _known(self, name: str) -> str:
+        spelled = ros_name(name)
+        if spelled not in self._shown:
+            raise UnknownNameError("robot or obstacle", name, sorted(self._shown - {WALLS}))
+        return spelled
+
+    def move(self, name: str, pose: Array) -> None:
+        """Put a robot or an obstacle somewhere else."""
+        spelled = self._known(name)
+        self._place(spelled, np.asarray(pose, float))
+        with self._news:
+            for robot in self._watched:
+                if robot.name == spelled:
+                    robot.pose = np.array(pose, float)
+        self._referee.move(name, pose)
+
+    def delete(self, name: str) -> None:
+        """Take an obstacle away."""
+        spelled = self._known(name)
+        if name in self.names:
+            raise InputError(f"{self.name}: {name!r} is a robot of the episode; begin another without it")
+        self._take_away(spelled)
+        self._referee.delete(name)
+
+    def set_goal(self, name: str, goal: Array) -> None:
+        """Give a robot another goal."""
+        self._referee.set_goal(name, goal)
+
+    def set_pedestrians(self, people: People) -> None:
+        """Take pedestrians from outside and show them."""
+        self._referee.set_pedestrians(people)
+
+    def _show_people(self) -> None:
+        """Show everybody where the referee has them."""
+        people = self._referee.people
+        now, traits = people.now, people.traits
+        here = {f"pedestrian_{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
+        for name in [n for n in self._shown if n.startswith("pedestrian_") and n not in here]:
+            self._take_away(name)
+        for name, i in here.items():
+            pose = np.array([now.x[0, i], now.y[0, i], now.heading[0, i]], float)
+            if name in self._shown:
+                self._place(name, pose)
+            else:
+                self._show_pedestrian(name, float(traits.radius[0, i]), pose)
+                self._shown.add(name)
+
+    def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
+        """Send the robots their twists, within their limits; robots whose planner failed and those that have ended stand."""
+        judge = self._referee
+        for number, reason in failures.items():
+            judge.fail(number, reason)
+        for number, (robot, standing) in enumerate(zip(self._watched, judge.standing(), strict=True)):
+            assert robot.command is not None
+            robot.command.publish(to_twist(np.zeros(3) if standing.ended else judge.allowed(number, twists[number])))
+
+    def advance(self) -> None:
+        """Time passes by itself here."""
+        raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the world has moved on by a physics step, judge what happened, and show the pedestrians of now.
+
+        Raises:
+            SimulatorLostError: the simulator has gone, or was started anew; the next `begin` shows everything again.
+        """
+        try:
+            return self._wait(seconds)
+        except rospy.ServiceException as error:
+            self._lost = f"it does not answer ({error})"
+            raise self._give_up() from error
+
+    def _give_up(self) -> SimulatorLostError:
+        """What to raise when the simulator has gone: nothing of what was shown is there any more."""
+        self._shown.clear()
+        for robot in self._watched:
+            for door in robot.doors:
+                door.unregister()
+        self._watched, reason = [], self._lost
+        return SimulatorLostError(f"{self.name}: {reason}; {self.start_it}")
+
+    def _wait(self, seconds: float) -> bool:
+        with self._news:
+            due = self.began + (self.step + 1) * self.dt - 1e-9
+            self._news.wait_for(lambda: self._now >= due, seconds)
+            if not self._lost and time.monotonic() - self._alive > _SILENCE:
+                self._lost = f"there is no /clock for {_SILENCE:g} s"
+            if self._lost:
+                raise self._give_up()
+            if self._now < due:
+                return False
+            reached = int((self._now - self.began + 1e-9) / self.dt)
+            poses = np.array([robot.pose for robot in self._watched]).reshape(-1, 3)
+            twists = np.array([robot.twist for robot in self._watched], np.float32).reshape(-1, 3)
+        self._referee.observe(reached, poses, twists)
+        self.step = reached
+        self._show_people()
+        return True
+
+    def readings(self) -> Sequence[Reading]:
+        """The scans that came since the last call; what saw nothing reads the lidar's range."""
+        with self._news:
+            scans, self._scans = self._scans, []
+        made = []
+        for number, stamp, ranges in scans:
+            lidar = self._watched[number].model.lidar
+            if lidar is None or stamp < self.began:
+                continue
+            if len(ranges) != lidar.beams:
+                rospy.logwarn_throttle(
+                    10.0,
+                    f"{self.name}: a scan of {self._watched[number].name} has {len(ranges)} beams, not {lidar.beams}; left out",
+                )
+                continue
+            seen = np.where(np.isfinite(ranges), ranges, lidar.range_max)
+            made.append(Reading(number, stamp - self.began, np.clip(seen, lidar.range_min, lidar.range_max), lidar))
+        return made
+
+    def standing(self) -> Sequence[RobotStanding]:
+        """How every robot's episode stands."""
+        return self._referee.standing()
+
+    def contacts(self) -> Sequence[tuple[int, Contact]]:
+        """Which robots began to touch something since the last call, by what was observed."""
+        return self._referee.contacts()
+
+    def touching(self) -> Bools:
+        """Which robots touch something now."""
+        return self._referee.touching()
+
+    def close(self) -> None:
+        """Leave the world as it is, standing."""
+        self._clock.unregister()
+        for robot in self._watched:
+            for door in robot.doors:
+                door.unregister()

@@ -1,0 +1,77 @@
+"""Gazebo 11 with gazebo_ros: models are spawned, moved and deleted through its services, robots drive by planar_move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import rospy
+from agora_ros.conversions import to_pose
+from gazebo_msgs.msg import ModelState
+from gazebo_msgs.srv import DeleteModel, SetModelState, SpawnModel
+from std_srvs.srv import Empty
+
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.maps.furniture import ORANGE, Cylinder
+from agora.maps.world3d.sdf import model_sdf
+from agora.maps.world3d.solids import Body
+from agora.robots.model import RobotModel
+from agora.robots.sdf import sdf
+from agora_simulators.drivers.foreign import WALLS, Foreign
+
+_HEIGHT = 1.75
+
+
+class Gazebo(Foreign):
+    """Drives a gzserver that gazebo_ros started; pedestrians are upright cylinders without mass that are put where they belong.
+
+    gazebo_ros tells ``/clock`` at 10 Hz unless its parameter ``pub_clock_frequency`` says more, which the launch file does.
+    """
+
+    name: ClassVar[str] = "gazebo"
+    services: ClassVar[tuple[str, ...]] = tuple(
+        f"/gazebo/{what}" for what in ("spawn_sdf_model", "delete_model", "set_model_state", "pause_physics", "unpause_physics")
+    )
+    start_it: ClassVar[str] = "start gazebo_ros, or let start_arena.launch do it where the package gazebo_ros is found"
+
+    def __init__(self, patience: float = 30.0) -> None:
+        super().__init__(patience)
+        self._spawn_model = rospy.ServiceProxy("/gazebo/spawn_sdf_model", SpawnModel)
+        self._delete_model = rospy.ServiceProxy("/gazebo/delete_model", DeleteModel)
+        self._set_state = rospy.ServiceProxy("/gazebo/set_model_state", SetModelState, persistent=True)
+        self._pause = rospy.ServiceProxy("/gazebo/pause_physics", Empty)
+        self._resume = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
+
+    def pause(self) -> None:
+        """Let time stand."""
+        self._pause()
+
+    def resume(self) -> None:
+        """Let time pass again."""
+        self._resume()
+
+    def _spawn(self, name: str, text: str, pose: Array) -> None:
+        answer = self._spawn_model(name, text, "", to_pose(pose), "world")
+        if not answer.success:
+            raise InputError(f"gazebo refuses the model {name}: {answer.status_message}")
+
+    def _show_walls(self, bodies: Sequence[Body]) -> None:
+        self._spawn(WALLS, model_sdf(WALLS, bodies), np.zeros(3))
+
+    def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
+        self._spawn(name, sdf(model, name, topics=rospy.resolve_name(self._topic(name, ""))), pose)
+
+    def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
+        person = Body(name, 0.0, 0.0, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, _HEIGHT, ORANGE),))
+        self._spawn(name, model_sdf(name, (person,)), pose)
+
+    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
+        self._spawn(name, model_sdf(name, bodies), np.zeros(3))
+
+    def _place(self, name: str, pose: Array) -> None:
+        self._set_state(ModelState(model_name=name, pose=to_pose(pose), reference_frame="world"))
+
+    def _remove(self, name: str) -> None:
+        self._delete_model(name)

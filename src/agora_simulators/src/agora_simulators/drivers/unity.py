@@ -1,0 +1,78 @@
+"""Unity, through ROS-TCP-Endpoint: a player that keeps the contract of docs/reference/unity.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+from xml.etree import ElementTree
+
+import numpy as np
+import rospy
+from agora_ros.conversions import to_pose
+from gazebo_msgs.msg import ModelState
+from gazebo_msgs.srv import DeleteModel, SetModelState, SpawnModel
+from std_srvs.srv import Trigger
+
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.maps.world3d.sdf import model_sdf
+from agora.maps.world3d.solids import Body
+from agora.robots.model import RobotModel
+from agora.robots.urdf import urdf
+from agora_simulators.drivers.foreign import WALLS, Foreign
+
+
+class Unity(Foreign):
+    """Drives a Unity player; it moves pedestrians by itself, from ``pedsim_simulator/pedestrians``."""
+
+    name: ClassVar[str] = "unity"
+    services: ClassVar[tuple[str, ...]] = tuple(
+        f"unity/{what}" for what in ("spawn_model", "delete_model", "set_model_state", "pause", "resume")
+    )
+    start_it: ClassVar[str] = "start ROS-TCP-Endpoint and a player that keeps the contract of docs/reference/unity.md"
+
+    def __init__(self, patience: float = 30.0) -> None:
+        super().__init__(patience)
+        self._spawn_model = rospy.ServiceProxy("unity/spawn_model", SpawnModel)
+        self._delete_model = rospy.ServiceProxy("unity/delete_model", DeleteModel)
+        self._set_state = rospy.ServiceProxy("unity/set_model_state", SetModelState)
+        self._pause, self._resume = rospy.ServiceProxy("unity/pause", Trigger), rospy.ServiceProxy("unity/resume", Trigger)
+
+    def pause(self) -> None:
+        """Let time stand."""
+        self._pause()
+
+    def resume(self) -> None:
+        """Let time pass again."""
+        self._resume()
+
+    def _spawn(self, name: str, text: str, pose: Array) -> None:
+        answer = self._spawn_model(name, text, "", to_pose(pose), "map")
+        if not answer.success:
+            raise InputError(f"unity refuses the model {name}: {answer.status_message}")
+
+    def _show_walls(self, bodies: Sequence[Body]) -> None:
+        self._spawn(WALLS, model_sdf(WALLS, bodies), np.zeros(3))
+
+    def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
+        root = ElementTree.fromstring(urdf(model))
+        if (lidar := model.lidar) is not None:
+            place = {"x": lidar.x, "y": lidar.y, "heading": lidar.heading}
+            beams = {"lowest": lidar.angle_min, "step": lidar.increment, "beams": lidar.beams, "range": lidar.range_max}
+            ElementTree.SubElement(root, "agora_lidar", {key: f"{value:.9g}" for key, value in (place | beams).items()})
+        self._spawn(name, ElementTree.tostring(root, encoding="unicode"), pose)
+
+    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
+        self._spawn(name, model_sdf(name, bodies), np.zeros(3))
+
+    def _show_people(self) -> None:
+        """The player listens to the crowd."""
+
+    def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
+        """The player listens to the crowd."""
+
+    def _place(self, name: str, pose: Array) -> None:
+        self._set_state(ModelState(model_name=name, pose=to_pose(pose)))
+
+    def _remove(self, name: str) -> None:
+        self._delete_model(name)
