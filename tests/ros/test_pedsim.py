@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import rospy
 from agora_ros.conversions import stamp_of, to_episode, to_pedestrians, to_robots
 from crowdsim_msgs.msg import SemanticData
+from dynamic_reconfigure.client import Client
 from geometry_msgs.msg import Point, Pose, Quaternion
 from nav_msgs.msg import OccupancyGrid, Odometry
 from pedsim_msgs import msg
@@ -23,6 +25,7 @@ from tests.starts import people, start
 from visualization_msgs.msg import MarkerArray
 
 from agora.engine.semantics import semantic_points
+from agora.pedestrians.pedsim import Pedsim
 from agora.registry import Named
 from agora.simulators.crowd import Crowd
 from agora.tasks.periods import Periods
@@ -32,6 +35,7 @@ from agora_msgs.msg import Pedestrians, Robot, Robots
 from agora_msgs.srv import BeginEpisode, StepCrowd
 
 DT = 0.05
+PAUSE = threading.Event()
 
 
 def stage(model="helbing", behaviours=()) -> Stage:
@@ -224,7 +228,7 @@ def test_without_an_episode_it_runs_by_the_clock_sees_registered_robots_and_can_
         for _ in range(round(seconds * 30)):
             time_now[0] += 1 / 30
             clock.publish(Clock(rospy.Time(time_now[0])))
-            time.sleep(0.004)
+            PAUSE.wait(0.004)
 
     wait_until(lambda: tick(0.1) or len(heard), "agents")
     assert graph.call("pedsim_simulator/spawn_peds", srv.SpawnPeds, [spawned("Ada", 1.0, 2.0, (9.0, 2.0), vmax=1.0)]).success
@@ -234,7 +238,7 @@ def test_without_an_episode_it_runs_by_the_clock_sees_registered_robots_and_can_
     graph.publisher("burger/odom", Odometry).publish(odometry)
     wait_until(lambda: tick(0.1) or (data[-1].robot_states and data[-1].robot_states[0].pose.position.x == 4.0), "the robot")
     tick(2.0)
-    time.sleep(0.2)
+    PAUSE.wait(0.2)
     ada = agents(heard[-1])["Ada"]
     assert 1.5 < ada.pose.position.x < 4.5 and abs(heard[-1].header.stamp.to_sec() - time_now[0]) < 0.2
     graph.call("pedsim_simulator/pause_simulation", Empty)
@@ -414,6 +418,18 @@ def test_cloud_grids_and_markers_show_the_pedestrians_where_they_are(graph, node
     assert words == ["Ada\nWalking", "Bob\nWalking", "Cleo\nWalking"]
     body = next(mark for mark in marks.markers if mark.ns == "pedestrians")
     assert np.hypot(body.pose.position.x - places[0, 0], body.pose.position.y - places[0, 1]) < 0.2
+
+
+def test_weights_that_the_model_has_change_while_it_runs_and_others_are_named(graph, node, wait_until):
+    driver = Driver(graph, crossing(2), stage("pedsim"))
+    client = Client(graph.name("pedsim_simulator"), timeout=20)
+    client.update_configuration({"force_social": 0.0, "force_wall": 3.0})
+    wait_until(lambda: "force_wall" in node.log, "a word about force_wall")
+    driver.mine.set_models([Pedsim(social_factor=0.0)])
+    for _ in range(30):
+        message = driver.step()
+        assert list(message.x) == driver.expected().x
+    client.close()
 
 
 def test_a_bad_parameter_is_named_without_a_traceback(graph):

@@ -89,6 +89,11 @@ class Crowd:
         return self._engine.minds
 
     @property
+    def models(self) -> tuple[AnyCrowdModel, ...]:
+        """What moves them."""
+        return tuple(self._conditions.crowd)
+
+    @property
     def slots(self) -> Array:
         """Slots of those who are present now."""
         return np.flatnonzero(self.pedestrians.active[0])

@@ -165,7 +165,8 @@ def _pedestrian(ped: Any) -> Pedestrian:
     try:
         return Pedestrian(
             name=ped.id, pos=(ped.pos.x, ped.pos.y), waypoints=tuple((p.x, p.y) for p in ped.waypoints), type=ped.type or "adult",
-            waypoint_mode=ped.waypoint_mode, number_of_peds=max(1, ped.number_of_peds), start_up_mode=ped.start_up_mode or None, **given,
+            waypoint_mode=ped.waypoint_mode, number_of_peds=max(1, ped.number_of_peds),
+            start_up_mode=ped.start_up_mode or None, **given,
         )  # fmt: skip
     except ValueError as error:
         raise InputError(f"pedestrian {ped.id!r}: {error}") from error

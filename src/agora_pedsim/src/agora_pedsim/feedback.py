@@ -24,7 +24,7 @@ class Feedback:
 
     A force acts in place of the crowd model's, or is added to it (``~feedback``: in_place, added). ``vmax`` is, as in Arena's fork,
     a factor of the pedestrian's own speed. It and ``social_state`` count where they are not what the pedestrian has anyway, so that
-    a plugin that leaves them alone changes nothing. What is not finite, and who is not there, is left out, with one line in the log.
+    a plugin that leaves them alone changes nothing. What is not finite, and who is not there, is left out, with a line in the log.
 
     In lock step a step waits for the answer to its own moment, ``~plugin_timeout`` s at most.
     """

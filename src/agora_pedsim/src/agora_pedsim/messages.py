@@ -41,8 +41,8 @@ def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
                 pose=Pose(Point(float(now.x[0, k]), float(now.y[0, k]), 0.0), quaternion(heading)),
                 twist=Twist(linear=Vector3(float(now.vx[0, k]), float(now.vy[0, k]), 0.0)),
                 forces=msg.AgentForce(
-                    vmax=float(traits.speed[0, k]), desired_ffactor=1.0, obstacle_ffactor=1.0, social_ffactor=1.0, robot_ffactor=1.0,
-                    force=pull,
+                    vmax=float(traits.speed[0, k]), desired_ffactor=1.0, obstacle_ffactor=1.0, social_ffactor=1.0,
+                    robot_ffactor=1.0, force=pull,
                 ),
                 talking_to_id="" if listens else partner, listening_to_id=partner if listens else "", acceleration=pull,
                 destination=Vector3(float(goals.x[0, k]), float(goals.y[0, k]), 0.0), direction=heading,

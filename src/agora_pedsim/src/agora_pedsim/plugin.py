@@ -126,8 +126,8 @@ def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Call
     """Return what makes a new plugin.
 
     Args:
-        text: a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or a crowd model of the library by name,
-            with parameters in brackets.
+        text: a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or the name of a crowd model of the
+            library, with parameters in brackets.
         modules: imported first, so that they can register theirs.
         dt: s between two moments; 0 for that of the stamps.
         radius: of pedestrians, which the messages do not say, m.
@@ -259,8 +259,8 @@ class OverArrays:
         numbers = np.arange(people, dtype=np.int32)
         starts = PedestrianStarts(
             position=places, speed=zeros + 1.0, radius=zeros + self._radius, group=np.full(people, -1, np.int32), id=numbers,
-            waypoints=pairs[:, None], waypoint_count=np.ones(people, np.int32), mode=np.full(people, 2, np.int32), tolerance=zeros + 0.3,
-            velocity=pairs,
+            waypoints=pairs[:, None], waypoint_count=np.ones(people, np.int32), mode=np.full(people, 2, np.int32),
+            tolerance=zeros + 0.3, velocity=pairs,
         )  # fmt: skip
         stood = tuple(RobotStart(_DISC, np.zeros(3), np.zeros((1, 3))) for _ in range(robots))
         start = Start("plugin/scene/0", 0, place, stood, starts, timeout=60.0, goal_tolerance=0.3)
