@@ -99,7 +99,10 @@ def test_new_maps_come_by_name_with_parameters(graph: Any, node: Any, wait_until
     asked.publish("cantean")
     wait_until(lambda: "no map generator called 'cantean'; did you mean 'canteen'?" in node.log, "a word about the name")
     answer = graph.call("map_generator/new_map", NewMap, "canteen(width=11.0, height=9.5, obstacle_num=1)", 6)
-    assert answer.success and answer.map == graph.call("map_generator/new_map", NewMap, "canteen(width=11.0, height=9.5, obstacle_num=1)", 6).map
+    assert (
+        answer.success
+        and answer.map == graph.call("map_generator/new_map", NewMap, "canteen(width=11.0, height=9.5, obstacle_num=1)", 6).map
+    )
     assert graph.hear("map_obstacles", MapObstacles).wait(1)[0].obstacles[0].model_name
     refused = graph.call("map_generator/new_map", NewMap, "barn(fill=2)", 0)
     assert not refused.success and "fill" in refused.message

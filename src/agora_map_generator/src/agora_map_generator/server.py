@@ -1,8 +1,8 @@
 """The map generator's node: the map of the present for everybody, new maps on request, world folders on disk.
 
-The map is the one that was set last: by the task generator at a reset, by a request, or, before either, that of ``map_file``. A node
-that is started again takes it from the latched episode. Whoever comes late gets everything, since all topics are latched; nothing
-here depends on a clock but the stamps.
+The map is the one that was set last: by the task generator at a reset, by a request, or, before either, that of ``map_file``. A
+node that is started again takes it from the latched episode. Whoever comes late gets everything, since all topics are latched;
+nothing here depends on a clock but the stamps.
 """
 
 from __future__ import annotations

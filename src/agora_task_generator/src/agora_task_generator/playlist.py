@@ -141,7 +141,7 @@ class TaskModes:
         return self.generator.stage.robots.name in ("explore", "zones", "guided")
 
     def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
-        """An episode that goes on where the pedestrians are, with new goals for the robots, and new places where they are not guided.
+        """An episode that goes on where the pedestrians are; robots have new goals, and, if not guided, new places.
 
         Args:
             last: start of the episode that goes on.
@@ -235,3 +235,5 @@ def check_planners(robot: RobotEntry) -> None:
     """
     if robot.navigation == "agora":
         parse_component("planners", robot.local_planner, f"local_planner of {robot.model}")
+        if robot.inter_planner:
+            parse_component("interplanners", robot.inter_planner, f"inter_planner of {robot.model}")

@@ -1,9 +1,9 @@
 """The task generator's node: one episode after the other, everybody told of each, none lost.
 
 Callbacks put what is to be done into one queue, and one thread does it, so a reset is never cut into by another; the main thread is
-free for signals. It waits by the wall's clock, because simulated time stands while it resets. Stale data: a status that is not of the episode under way is ignored,
-unless the simulator has none at all. It owns nobody's ``cmd_vel``. What is wrong in parameters is said in one line, and the last
-episodes that were right go on.
+free for signals. It waits by the wall's clock, because simulated time stands while it resets. Stale data: a status that is not of
+the episode under way is ignored, unless the simulator has none at all. It owns nobody's ``cmd_vel``. What is wrong in parameters is
+said in one line, and the last episodes that were right go on.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TaskGeneratorServer:
         self.episode: Episode | None = None
         self._number, self._interruptions, self._begun = 0, 0, 0.0
         self._manual, self._idle = bool(rospy.get_param("~manual", False)), False
-        self._exit, patience = rospy.get_param("~exit_when_finished", False), float(rospy.get_param("~patience", 60.0))
+        self._exit, patience = rospy.get_param("~exit_when_finished", False), float(rospy.get_param("~patience", 120.0))
         self._parts = set(rospy.get_param("~parts", PARTS))
         self._status: EpisodeStatus | None = None
         self._goals: tuple[int, ...] = ()
