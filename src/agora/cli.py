@@ -67,13 +67,18 @@ def bench(
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
     video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
     seed: Seed = None,
+    ros_launch: Annotated[
+        str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
+    ] = "",
 ) -> None:
-    """Run a suite under one or more planners and write a report."""
+    """Run a suite under one or more planners and write a report.
+
+    The planner ros is whatever drives the robots of a running ROS graph.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
-    from agora.benchmark.kept import interrupted, report
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
@@ -82,8 +87,15 @@ def bench(
     if batch < 1 or workers < 0 or threads < 1:
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen = _suite(suite, seed)
-    planners = dict(named_planner(text, interplanner) for text in planner)
     folder = output or Path("results") / chosen.name
+    if "ros" in planner:
+        from agora.cli_bags import bench_in_ros
+
+        if planner != ["ros"] or seed is not None:
+            raise InputError("--planner ros goes alone, with the suite's own seed")
+        _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
+        return
+    planners = dict(named_planner(text, interplanner) for text in planner)
     options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories)  # type: ignore[arg-type]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
@@ -91,10 +103,18 @@ def bench(
         rows = run_bench(
             chosen, planners, folder, options, resume=resume, progress=lambda n, total: bar.update(task, completed=n, total=total)
         )
-    _table(rows)
-    for path in _videos(folder, video):
-        typer.echo(f"video   {path}")
-    typer.echo(f"report  {report(folder)}")
+    _finish(rows, folder, video)
+
+
+def _finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
+    """Say how a run went, and write its report and videos."""
+    from agora.benchmark.kept import interrupted, report
+
+    if rows:
+        _table(rows)
+        for path in _videos(folder, video):
+            typer.echo(f"video   {path}")
+        typer.echo(f"report  {report(folder)}")
     missing = interrupted(folder)
     for key, reason in missing.items():
         typer.echo(f"interrupted  {key}: {reason}", err=True)

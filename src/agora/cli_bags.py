@@ -1,9 +1,9 @@
-"""``agora bag``: episodes that were played elsewhere, as results. The command imports what it needs when it runs."""
+"""Episodes that are played elsewhere: ``agora bag``, and ``agora bench --planner ros``; imports are made when they run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -62,3 +62,26 @@ def _say(played: Played, full: bool) -> None:
         for measure in metrics() if full else ():
             value = robot.measure(measure)
             typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
+
+
+def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> list[dict[str, Any]]:
+    """Play a suite through a ROS graph, by the node ``bench`` of agora_evaluation in a process of its own, and return the rows.
+
+    Raises:
+        InputError: there is no ROS, or no workspace. ResultsError: the node failed; it has said why.
+    """
+    import shutil
+    import subprocess
+
+    from agora.benchmark.store import read_rows
+    from agora.errors import InputError, ResultsError
+
+    if shutil.which("rosrun") is None or subprocess.run(["rospack", "find", "agora_evaluation"], capture_output=True).returncode:
+        raise InputError(
+            "--planner ros needs ROS 1 and Agora's workspace on the path: make ros, then source its devel/setup.bash; the machine "
+            "that has neither can evaluate bags: agora bag"
+        )
+    command = ["rosrun", "agora_evaluation", "bench", suite, "--output", str(folder), "--launch", launch]
+    if subprocess.run([*command, *(["--resume"] if resume else [])]).returncode:
+        raise ResultsError(f"{folder}: the suite was not played; why is said above")
+    return read_rows(folder / "episodes")

@@ -124,7 +124,7 @@ def planner_label(robot: Any) -> str:
     """What drove a robot, for tables: the local planner, with the interplanner and whose navigation it was where they matter."""
     parts = [] if robot.navigation in ("", "agora") else [robot.navigation]
     parts += [name for name in (robot.planner, "" if robot.interplanner == "bypass" else robot.interplanner) if name]
-    return "+".join(parts).replace("/", "_") or "unknown"
+    return "+".join(parts).replace("/", "|") or "unknown"
 
 
 def _robot(

@@ -36,6 +36,7 @@ class EpisodeBag:
         self._active = self.path.with_name(self.path.name + ".active")
         self._lock = threading.Lock()
         self._bag: Any = rosbag.Bag(str(self._active), "w")
+        self._file = self._bag._file
         self._ended = threading.Event()
         self._flusher = threading.Thread(target=self._flush_now_and_then, daemon=True)
         self._flusher.start()
@@ -64,7 +65,7 @@ class EpisodeBag:
             if not self.problem:
                 self._attempt(self._active.rename, self.path)
             with suppress(OSError, ValueError):
-                self._bag._file.close()
+                self._file.close()
             self._bag = None
 
     def _flush_now_and_then(self) -> None:
@@ -75,7 +76,7 @@ class EpisodeBag:
 
     def _write_out(self) -> None:
         self._bag.flush()
-        self._bag._file.flush()
+        self._file.flush()
 
     def _attempt(self, do: Any, *arguments: Any) -> None:
         try:

@@ -1,0 +1,161 @@
+"""Play a suite through a running graph: ``agora bench SUITE --planner ros`` starts this as ``rosrun agora_evaluation bench``.
+
+Each episode is begun by ``task_generator_server/play``, recorded by the recorder node, and read out of its bag once that is closed.
+What drives the robots is whatever the graph was started with: ``navigation:=external`` (anything that publishes ``cmd_vel``), mbf
+or agora. The node commands nothing and uses the wall's clock for waiting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import rosgraph
+import rospy
+from std_msgs.msg import String
+
+from agora.benchmark.outside import EpisodeLostError, bench_outside
+from agora.core.recording import Recording
+from agora.datasets.rosbag import read_episode
+from agora.errors import AgoraError, InputError
+from agora.tasks.suite import load_suite
+from agora_msgs.msg import EpisodeStatus
+from agora_msgs.srv import PlayEpisode
+
+_START = 60.0  # s that the graph may take to come up
+_SILENCE = 60.0  # s without a word of an episode's status, bag or robots
+PLAY = "task_generator_server/play"
+
+
+class Graph:
+    """A running graph that plays episodes. Args: suite: name or path, as the task generator is told."""
+
+    def __init__(self, suite: str) -> None:
+        self._suite = suite
+        self._news = threading.Condition()
+        self._bag, self._given_up, self._heard = "", EpisodeStatus(), time.monotonic()
+        rospy.Subscriber("recorder/bag", String, self._on_bag, queue_size=10)
+        rospy.Subscriber("task_generator_server/given_up", EpisodeStatus, self._on_given_up, queue_size=10)
+        rospy.Subscriber("simulator/robots", rospy.AnyMsg, self._on_sign_of_life, queue_size=1)
+        for service in (PLAY, "recorder/begin"):
+            try:
+                rospy.wait_for_service(service, _START)
+            except rospy.ROSException as error:
+                raise InputError(
+                    f"nobody offers {rospy.resolve_name(service)} after {_START:g} s: start the graph with record_data:=true, e.g. "
+                    "roslaunch agora_bringup start_arena.launch record_data:=true navigation:=external"
+                ) from error
+        self._play = rospy.ServiceProxy(PLAY, PlayEpisode)
+
+    def play(self, stage: str, episode: int) -> list[Recording]:
+        """Play an episode and return a recording of each robot.
+
+        Raises:
+            EpisodeLostError: it did not end. InputError: the graph refuses it, or played another.
+        """
+        before = self._bag
+        try:
+            answer = self._play(self._suite, stage, episode)
+        except rospy.ServiceException as error:
+            raise EpisodeLostError(f"the task generator is lost: {error}") from error
+        if not answer.success:
+            raise InputError(f"the task generator refuses {stage}/{episode}: {answer.message}")
+        path = self._closed(answer.number, before)
+        played = read_episode(path)
+        if (played.stage, played.episode) != (stage, episode):
+            raise InputError(f"{path}: holds {played.entry}; expected {stage}/{episode}: is another client at work on this graph?")
+        if played.interrupted:
+            raise EpisodeLostError(played.interrupted)
+        return [robot.recording for robot in played.robots]
+
+    def _closed(self, number: int, before: str) -> Path:
+        """The bag of a reset, once it is closed and has an end; one that was interrupted is repeated by the task generator."""
+        self._heard = time.monotonic()
+        with self._news:
+            while not rospy.is_shutdown():
+                if self._bag != before and _number_of(self._bag) == number:
+                    before = self._bag
+                    if not read_episode(Path(before)).interrupted:
+                        return Path(before)
+                if self._given_up.number == number and self._given_up.reason:
+                    raise EpisodeLostError(self._given_up.reason)
+                if time.monotonic() - self._heard > _SILENCE:
+                    raise EpisodeLostError(f"no word of the episode for {_SILENCE:g} s")
+                self._news.wait(0.5)
+        raise EpisodeLostError("the graph was shut down")
+
+    def _on_bag(self, message: String) -> None:
+        with self._news:
+            self._bag, self._heard = message.data, time.monotonic()
+            self._news.notify_all()
+
+    def _on_given_up(self, status: EpisodeStatus) -> None:
+        with self._news:
+            self._given_up = status
+            self._news.notify_all()
+
+    def _on_sign_of_life(self, message: rospy.AnyMsg) -> None:
+        self._heard = time.monotonic()
+
+
+def _number_of(bag: str) -> int:
+    """The number of the reset in a bag's name, which may have that of an attempt behind it."""
+    parts = Path(bag).stem.split("_")
+    numbers = [int(part) for part in parts[-2:] if part.isdigit()]
+    return numbers[-1] if numbers else -1
+
+
+@contextmanager
+def launched(command: str) -> Iterator[None]:
+    """A roslaunch with these arguments, taken down at the end; nothing where there are none."""
+    if not command:
+        yield
+        return
+    process = subprocess.Popen(["roslaunch", *shlex.split(command)], start_new_session=True, stdout=sys.stderr)
+    try:
+        end = time.monotonic() + _START
+        while not rosgraph.is_master_online() and process.poll() is None and time.monotonic() < end:
+            rospy.rostime.wallsleep(0.1)
+        if process.poll() is not None:
+            raise InputError(f"roslaunch {command}: ended with {process.returncode}; what it said is above")
+        yield
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(30)
+
+
+def main() -> int:
+    """Run the node; 0 where the suite was played, 2 where something was wrong, which is said in one line."""
+    parser = argparse.ArgumentParser(prog="bench", description="Play a suite through a running ROS graph.")
+    parser.add_argument("suite")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--label", default="ros")
+    parser.add_argument("--launch", default="", help="arguments of a roslaunch that is started for it")
+    parser.add_argument("--resume", action="store_true")
+    given = parser.parse_args(rospy.myargv()[1:])
+    try:
+        suite = load_suite(given.suite)
+        with launched(given.launch):
+            if not rosgraph.is_master_online():
+                raise InputError(f"no roscore at {os.environ.get('ROS_MASTER_URI')}: start the graph first, or give --ros-launch")
+            rospy.init_node("bench", anonymous=True)
+            graph = Graph(given.suite)
+            bench_outside(suite, given.label, given.output, graph.play, resume=given.resume, progress=_say)
+    except AgoraError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+def _say(done: int, total: int) -> None:
+    sys.stderr.write(f"{done} of {total} episodes\n")

@@ -1,0 +1,203 @@
+"""Drive a robot by keyboard or joystick, within the limits of its model, as long as somebody holds something.
+
+Keys: ``w``/``s`` or up/down drive, ``a``/``d`` or left/right turn, ``q``/``e`` go sideways (robots that can), ``+``/``-`` set the
+share of the limits, space stops, ``Q`` or Ctrl-C ends. Joystick (``joy``, ``sensor_msgs/Joy``): two axes, and a button that must be
+held.
+
+Dead man: a key counts for ``~hold`` s after it was last seen (a terminal repeats a held key after up to half a second), a joystick
+while its button is held and its last message is younger than ``~hold``; then the robot is told to stop, for a second, and after
+that nothing at all, so that others may drive. Who owns ``cmd_vel`` meanwhile: this node; start the graph with
+``navigation:=external``. Clock: the wall's, as it is a person who drives.
+
+Demonstrations: start the graph with ``record_data:=true`` and the recorder with ``record_scans``; ``agora bag --demonstrations``
+makes arrays to learn from of the bags, one an episode.
+
+Parameters: ``~robot`` (the first of the episode), ``~model`` (that of the episode), ``~hold`` (0.6), ``~share`` (0.5), ``~rate``
+(20), ``~axis_linear`` (1), ``~axis_angular`` (0), ``~button`` (4).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+import rospy
+from agora_ros.conversions import model_of, to_twist
+from agora_ros.names import ros_name
+from geometry_msgs.msg import Twist
+from sensor_msgs.msg import Joy
+
+from agora.errors import AgoraError
+from agora.robots.model import RobotModel
+from agora_msgs.msg import Episode
+
+KEYS = {
+    "w": (0, 1.0), "s": (0, -1.0), "q": (1, 1.0), "e": (1, -1.0), "a": (2, 1.0), "d": (2, -1.0),
+    "\x1b[A": (0, 1.0), "\x1b[B": (0, -1.0), "\x1b[D": (2, 1.0), "\x1b[C": (2, -1.0),
+}  # fmt: skip
+"""Which part of the twist (vx, vy, omega) a key moves, and to which side."""
+_STOP = 1.0  # s during which a robot that is let go is told to stop
+HELP = "w/s drive, a/d turn, q/e sideways, +/- faster or slower, space stop, Q end"
+
+
+@dataclass
+class Held:
+    """What somebody holds, as a twist.
+
+    Attributes:
+        model: limits. hold: s that a key or a joystick's message counts. share: of the limits, in (0, 1].
+    """
+
+    model: RobotModel
+    hold: float = 0.6
+    share: float = 0.5
+    _axes: list[tuple[float, float]] = field(default_factory=lambda: [(0.0, float("-inf"))] * 3)
+    _stick: tuple[float, float, float] = (float("-inf"), 0.0, 0.0)
+    _last: float = float("-inf")
+
+    def press(self, key: str, now: float) -> None:
+        """A key was seen at ``now``, s."""
+        if key in KEYS:
+            axis, side = KEYS[key]
+            self._axes[axis] = (side, now)
+        elif key in "+=-_":
+            self.share = min(max(self.share + (0.1 if key in "+=" else -0.1), 0.1), 1.0)
+        elif key == " ":
+            self._axes = [(0.0, now)] * 3
+            self._stick = (float("-inf"), 0.0, 0.0)
+            self._last = now
+
+    def push(self, linear: float, angular: float, held: bool, now: float) -> None:
+        """A joystick's axes in [-1, 1] at ``now``, s; without its button it commands nothing."""
+        self._stick = (now, linear, angular) if held else (float("-inf"), 0.0, 0.0)
+
+    def twist(self, now: float) -> tuple[float, float, float] | None:
+        """vx, vy, omega at ``now``; zeros for a second once all is let go, then None."""
+        sides = [side if now - since < self.hold else 0.0 for side, since in self._axes]
+        if now - self._stick[0] < self.hold:
+            sides = [self._stick[1], 0.0, self._stick[2]]
+        if any(sides):
+            self._last = now
+            return self._within(sides)
+        return (0.0, 0.0, 0.0) if now - self._last < _STOP else None
+
+    def _within(self, sides: list[float]) -> tuple[float, float, float]:
+        """Shares of the model's limits."""
+        forward, sideways, turn = (max(-1.0, min(1.0, side)) * self.share for side in sides)
+        low, high = self.model.vx
+        vx = forward * high if forward > 0 else forward * -low
+        return vx, sideways * self.model.vy, turn * self.model.omega
+
+
+class TeleopNode:
+    """Publishes ``<robot>/cmd_vel``; see the module."""
+
+    def __init__(self) -> None:
+        self._robot = str(rospy.get_param("~robot", ""))
+        self._model = str(rospy.get_param("~model", ""))
+        self._settings = {name: float(rospy.get_param(f"~{name}", value)) for name, value in (("hold", 0.6), ("share", 0.5))}
+        self._period = 1.0 / float(rospy.get_param("~rate", 20.0))
+        self._stick = [int(rospy.get_param(f"~{n}", v)) for n, v in (("axis_linear", 1), ("axis_angular", 0), ("button", 4))]
+        self._held: Held | None = None
+        self._publisher: Any = None
+        if self._robot and self._model:
+            self._take(self._robot, self._model)
+        else:
+            rospy.loginfo("teleop: waiting for an episode that says which robot there is; or give ~robot and ~model")
+        rospy.Subscriber("task_generator_server/episode", Episode, self._on_episode, queue_size=1)
+        rospy.Subscriber("joy", Joy, self._on_joy, queue_size=1)
+
+    def _take(self, robot: str, model: str) -> None:
+        try:
+            self._held = Held(model_of(model), **self._settings)
+        except AgoraError as error:
+            rospy.logerr("teleop: %s", error)
+            return
+        self._publisher = rospy.Publisher(f"{ros_name(robot)}/cmd_vel", Twist, queue_size=1, tcp_nodelay=True)
+        self._robot = robot
+        rospy.loginfo("teleop: driving %s. %s", robot, HELP)
+
+    def _on_episode(self, episode: Episode) -> None:
+        """Take the robot of the name, or the first, once."""
+        robots = {robot.name: robot.model for robot in episode.robots}
+        if self._held is not None or not robots:
+            return
+        name = self._robot or next(iter(robots))
+        if name not in robots:
+            rospy.logerr("teleop: no robot %r in the episode; expected one of %s", name, ", ".join(robots))
+            return
+        self._take(name, self._model or robots[name])
+
+    def _on_joy(self, joy: Joy) -> None:
+        linear, angular, button = self._stick
+        if self._held is None:
+            return
+        if max(linear, angular) >= len(joy.axes) or button >= len(joy.buttons):
+            rospy.logwarn_throttle(
+                5.0, f"teleop: joy has {len(joy.axes)} axes and {len(joy.buttons)} buttons; set ~axis_*, ~button"
+            )
+            return
+        self._held.push(joy.axes[linear], joy.axes[angular], bool(joy.buttons[button]), time.monotonic())
+
+    def run(self, keys: Callable[[float], str | None]) -> None:
+        """Read keys and publish until somebody ends it."""
+        rospy.on_shutdown(self.stop)
+        while not rospy.is_shutdown():
+            end = time.monotonic() + self._period
+            while (left := end - time.monotonic()) > 0:
+                key = keys(left)
+                if key == "Q":
+                    rospy.signal_shutdown("ended by key")
+                    break
+                if key and self._held is not None:
+                    self._held.press(key, time.monotonic())
+            held = None if self._held is None else self._held.twist(time.monotonic())
+            if held is not None and not rospy.is_shutdown():
+                self._publisher.publish(to_twist(held))
+
+    def stop(self) -> None:
+        """Tell a robot that is being driven to stop."""
+        if self._held is not None and self._held.twist(time.monotonic()) is not None:
+            self._publisher.publish(to_twist((0.0, 0.0, 0.0)))
+
+
+@contextmanager
+def keyboard(stream: TextIO) -> Iterator[Callable[[float], str | None]]:
+    """A function that waits some seconds for a key of a terminal; of what is no terminal there are none.
+
+    The terminal is as it was afterwards.
+    """
+    if not stream.isatty():
+        rospy.loginfo("teleop: no terminal, so no keyboard; the joystick's topic is joy")
+        yield _no_key
+        return
+    file = stream.fileno()
+    before = termios.tcgetattr(file)
+    tty.setcbreak(file)
+    try:
+        yield lambda wait: _key(file, wait)
+    finally:
+        termios.tcsetattr(file, termios.TCSADRAIN, before)
+        sys.stdout.flush()
+
+
+def _no_key(wait: float) -> None:
+    rospy.rostime.wallsleep(wait)
+
+
+def _key(file: int, wait: float) -> str | None:
+    """A key, arrow keys as their three letters; None after ``wait`` s."""
+    if not select.select([file], [], [], wait)[0]:
+        return None
+    key = os.read(file, 1).decode(errors="replace")
+    if key == "\x1b" and select.select([file], [], [], 0.01)[0]:
+        key += os.read(file, 2).decode(errors="replace")
+    return key

@@ -1,0 +1,50 @@
+"""Benchmarks whose episodes are played outside, here by the episode loop itself."""
+
+from __future__ import annotations
+
+import pytest
+from tests.played import recordings, small_suite
+from tests.suites import planners, results
+
+from agora.benchmark.bench import Options, bench
+from agora.benchmark.kept import interrupted, report
+from agora.benchmark.outside import EpisodeLostError, bench_outside
+from agora.errors import InputError, ResultsError
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    return small_suite(tmp_path_factory.mktemp("world") / "room")
+
+
+def test_rows_are_those_of_a_benchmark_in_this_process(suite, tmp_path):
+    bench(suite, planners("go_to_goal"), tmp_path / "here", Options(workers=0))
+    bench_outside(suite, "go_to_goal", tmp_path / "there", lambda stage, k: recordings(suite, stage, k, "go_to_goal"))
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    assert results(tmp_path / "here", tmp_path / "a") == results(tmp_path / "there", tmp_path / "b")
+
+
+def test_what_was_lost_is_listed_and_played_when_the_run_is_resumed(suite, tmp_path):
+    played = []
+
+    def play(stage, episode):
+        played.append(episode)
+        if episode == 1 and played.count(1) == 1:
+            raise EpisodeLostError("the simulator is gone")
+        return recordings(suite, stage, episode, "go_to_goal")
+
+    rows = bench_outside(suite, "ros", tmp_path, play)
+    assert sorted({row["episode"] for row in rows}) == [0, 2]
+    assert interrupted(tmp_path) == {"small/helbing/1/ros/0": "the simulator is gone"}
+    with pytest.raises(ResultsError, match="go on with --resume"):
+        bench_outside(suite, "ros", tmp_path, play)
+    done = []
+    rows = bench_outside(suite, "ros", tmp_path, play, resume=True, progress=lambda n, total: done.append((n, total)))
+    assert played == [0, 1, 2, 1] and sorted({row["episode"] for row in rows}) == [0, 1, 2]
+    assert done == [(2, 3), (3, 3)] and interrupted(tmp_path) == {}
+    assert "small" in report(tmp_path).read_text()
+
+
+def test_a_label_with_a_slash_is_refused(suite, tmp_path):
+    with pytest.raises(InputError, match="without '/'"):
+        bench_outside(suite, "a/b", tmp_path, lambda stage, k: [])

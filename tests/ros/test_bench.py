@@ -1,0 +1,74 @@
+"""``agora bench --planner ros`` against a task generator and a recorder that this process plays, with real bags."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from std_msgs.msg import String
+from tests.played import recordings, small_suite
+from tests.ros.bags import write_bag
+from tests.suites import fingerprint
+
+from agora.benchmark import store
+from agora.benchmark.kept import interrupted
+from agora.config import dump
+from agora_msgs.msg import EpisodeStatus
+from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, PlayEpisode, PlayEpisodeResponse
+
+COMMAND = [sys.executable, "-c", "from agora.cli import main; main()", "bench"]
+
+
+def run(suite, folder, env, *more):
+    command = [*COMMAND, str(suite), "--planner", "ros", "--output", str(folder), *more]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+
+
+def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
+    suite = small_suite(tmp_path / "room")
+    file = tmp_path / "small.yaml"
+    file.write_text(dump(suite))
+    asked, lost = [], [2]
+    bags = graph.publisher("recorder/bag", String, latch=True, listeners=0)
+    given_up = graph.publisher("task_generator_server/given_up", EpisodeStatus, latch=True, listeners=0)
+
+    def play(request):
+        asked.append(request.episode)
+        number = len(asked)
+        if request.episode in lost:
+            lost.remove(request.episode)
+            given_up.publish(EpisodeStatus(number=number, interrupted=True, reason="the crowd is gone"))
+        else:
+            path = tmp_path / f"small_helbing_{request.episode}_{number}.bag"
+            write_bag(path, suite, request.stage, request.episode, "go_to_goal", graph.namespace)
+            bags.publish(str(path))
+        return PlayEpisodeResponse(request.suite == str(file), "", number, ["jackal_0", "burger_1"])
+
+    graph.serve("task_generator_server/play", PlayEpisode, play)
+    graph.serve("recorder/begin", BeginEpisode, lambda request: BeginEpisodeResponse(True, ""))
+    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    first = run(file, tmp_path / "run", env)
+    assert first.returncode == 0 and "the crowd is gone" in first.stderr, first.stderr
+    assert interrupted(tmp_path / "run") == {"small/helbing/2/ros/0": "the crowd is gone"}
+    again = run(file, tmp_path / "run", env, "--resume")
+    assert again.returncode == 0 and asked == [0, 1, 2, 2], again.stderr
+    kept = {}
+    for shard in (tmp_path / "run" / "trajectories").iterdir():
+        kept |= store.read_recordings(shard)
+    for episode in range(3):
+        for robot, ours in enumerate(recordings(suite, "helbing", episode, "go_to_goal")):
+            assert fingerprint(kept[f"small/helbing/{episode}/ros/{robot}"]) == fingerprint(ours)
+
+
+def test_without_a_graph_or_without_ros_one_line_says_what_to_do(graph, tmp_path):
+    file = tmp_path / "small.yaml"
+    file.write_text(dump(small_suite(tmp_path / "room")))
+    nobody = run(file, tmp_path / "run", graph.master.env | {"ROS_MASTER_URI": "http://127.0.0.1:9"})
+    assert nobody.returncode == 2 and "start the graph first, or give --ros-launch" in nobody.stderr
+    without = run(file, tmp_path / "run", os.environ | {"PATH": "/nowhere"})
+    assert (
+        without.returncode == 2 and without.stderr.startswith("error: --planner ros needs ROS 1") and "make ros" in without.stderr
+    )
+    both = run(file, tmp_path / "run", graph.master.env, "--planner", "dwa")
+    assert both.returncode == 2 and "goes alone" in both.stderr
