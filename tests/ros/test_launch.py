@@ -141,7 +141,7 @@ def test_roslaunch_stops_at_what_is_refused_with_a_line_that_says_why(master):
 def test_static_frames_are_those_of_the_urdf(name):
     model = load_robot(name)
     told = {t.child_frame_id: t for t in frames("r_2", urdf(model))}
-    assert {t.header.frame_id for t in told.values()} == {"r_2/base_link"}
+    assert {t.header.frame_id for t in told.values()} == {f"r_2/{model.base_frame}"}
     if model.lidar:
         place = told[f"r_2/{model.sensor_frame}"].transform.translation
         assert (place.x, place.y, place.z) == pytest.approx((model.lidar.x, model.lidar.y, body(model).scan_height))
@@ -165,7 +165,7 @@ def test_the_robots_of_an_episode_are_described_and_their_frames_told(graph, lau
     say.publish(episode(f1="f1tenth", burger="burger"))
     wait_until(lambda: rospy.has_param(graph.name("burger/robot_description")), "the description of burger")
     assert rospy.get_param(graph.name("f1/robot_description")) == urdf(load_robot("f1tenth"))
-    for parent, child in (("f1/base_link", "f1/laser"), ("burger/base_link", "burger/base_scan")):
+    for parent, child in (("f1/base_link", "f1/laser"), ("burger/base_footprint", "burger/base_scan")):
         wait_until(lambda p=parent, c=child: tick() or buffer.can_transform(p, c, rospy.Time(0)), f"the frame {child}\n{node.log}")
     found = buffer.lookup_transform("f1/base_link", "f1/laser", rospy.Time(0)).transform.translation
     assert found.x == pytest.approx(load_robot("f1tenth").lidar.x)
