@@ -72,7 +72,7 @@ workspace: $(VENV)/.runtime
 	@$(BIN)/python -c 'import rospy' || { echo "$(VENV) cannot see ROS: run make ros, which makes it anew"; exit 1; }
 	@src/interop/step_back
 	@mkdir -p $(SPACE)
-	@. $(BIN)/activate && catkin_make --source src --build $(SPACE)/build -DCATKIN_DEVEL_PREFIX=$(SPACE)/devel \
+	@. $(BIN)/activate && ROS_LANG_DISABLE=genlisp catkin_make --source src --build $(SPACE)/build -DCATKIN_DEVEL_PREFIX=$(SPACE)/devel \
 	  -DCMAKE_INSTALL_PREFIX=$(SPACE)/install -DPYTHON_EXECUTABLE=$(abspath $(BIN))/python install > $(SPACE)/log 2>&1 || \
 	  { cat $(SPACE)/log; exit 1; }
 	@echo "The ROS workspace is built:  . build/ros/devel/setup.bash"
@@ -85,4 +85,4 @@ lock:
 	mv build/requirements.lock requirements.lock
 
 clean:
-	rm -rf $(VENV) results docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) results docs/_build build dist src/CMakeLists.txt .catkin_* src/interop/*/CATKIN_IGNORE .pytest_cache .mypy_cache .ruff_cache .hypothesis
