@@ -24,7 +24,7 @@ SUITE = {
             "name": "hall",
             "episodes": 200,
             "world": {"name": "open", "width": 30.0, "height": 20.0, "x": -3.0, "y": 2.0},
-            "robots": {"name": "random", "distance": 20.0},
+            "robots": {"name": "random", "distance": 14.0},
             "obstacles": {"name": "random", "dynamic": [20, 20]},
             "robot": "burger",
             "ends": [],
@@ -33,7 +33,7 @@ SUITE = {
     ],
 }
 FREE = {"physics": 1 / 30, "control": 0.1, "crowd": 1 / 30, "sensor": 0.1}
-LIMIT = 120.0
+LIMIT = 300.0
 
 
 def main() -> None:

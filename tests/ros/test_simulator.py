@@ -223,7 +223,7 @@ def test_a_part_that_is_gone_or_does_not_answer_interrupts_the_episode_until_one
     released = False
     slow = graph.serve("pedsim_simulator/step", srv.StepCrowd, lambda _: wait_until(lambda: released, "release") and None)
     begin(graph, of)
-    assert not status[-1].interrupted
+    wait_until(lambda: not status[-1].interrupted, "an episode that is not interrupted")
     resume(graph)
     late = status.wait_for(lambda m: "did not answer" in m.reason, "another interruption")
     assert "0.5 s" in late.reason and "Traceback" not in node.log

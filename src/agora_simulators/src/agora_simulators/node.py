@@ -7,6 +7,7 @@ velocity for 1 s, then they stand; what is of another episode is ignored. Nothin
 
 from __future__ import annotations
 
+import gc
 import math
 import queue
 import threading
@@ -119,6 +120,7 @@ class SimulatorNode:
 
     def run(self) -> None:
         """Work until the node is shut down."""
+        gc.freeze()  # what is there now stays: collecting looks at episodes alone
         while not rospy.is_shutdown():
             if self._paused:
                 self._work_for(_IDLE)
@@ -237,6 +239,7 @@ class SimulatorNode:
         self._check_names(names)
         self._paused, self._interrupted, self._people = True, "", None
         self._driver.begin(start, stage, names, self._display.clock.next())
+        gc.collect()  # the world before is a circle of references
         self._episode, self._control = episode, stage.periods.steps("control")
         self._room = replace(self._room, step=-1)
         driven = {robot.name: robot.navigation in ("", "agora") for robot in episode.robots}
