@@ -1,11 +1,17 @@
 """The Move Base Flex client: against a stand-in of its two actions, and against the real one where ``AGORA_REAL_MBF`` names it.
 
-``AGORA_REAL_MBF`` is a script that starts roscore's clients of a stock Move Base Flex with DWA on the master of the environment.
+``AGORA_REAL_MBF`` is a script that starts, on the master of the environment, a simulator with a robot at (2, 2) on a map of 10 x 10
+m with a block in the middle, ``/odometry/filtered`` and ``/scan`` of 360 beams, and ``/move_base_flex`` with the planner ``navfn``,
+the controller ``dwa``, and in its global costmap an obstacle layer that reads ``/people`` (PointCloud2); it ends them when it is
+ended.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import signal
+import subprocess
 import threading
 
 import actionlib
@@ -13,17 +19,26 @@ import numpy as np
 import pytest
 import rospy
 from actionlib_msgs.msg import GoalStatus
-from agora_msgs.msg import Pedestrians
 from agora_ros.conversions import from_pose, to_pose
 from dynamic_reconfigure.msg import Config, DoubleParameter
 from dynamic_reconfigure.srv import Reconfigure, ReconfigureResponse
 from geometry_msgs.msg import PoseStamped
-from mbf_msgs.msg import ExePathAction, ExePathResult, GetPathAction, GetPathResult
+from mbf_msgs.msg import ExePathAction, ExePathResult, GetPathAction, GetPathGoal, GetPathResult
 from move_base_msgs.msg import MoveBaseAction, MoveBaseGoal
-from nav_msgs.msg import Odometry
+from nav_msgs.msg import Odometry, Path
 from rosgraph_msgs.msg import Clock
+from sensor_msgs import point_cloud2
+from sensor_msgs.msg import LaserScan, PointCloud2
+from std_msgs.msg import Header
+
+from agora_msgs.msg import Pedestrians
 
 AWAY = [10.0, 10.0]
+
+
+def somebody(x, y):
+    zero = {n: [0] for n in ("vx", "vy", "heading", "speed", "type", "state", "stress", "energy", "social", "partner")}
+    return Pedestrians(x=[x], y=[y], radius=[0.3], id=[7], group=[-1], present=bytes([1]), **zero)
 
 
 class StandIn:
@@ -93,9 +108,7 @@ class StandIn:
             message = Odometry()
             message.header.frame_id, message.header.stamp, message.pose.pose = "map", stamp, to_pose(self.pose)
             self.odometry.publish(message)
-            one = {"x": self.person[:1], "y": self.person[1:], "radius": [0.3], "id": [7], "group": [-1], "present": bytes([1])}
-            zero = {n: [0] for n in ("vx", "vy", "heading", "speed", "type", "state", "stress", "energy", "social", "partner")}
-            self.people.publish(Pedestrians(**one, **zero))
+            self.people.publish(somebody(*self.person))
 
     def close(self):
         self.stop.set()
@@ -141,8 +154,8 @@ def test_with_bypass_the_path_of_move_base_flex_is_executed_as_it_is(graph, mbf,
 
 def test_polite_backs_away_slowly_and_goes_on_when_the_pedestrian_has_gone(graph, mbf, wait_until):
     _, action = client(graph, wait_until, "polite")
-    scans = graph.publisher("robot/scan", __import__("sensor_msgs.msg").msg.LaserScan)
-    scans.publish(__import__("sensor_msgs.msg").msg.LaserScan(ranges=[3.4] * 360))
+    scans = graph.publisher("robot/scan", LaserScan)
+    scans.publish(LaserScan(ranges=[3.4] * 360))
     mbf.person = [2.2, 1.0]
     send(action, 5.0, 2.0)
     wait_until(lambda: mbf.executed and mbf.executed[-1][0][-1][0] < 0.0, "a path backwards")
@@ -169,3 +182,67 @@ def test_a_cancelled_goal_cancels_the_controller_and_a_failure_is_explained(grap
     wait_until(over(action, GoalStatus.ABORTED), "the answer")
     assert action.get_goal_status_text() == "get_path: no path found (56); walls"
     assert node.log.count("get_path: no path found (56); walls") == 1
+
+
+@pytest.fixture
+def real(master):
+    script = os.environ.get("AGORA_REAL_MBF")
+    if not script:
+        pytest.skip("AGORA_REAL_MBF is not set")
+    process = subprocess.Popen(["bash", script], env=master.env, start_new_session=True, stdout=subprocess.DEVNULL)
+    planner = actionlib.SimpleActionClient("/move_base_flex/get_path", GetPathAction)
+    try:
+        assert planner.wait_for_server(rospy.Duration(60))
+        yield planner
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(20)
+
+
+def planned(planner, x, y):
+    goal = GetPathGoal(planner="navfn")
+    goal.target_pose.header.frame_id, goal.target_pose.pose = "map", to_pose((x, y, 0.0))
+    planner.send_goal(goal)
+    assert planner.wait_for_result(rospy.Duration(20))
+    return np.array([from_pose(p.pose)[:2] for p in planner.get_result().path.poses])
+
+
+def test_a_real_move_base_flex_is_driven_and_plans_around_people_in_a_point_cloud(graph, real, wait_until):
+    wait_until(lambda: len(planned(real, 8.0, 2.2)), "a first path", 60)
+    near = np.hypot(*(planned(real, 8.0, 2.2) - (5.0, 2.1)).T).min()
+    cloud = graph.publisher("/people", PointCloud2)
+    disc = [(5.0 + r * math.cos(a), 2.1 + r * math.sin(a), 0.5) for r in (0.0, 0.15, 0.3) for a in np.linspace(0, 6.1, 16)]
+
+    def around():
+        cloud.publish(point_cloud2.create_cloud_xyz32(Header(frame_id="map", stamp=rospy.Time.now()), disc))
+        return np.hypot(*(planned(real, 8.0, 2.2) - (5.0, 2.1)).T).min() > near + 0.5
+
+    wait_until(around, "a path around the person", 30)
+    graph.param("model", "burger")
+    graph.param("inter_planner", "polite")
+    remap = {"robot/odom": "/odometry/filtered", "robot/scan": "/scan"}
+    graph.launch(
+        "agora_navigation", "mbf_client", remap=remap, robots=["robot"], server="/move_base_flex", planner="navfn", controller="dwa"
+    )
+    action = actionlib.SimpleActionClient(graph.name("robot/move_base"), MoveBaseAction)
+    wait_until(lambda: action.wait_for_server(rospy.Duration(1)), "move_base of the client")
+    paths, people = graph.hear("robot/inter_plan", Path), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
+    limits = graph.hear("/move_base_flex/dwa/parameter_updates", Config)
+    send(action, 2.0, 5.0, 1.5)
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the first goal", 60)
+    paths.messages.clear()
+    send(action, 2.0, 8.0, 1.5)
+
+    def back():
+        people.publish(somebody(2.0, 6.6))
+        ends = [from_pose(path.poses[-1].pose)[:2] for path in list(paths.messages)]
+        return any(math.dist(end, (2.0, 8.0)) > 1.5 for end in ends)
+
+    wait_until(back, "a path away from the person", 60)
+    wait_until(lambda: {d.name: d.value for d in limits[-1].doubles}["max_vel_x"] == pytest.approx(0.3), "half the speed")
+    people.publish(somebody(*AWAY))
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the goal", 90)
+    wait_until(lambda: {d.name: d.value for d in limits[-1].doubles}["max_vel_x"] == pytest.approx(0.6), "the whole speed")
+    send(action, 5.0, 5.0)
+    wait_until(over(action, GoalStatus.ABORTED), "the answer", 60)
+    assert action.get_goal_status_text().startswith("get_path: failure (50)")

@@ -226,7 +226,7 @@ def test_paths_and_costmaps_are_published_where_somebody_listens(graph, node):
 
 def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys(graph):
     graph.param("synchronous", True)
-    node = graph.launch("agora_navigation", "navigation", answer_in=0.4)
+    graph.launch("agora_navigation", "navigation", answer_in=0.4)
     begun = yard(crowd=[(1.5, 0.9)])
     names, planners = ["one"], [Robot(name="one", planner="dwa", interplanner="polite")]
     assert graph.call("navigation/begin", BeginEpisode, to_episode(begun, STAGE, planners, 1)).success

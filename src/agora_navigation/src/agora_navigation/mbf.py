@@ -161,7 +161,10 @@ class MbfRobot:
                     if outcome == ExePathResult.SUCCESS and leads:
                         self._move_base.succeed()
                         return None
-                    failed += outcome != ExePathResult.SUCCESS
+                    if not leads:
+                        self._relay.begin(goal)  # the way back cannot be driven, or ends: on with the path
+                    elif outcome != ExePathResult.SUCCESS:
+                        failed += 1
                     if failed > self._settings.retries:
                         return self._give_up(f"exe_path: {explained(ExePathResult, outcome, result.message if result else '')}")
                     self._relay.is_news(Led(np.zeros((0, 2), np.float32), None, 1.0, 0.0))

@@ -27,6 +27,7 @@ from agora_navigation.messages import from_grid
 from agora_navigation.port import Port
 
 _SAME = 1e-6  # s between two stamps that are one
+_EARLY = 0.95  # of a control period after which odometry counts as due: stamps of real robots are not even
 _LATE = 0.015  # s of the wall's clock that messages of one moment may be apart
 _WAKE = 0.05  # s between two looks at goals and at what is overdue
 
@@ -190,7 +191,7 @@ class Navigation:
             port.poll_goals()
         stamps = [port.odometry.header.stamp.to_sec() for port in crew.ports if port.odometry is not None]
         newest = max(stamps, default=-np.inf)
-        if stamps and not 0.0 <= newest - crew.planned < nav.control - _SAME:
+        if stamps and not 0.0 <= newest - crew.planned < _EARLY * nav.control:
             self._changed.wait_for(lambda: self._complete(crew, newest), _LATE)
             self._advance(played, crew, newest)
             return

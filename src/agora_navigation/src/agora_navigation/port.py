@@ -97,10 +97,9 @@ class Port:
         return self.navigator.beams > 0 and seen < since
 
     def has_come(self, stamp: float) -> bool:
-        """Whether odometry of a moment has come, and the scan if one was due."""
-        due = self._taken + self.navigator.sensor <= stamp + 1e-6
-        placed = self.odometry is not None and self.odometry.header.stamp.to_sec() >= stamp - 1e-6
-        return placed and not (due and self.lacks_scan(stamp - 1e-6))
+        """Whether odometry of a moment has come, and a scan since the last decision if one was due."""
+        scanned = self.navigator.beams == 0 or self.scan is not None or self._taken + self.navigator.sensor > stamp + 1e-6
+        return scanned and self.odometry is not None and self.odometry.header.stamp.to_sec() >= stamp - 1e-6
 
     def take_odometry(self, pose_in_map: Callable[[Any], Array | None]) -> None:
         """Hand the last odometry on."""
