@@ -12,10 +12,10 @@ from agora.tasks.suite import Suite
 from tests.suites import stage, write_world
 
 
-def small_suite(world: Path) -> Suite:
+def small_suite(world: Path, episodes: int = 3) -> Suite:
     """Two robots with two goals each, among pedestrians with social states, in a crooked room."""
     crowd = {"model": "helbing", "behaviours": ["social_states"]}
-    one = stage(write_world(world), "helbing", episodes=3, timeout=5.0) | {"crowd": crowd}
+    one = stage(write_world(world), "helbing", episodes=episodes, timeout=5.0) | {"crowd": crowd}
     return build({"name": "small", "seed": 3, "stages": [one]}, Suite)
 
 

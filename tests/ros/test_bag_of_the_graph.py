@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-from agora_msgs.srv import PlayEpisode
 from std_msgs.msg import String
 from tests.played import small_suite
 from tests.suites import planners, results
@@ -13,16 +11,15 @@ from agora.benchmark.played import write_played
 from agora.config import dump
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all
+from agora_msgs.srv import PlayEpisode
 
 
-@pytest.mark.parametrize("planner", ["go_to_goal"])
-def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(graph, tmp_path, planner):
-    suite = small_suite(tmp_path / "room")
+def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(graph, tmp_path):
+    suite = small_suite(tmp_path / "room", episodes=2)
     file = tmp_path / "small.yaml"
     file.write_text(dump(suite))
-    for name, value in {
-        "synchronous": True, "record_data": True, "record_data_dir": str(tmp_path / "bags"), "local_planner": planner, "suite": str(file),
-    }.items():  # fmt: skip
+    settings = {"synchronous": True, "record_data": True, "local_planner": "go_to_goal", "suite": str(file)}
+    for name, value in (settings | {"record_data_dir": str(tmp_path / "bags")}).items():
         graph.param(name, value)
     for package, node in (
         ("agora_simulators", "simulator"), ("agora_pedsim", "pedsim_simulator"), ("agora_navigation", "navigation"),
@@ -39,7 +36,7 @@ def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(graph, tmp_pa
     episodes = read_all([tmp_path / "bags"], Unsaid())
     assert [p.interrupted for p in episodes] == ["", ""]
     write_played(tmp_path / "there", episodes)
-    bench(suite, planners(planner), tmp_path / "here", Options(workers=0))
+    bench(suite, planners("go_to_goal"), tmp_path / "here", Options(workers=0))
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     assert results(tmp_path / "here", tmp_path / "a") == results(tmp_path / "there", tmp_path / "b")
     scans = [m.decode() for m in Bag(episodes[0].source).messages() if m.connection.topic.endswith("/scan")]

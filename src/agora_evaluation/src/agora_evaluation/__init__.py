@@ -1,1 +1,1 @@
-"""The recorder node: episodes as rosbags."""
+"""Episodes as rosbags, suites played through a running graph, teleoperation."""
