@@ -39,12 +39,20 @@ from agora_msgs import msg, srv
 
 HERE = Path(__file__).parent
 BURGER = load_robot("burger")
+
+
+def wall(x0: float, y0: float, x1: float, y1: float) -> list[tuple[float, float]]:
+    return [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+
+
 ROOM = Map.from_shapes(
-    segments=[(-2.0, -1.5, 2.5, -1.5), (2.5, -1.5, 2.5, 2.0), (2.5, 2.0, -2.0, 2.0), (-2.0, 2.0, -2.0, -1.5)],
     discs=[(0.3, 1.1, 0.2)],
-    polygons=[[(-1.6, -1.2), (-1.0, -1.3), (-1.2, -0.8)]],
+    polygons=[
+        wall(-2.1, -1.6, 2.6, -1.5), wall(2.5, -1.5, 2.6, 2.0), wall(-2.1, 2.0, 2.6, 2.1), wall(-2.1, -1.5, -2.0, 2.0),
+        [(-1.6, -1.2), (-1.0, -1.3), (-1.2, -0.8)],
+    ],
     bounds=(-2.6, -2.1, 3.1, 2.7),
-)
+)  # fmt: skip
 
 
 def free_port() -> int:
@@ -82,8 +90,8 @@ def simulator(request: Any, graph: Any, tmp_path: Path) -> Iterator[tuple[str, S
     environment = graph.master.env | {"PYTHONPATH": path, "ROS_NAMESPACE": graph.namespace or "/"}
 
     def popen(*command: str) -> subprocess.Popen[bytes]:
-        log = (tmp_path / f"{name}.log").open("ab")
-        return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        with (tmp_path / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def run() -> list[subprocess.Popen[bytes]]:
         stand_in = {"flatland": "flatland_server.py", "gazebo": "gazebo_server.py", "unity": "tcp_endpoint.py"}.get(name)
@@ -175,10 +183,9 @@ def test_episodes_follow_each_other_and_robots_start_where_they_are_told(graph: 
         assert Outcome(ended.robots[0].outcome) == Outcome.REACHED
 
 
+@pytest.mark.parametrize("simulator", ["flatland", "gazebo", "unity"], indirect=True)
 def test_a_simulator_that_dies_interrupts_the_episode_and_its_successor_plays_on(graph: Any, simulator: Any) -> None:
     name, server = simulator
-    if name == "native":
-        pytest.skip("the engine is the node itself")
     status = graph.hear("simulator/status", msg.EpisodeStatus)
     message, _, _ = episode(1, (-0.9, 0.2, 0.0), (2.2, 0.2, 0.0))
     begin(graph, message)
