@@ -112,9 +112,9 @@ def test_a_disc_weighs_what_was_said_and_turns_as_a_cylinder_does():
 def test_urdf_has_the_frames_of_the_model_each_at_its_place(model):
     root = ElementTree.fromstring(urdf(model))
     joints = {j.find("child").get("link"): j for j in root.iter("joint")}
-    assert {j.find("parent").get("link") for j in joints.values()} == {"base_link"}
-    assert {link.get("name") for link in root.iter("link")} == {"base_link", *joints}
-    assert {"base_link", "body", model.base_frame} <= {"base_link", *joints}
+    assert {j.find("parent").get("link") for j in joints.values()} == {model.base_frame}
+    assert {link.get("name") for link in root.iter("link")} == {model.base_frame, *joints}
+    assert {"base_link", "body"} <= {model.base_frame, *joints}
     if model.lidar:
         origin = joints[model.sensor_frame].find("origin")
         x, y, z = map(float, origin.get("xyz").split())
@@ -128,7 +128,7 @@ def test_sdf_names_topics_and_frames_as_the_graph_does_and_has_the_lidar_of_the_
     assert model.get("name") == "odd_2"
     drive = {leaf.tag: leaf.text for leaf in model.find("plugin")}
     assert drive["robotNamespace"] == "/sim_1/odd_2"
-    assert (drive["odometryFrame"], drive["robotBaseFrame"]) == ("odd_2/odom", "odd_2/base_link")
+    assert (drive["odometryFrame"], drive["robotBaseFrame"]) == ("sim_1/odd_2/odom", "sim_1/odd_2/base_link")
     sensor = model.find("link/sensor")
     plugin = {leaf.tag: leaf.text for leaf in sensor.find("plugin")}
     assert plugin == {"robotNamespace": "/sim_1/odd_2", "topicName": "scan", "frameName": "odd_2/eye"}
@@ -157,7 +157,7 @@ def test_urdfdom_accepts_the_urdf(model, tmp_path):
     path.write_text(urdf(model))
     done = subprocess.run(["check_urdf", path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "root Link: base_link" in done.stdout
+    assert f"root Link: {model.base_frame}" in done.stdout
 
 
 @pytest.mark.skipif(not shutil.which("ign"), reason="libsdformat's checker is in Debian's libsdformat-dev and ignition-tools")

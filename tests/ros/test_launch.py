@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,7 +23,7 @@ from agora.errors import InputError
 from agora.robots.body import body
 from agora.robots.model import load_robot, robot_names
 from agora.robots.urdf import urdf
-from agora_msgs.msg import Episode, Map, Robot
+from agora_msgs.msg import Episode, Map, Robot, Robots
 
 LAUNCH = Path(__file__).parents[2] / "launch" / "start_arena.launch"
 EVERYWHERE = {"simulator", "map_generator", "pedsim_simulator", "task_generator_server", "robots"}
@@ -141,7 +142,7 @@ def test_roslaunch_stops_at_what_is_refused_with_a_line_that_says_why(master):
 def test_static_frames_are_those_of_the_urdf(name):
     model = load_robot(name)
     told = {t.child_frame_id: t for t in frames("r_2", urdf(model))}
-    assert {t.header.frame_id for t in told.values()} == {"r_2/base_link"}
+    assert {t.header.frame_id for t in told.values()} == {f"r_2/{model.base_frame}"}
     if model.lidar:
         place = told[f"r_2/{model.sensor_frame}"].transform.translation
         assert (place.x, place.y, place.z) == pytest.approx((model.lidar.x, model.lidar.y, body(model).scan_height))
@@ -165,7 +166,7 @@ def test_the_robots_of_an_episode_are_described_and_their_frames_told(graph, lau
     say.publish(episode(f1="f1tenth", burger="burger"))
     wait_until(lambda: rospy.has_param(graph.name("burger/robot_description")), "the description of burger")
     assert rospy.get_param(graph.name("f1/robot_description")) == urdf(load_robot("f1tenth"))
-    for parent, child in (("f1/base_link", "f1/laser"), ("burger/base_link", "burger/base_scan")):
+    for parent, child in (("f1/base_link", "f1/laser"), ("burger/base_footprint", "burger/base_scan")):
         wait_until(lambda p=parent, c=child: tick() or buffer.can_transform(p, c, rospy.Time(0)), f"the frame {child}\n{node.log}")
     found = buffer.lookup_transform("f1/base_link", "f1/laser", rospy.Time(0)).transform.translation
     assert found.x == pytest.approx(load_robot("f1tenth").lidar.x)
@@ -186,3 +187,23 @@ def test_rviz_shows_every_robot_and_names_the_first_where_only_one_can_be():
     assert topics == [["jackal_0/scan"], ["jackal_1/scan"], ["go1/scan"]]
     with pytest.raises(InputError, match="did you mean 'nav'"):
         configuration("naw")
+
+
+def test_the_graph_that_is_launched_moves_a_robot_and_ends_with_its_last_episode(graph, wait_until):
+    inside = f'<include file="{LAUNCH}">' + "".join(
+        f'<arg name="{name}" value="{value}"/>'
+        for name, value in {"headless": 2, "model": "jackal", "map_file": "hall", "timeout": 3, "episodes": 1}.items()
+    )
+    file = graph.folder / "graph.launch"
+    file.write_text(f'<launch><group ns="{graph.namespace}">{inside}</include></group></launch>')
+    robots = graph.hear("simulator/robots", Robots)
+    log = graph.folder / "roslaunch.log"
+    with log.open("wb") as out:
+        launched = subprocess.Popen(["roslaunch", str(file)], env=graph.master.env, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        robots.wait_for(lambda m: any(abs(v) > 0.05 for v in m.vx), f"a robot that moves; roslaunch said\n{log.read_text()}", 180)
+        wait_until(lambda: launched.poll() is not None, "the end of the last episode", 60)
+    finally:
+        launched.send_signal(signal.SIGINT)
+        launched.wait(30)
+    assert "Traceback" not in log.read_text()

@@ -1,7 +1,7 @@
 """Robot descriptions as URDF, for robot_state_publisher, RViz and MuJoCo.
 
-Frames: ``base_link`` on the ground at the base, ``body`` with all mass, the model's ``base_frame`` where it has another name (the
-same place), and its ``sensor_frame`` at the lidar. A prefix (``<robot>/``) is the publisher's business (``tf_prefix``).
+Frames: the model's ``base_frame`` on the ground at the base, ``base_link`` at the same place where that has another name, ``body`` with
+all mass, and the ``sensor_frame`` at the lidar. A prefix (``<robot>/``) is the publisher's business (``tf_prefix``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ def urdf(model: RobotModel) -> str:
     """Return the URDF of a robot; it names no file."""
     built = body(model)
     root = Xml.Element("robot", name=model.name)
-    Xml.SubElement(root, "link", name="base_link")
+    base = model.base_frame
+    Xml.SubElement(root, "link", name=base)
     link = Xml.SubElement(root, "link", name="body")
     _inertial(link, built)
     for k, part in enumerate(built.parts):
@@ -27,13 +28,13 @@ def urdf(model: RobotModel) -> str:
             if tag == "visual":
                 material = Xml.SubElement(holder, "material", name=f"colour_{k}")
                 Xml.SubElement(material, "color", rgba=_numbers(*part.colour, 1.0))
-    _fixed(root, "body")
-    if model.base_frame != "base_link":
-        Xml.SubElement(root, "link", name=model.base_frame)
-        _fixed(root, model.base_frame)
+    _fixed(root, base, "body")
+    if base != "base_link":
+        Xml.SubElement(root, "link", name="base_link")
+        _fixed(root, base, "base_link")
     if model.lidar:
         Xml.SubElement(root, "link", name=model.sensor_frame)
-        _fixed(root, model.sensor_frame, model.lidar.x, model.lidar.y, built.scan_height, model.lidar.heading)
+        _fixed(root, base, model.sensor_frame, model.lidar.x, model.lidar.y, built.scan_height, model.lidar.heading)
     Xml.indent(root)
     return '<?xml version="1.0"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
@@ -62,8 +63,8 @@ def _geometry(holder: Xml.Element, part: Part) -> None:
         Xml.SubElement(holder, "cylinder", radius=_numbers(part.size[0]), length=_numbers(part.size[1]))
 
 
-def _fixed(root: Xml.Element, child: str, x: float = 0.0, y: float = 0.0, z: float = 0.0, heading: float = 0.0) -> None:
+def _fixed(root: Xml.Element, parent: str, child: str, x: float = 0.0, y: float = 0.0, z: float = 0.0, heading: float = 0.0) -> None:
     joint = Xml.SubElement(root, "joint", name=f"{child}_joint", type="fixed")
     _origin(joint, x, y, z, heading=heading)
-    Xml.SubElement(joint, "parent", link="base_link")
+    Xml.SubElement(joint, "parent", link=parent)
     Xml.SubElement(joint, "child", link=child)

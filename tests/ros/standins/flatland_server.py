@@ -1,8 +1,9 @@
 """Stands in for flatland_server: its services, topics and parameters, on a world of plain NumPy.
 
 As the real one: models come as YAML files, a laser reads NaN where nothing is in range, topics are under the namespace given at
-spawning, time runs at ``update_rate``. With the parameter ``train_mode`` it is Arena's fork: time moves by the service ``step_world``
-alone, a DiffDrive tells the velocity in the map frame although the message says the robot's, and the last beam is missing.
+spawning, time runs at ``update_rate``. With the parameter ``train_mode`` it is Arena's fork: time moves by the service
+``step_world`` alone, a DiffDrive tells the velocity in the map frame although the message says the robot's, and the last beam is
+missing.
 """
 
 from __future__ import annotations

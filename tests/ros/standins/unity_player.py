@@ -53,7 +53,7 @@ class Player:
         for name, (kind, _) in self._services.items():
             self._command("__unity_service", topic=name, message_name=f"{kind.__module__.split('.')[0]}/{kind.__name__}")
         self._command("__publish", topic="/clock", message_name="rosgraph_msgs/Clock", queue_size=10, latch=False)
-        self._command("__subscribe", topic="pedsim_simulator/pedestrians", message_name="agora_msgs/Pedestrians")
+        self._command("__subscribe", topic="unity/pedestrians", message_name="agora_msgs/Pedestrians")
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _command(self, command: str, **values: Any) -> None:
@@ -103,7 +103,7 @@ class Player:
                 with self._lock:
                     response = answer(kind._request_class().deserialize(data))
                     self._connection.sendall(frame("__response", {"srv_id": number}) + frame(name, response))
-            elif destination == "pedsim_simulator/pedestrians":
+            elif destination == "unity/pedestrians":
                 with self._lock:
                     self._people(Pedestrians().deserialize(payload))
             elif destination.endswith("/unity/cmd_vel"):

@@ -95,7 +95,7 @@ class Descriptions:
         if self._program is None:
             return None
         remaps = [f"{topic}:={rospy.resolve_name(topic)}" for topic in ("/tf", "/tf_static", "/clock")]
-        names = [f"__name:={_PUBLISHER}", f"__ns:={rospy.resolve_name(name)}", f"_tf_prefix:={name}"]
+        names = [f"__name:={_PUBLISHER}", f"__ns:={rospy.resolve_name(name)}", f"_tf_prefix:={name}", "_use_tf_static:=true"]
         return subprocess.Popen([self._program, *names, *remaps])
 
     def _look(self) -> None:

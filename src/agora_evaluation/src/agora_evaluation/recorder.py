@@ -154,7 +154,7 @@ class RecorderNode:
                 rospy.logerr(message)
                 return BeginEpisodeResponse(False, message)
             bag.write(rospy.resolve_name(EPISODE), episode)
-            bag.write(rospy.resolve_name(PARAMETERS), String(dump(_plain(rospy.get_param("/")))))
+            bag.write(rospy.resolve_name(PARAMETERS), String(dump(_plain(rosgraph.Master(rospy.get_name()).getParam("/")))))
             self._open(bag, episode)
             self._connect(episode)
             return BeginEpisodeResponse(not bag.problem, bag.problem)

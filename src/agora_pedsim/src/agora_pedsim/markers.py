@@ -53,7 +53,8 @@ def markers(crowd: Crowd, header: Header) -> MarkerArray:
         word = _marker(header, "states", k, Marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.28), ColorRGBA(0.05, 0.05, 0.05, 1.0))
         word.pose, word.text = Pose(Point(x, y, _HEIGHT + 0.3), quaternion(0.0)), f"{ids[k]}\n{STATE_NAMES[states[k]]}"
         drawn += [body, nose, word]
-    return MarkerArray([*drawn, _groups(crowd, header), _waypoints(crowd, header)])
+    lines = (_groups(crowd, header), _waypoints(crowd, header))
+    return MarkerArray([*drawn, *(each for each in lines if each.points)])  # RViz calls a marker without lines an error
 
 
 def _marker(header: Header, kind: str, number: int, shape: int, scale: tuple[float, float, float], colour: ColorRGBA) -> Marker:

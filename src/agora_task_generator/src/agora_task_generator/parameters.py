@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import rosgraph
 import rospy
 
 from agora.config import build, parse_component, parse_parameters
@@ -66,7 +67,8 @@ class Parameters:
         Raises:
             InputError: a value of another type.
         """
-        tree = rospy.get_param(rospy.get_namespace())
+        # not rospy.get_param: of the root it answers with no more than the parameters that rospy itself has cached
+        tree = rosgraph.Master(rospy.get_name()).getParam(rospy.get_namespace())
         private = tree.get(rospy.get_name().rpartition("/")[2], {})
         return Parameters.of(tree), private if isinstance(private, dict) else {}
 

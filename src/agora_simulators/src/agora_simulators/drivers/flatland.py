@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import rospy
 import rosservice
 from agora_ros.conversions import to_pose2d
 from flatland_msgs.srv import DeleteModel, MoveModel, SpawnModel
@@ -45,10 +44,10 @@ class Flatland(Foreign):
         super().__init__(patience)
         self._fork = "/step_world" in rosservice.get_service_list()
         self._folder = tempfile.TemporaryDirectory(prefix="agora_flatland_")
-        self._spawn_model = rospy.ServiceProxy("spawn_model", SpawnModel, persistent=True)
-        self._delete_model = rospy.ServiceProxy("delete_model", DeleteModel, persistent=True)
-        self._move_model = rospy.ServiceProxy("move_model", MoveModel, persistent=True)
-        self._pause, self._resume = rospy.ServiceProxy("pause", Empty), rospy.ServiceProxy("resume", Empty)
+        self._spawn_model = self._service("spawn_model", SpawnModel)
+        self._delete_model = self._service("delete_model", DeleteModel)
+        self._move_model = self._service("move_model", MoveModel)
+        self._pause, self._resume = self._service("pause", Empty), self._service("resume", Empty)
 
     def pause(self) -> None:
         """Let time stand."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,6 +34,7 @@ from agora.simulators.base import Ability, Entity, People, Reading, RobotStandin
 from agora.simulators.referee import Referee
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
+from agora_simulators.calls import Call, CallError
 
 WALLS = "agora_walls"
 """Name of the model that is the episode's map."""
@@ -75,6 +76,7 @@ class Foreign(ABC):
         self.names: tuple[str, ...] = ()
         self.models: tuple[RobotModel, ...] = ()
         self._watched: list[Watched] = []
+        self._calls: list[Call] = []
         self._scans: list[tuple[int, float, Floats]] = []
         self._shown: set[str] = set()
         self._referee, self._walls, self._lost, self._alive = Referee(), "", "", time.monotonic()
@@ -84,6 +86,17 @@ class Foreign(ABC):
             except rospy.ROSException as error:
                 raise InputError(f"{self.name}: the service {service} does not come; {self.start_it}") from error
         self._clock = rospy.Subscriber("/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
+
+    def _service(self, name: str, kind: Any) -> Callable[..., Any]:
+        """A service of the simulator as a function of the fields of its request; raises `CallError` once that is gone."""
+        call = Call(name, kind, self._patience)
+        self._calls.append(call)
+
+        def ask(*fields: Any) -> Any:
+            call.send(kind._request_class(*fields))
+            return call.answer(rospy.is_shutdown)
+
+        return ask
 
     @abstractmethod
     def _show_walls(self, bodies: Sequence[Body]) -> None:
@@ -132,8 +145,8 @@ class Foreign(ABC):
         self._lost, self._alive = "", time.monotonic()
         try:
             self._begin(start, stage, names, since)
-        except rospy.ServiceException as error:
-            self._lost = f"it does not answer ({error})"
+        except CallError as error:
+            self._lost = str(error)
             raise self._give_up() from error
 
     def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
@@ -301,13 +314,15 @@ class Foreign(ABC):
         """
         try:
             return self._wait(seconds)
-        except rospy.ServiceException as error:
-            self._lost = f"it does not answer ({error})"
+        except CallError as error:
+            self._lost = str(error)
             raise self._give_up() from error
 
     def _give_up(self) -> SimulatorLostError:
         """What to raise when the simulator has gone: nothing of what was shown is there any more."""
         self._shown.clear()
+        for call in self._calls:
+            call.drop()
         for robot in self._watched:
             for door in robot.doors:
                 door.unregister()

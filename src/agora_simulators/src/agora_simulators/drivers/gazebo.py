@@ -38,11 +38,11 @@ class Gazebo(Foreign):
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
-        self._spawn_model = rospy.ServiceProxy("/gazebo/spawn_sdf_model", SpawnModel)
-        self._delete_model = rospy.ServiceProxy("/gazebo/delete_model", DeleteModel)
-        self._set_state = rospy.ServiceProxy("/gazebo/set_model_state", SetModelState, persistent=True)
-        self._pause = rospy.ServiceProxy("/gazebo/pause_physics", Empty)
-        self._resume = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
+        self._spawn_model = self._service("/gazebo/spawn_sdf_model", SpawnModel)
+        self._delete_model = self._service("/gazebo/delete_model", DeleteModel)
+        self._set_state = self._service("/gazebo/set_model_state", SetModelState)
+        self._pause = self._service("/gazebo/pause_physics", Empty)
+        self._resume = self._service("/gazebo/unpause_physics", Empty)
 
     def pause(self) -> None:
         """Let time stand."""

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import rospy
-from agora_ros.conversions import to_pose
+from agora_ros.conversions import to_pedestrians, to_pose
 from gazebo_msgs.msg import ModelState
 from gazebo_msgs.srv import DeleteModel, SetModelState, SpawnModel
 from std_srvs.srv import Trigger
@@ -19,11 +19,12 @@ from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import Body
 from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf
+from agora_msgs.msg import Pedestrians
 from agora_simulators.drivers.foreign import WALLS, Foreign
 
 
 class Unity(Foreign):
-    """Drives a Unity player; it moves pedestrians by itself, from ``pedsim_simulator/pedestrians``."""
+    """Drives a Unity player, which is told of all pedestrians by one topic."""
 
     name: ClassVar[str] = "unity"
     services: ClassVar[tuple[str, ...]] = tuple(
@@ -33,10 +34,11 @@ class Unity(Foreign):
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
-        self._spawn_model = rospy.ServiceProxy("unity/spawn_model", SpawnModel)
-        self._delete_model = rospy.ServiceProxy("unity/delete_model", DeleteModel)
-        self._set_state = rospy.ServiceProxy("unity/set_model_state", SetModelState)
-        self._pause, self._resume = rospy.ServiceProxy("unity/pause", Trigger), rospy.ServiceProxy("unity/resume", Trigger)
+        self._tell_people = rospy.Publisher("unity/pedestrians", Pedestrians, queue_size=1, latch=True)
+        self._spawn_model = self._service("unity/spawn_model", SpawnModel)
+        self._delete_model = self._service("unity/delete_model", DeleteModel)
+        self._set_state = self._service("unity/set_model_state", SetModelState)
+        self._pause, self._resume = self._service("unity/pause", Trigger), self._service("unity/resume", Trigger)
 
     def pause(self) -> None:
         """Let time stand."""
@@ -66,10 +68,11 @@ class Unity(Foreign):
         self._spawn(name, model_sdf(name, bodies), np.zeros(3))
 
     def _show_people(self) -> None:
-        """The player listens to the crowd."""
+        people = self._referee.people
+        self._tell_people.publish(to_pedestrians(people.now, people.traits, people.minds, people.step))
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
-        """The player listens to the crowd."""
+        """Everybody is in one message."""
 
     def _place(self, name: str, pose: Array) -> None:
         self._set_state(ModelState(model_name=name, pose=to_pose(pose)))
