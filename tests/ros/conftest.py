@@ -201,7 +201,7 @@ class Graph:
             node.kill(signal.SIGINT)
         for end in self.ends:
             end.shutdown("test is over") if isinstance(end, rospy.Service) else end.unregister()
-        if rospy.has_param(self.namespace):
+        if self.namespace and rospy.has_param(self.namespace):
             rospy.delete_param(self.namespace)
 
 
