@@ -1,7 +1,7 @@
 """Robot descriptions as URDF, for robot_state_publisher, RViz and MuJoCo.
 
-Frames: the model's ``base_frame`` on the ground at the base, ``base_link`` at the same place where that has another name, ``body`` with
-all mass, and the ``sensor_frame`` at the lidar. A prefix (``<robot>/``) is the publisher's business (``tf_prefix``).
+Frames: the model's ``base_frame`` on the ground at the base, ``base_link`` at the same place where that has another name, ``body``
+with all mass, and the ``sensor_frame`` at the lidar. A prefix (``<robot>/``) is the publisher's business (``tf_prefix``).
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def _geometry(holder: Xml.Element, part: Part) -> None:
         Xml.SubElement(holder, "cylinder", radius=_numbers(part.size[0]), length=_numbers(part.size[1]))
 
 
-def _fixed(root: Xml.Element, parent: str, child: str, x: float = 0.0, y: float = 0.0, z: float = 0.0, heading: float = 0.0) -> None:
+def _fixed(
+    root: Xml.Element, parent: str, child: str, x: float = 0.0, y: float = 0.0, z: float = 0.0, heading: float = 0.0
+) -> None:
     joint = Xml.SubElement(root, "joint", name=f"{child}_joint", type="fixed")
     _origin(joint, x, y, z, heading=heading)
     Xml.SubElement(joint, "parent", link=parent)
