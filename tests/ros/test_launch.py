@@ -26,7 +26,7 @@ from agora.robots.urdf import urdf
 from agora_msgs.msg import Episode, Map, Robot, Robots
 
 LAUNCH = Path(__file__).parents[2] / "launch" / "start_arena.launch"
-EVERYWHERE = {"simulator", "map_generator", "pedsim_simulator", "task_generator_server", "robots"}
+EVERYWHERE = {"simulator_node", "map_generator", "pedsim_simulator", "task_generator_server", "robots"}
 
 
 def loaded(*arguments, file=LAUNCH):
@@ -95,7 +95,7 @@ def test_parts_are_started_where_they_are_asked_for(arguments, more):
 def test_parts_that_can_come_back_are_started_again_and_a_limited_run_ends_with_its_last_episode():
     nodes = {node.name: node for node in loaded("record_data:=true", "episodes:=3").nodes}
     again = {name for name, node in nodes.items() if node.respawn}
-    assert again == {"simulator", "pedsim_simulator", "map_generator", "navigation", "recorder", "robots"}
+    assert again == {"simulator_node", "pedsim_simulator", "map_generator", "navigation", "recorder", "robots"}
     assert nodes["task_generator_server"].required
     assert not {node.name: node for node in loaded().nodes}["task_generator_server"].required
 

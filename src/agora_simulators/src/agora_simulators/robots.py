@@ -36,6 +36,7 @@ class RobotTopics:
     def __init__(self, name: str, model: RobotModel, news: threading.Condition) -> None:
         self.name, self.model, self.heard = name, model, 0
         self._news, self._command, self._refused, self._touches = news, np.zeros(3, np.float32), 0, False
+        self._located = int(rospy.get_param("complexity", 1)) == 1
         self.space = ros_name(name)
         self._base = f"{self.space}/{model.base_frame}"
         self._sensor = f"{self.space}/{model.sensor_frame}"
@@ -71,8 +72,8 @@ class RobotTopics:
             self._command = np.zeros(3, np.float32)
 
     def frames(self) -> list[TransformStamped]:
-        """The frames that stay: odometry, which is exact, on the map, and the sensor on the robot."""
-        fixed = [_transform(MAP, f"{self.space}/odom", 0.0, 0.0, 0.0)]
+        """The frames that stay: odometry, which is exact, on the map unless AMCL says where it is, and the sensor on the robot."""
+        fixed = [_transform(MAP, f"{self.space}/odom", 0.0, 0.0, 0.0)] if self._located else []
         if (lidar := self.model.lidar) is not None:
             fixed.append(_transform(self._base, self._sensor, lidar.x, lidar.y, lidar.heading))
             fixed[-1].transform.translation.z = body(self.model).scan_height
