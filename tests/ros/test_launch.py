@@ -44,7 +44,7 @@ def value(config, name):
 
 def test_the_launch_file_starts_the_whole_graph_and_every_argument_is_a_parameter_of_its_name():
     config = loaded("model:=jackal", "timeout:=31", "tm_modules:=staged,rviz_ui", "sfm:=orca")
-    assert {node.name for node in config.nodes} == EVERYWHERE | {"navigation", "rviz"}
+    assert {node.name for node in config.nodes} == EVERYWHERE | {"navigation_node", "rviz"}
     assert [value(config, f"/{name}") for name in ("model", "timeout", "tm_modules", "sfm")] == [
         "jackal",
         31,
@@ -52,6 +52,12 @@ def test_the_launch_file_starts_the_whole_graph_and_every_argument_is_a_paramete
         "orca",
     ]
     assert value(config, "/local_planner") == "dwa" and value(config, "/use_sim_time") is True
+
+
+def test_no_node_has_the_name_of_a_parameter_since_its_private_parameters_would_be_inside_that():
+    for whose in ("agora", "external"):
+        config = loaded(f"navigation:={whose}", "record_data:=true", "sfm:=my.module:Crowd")
+        assert not {node.name for node in config.nodes} & {name.split("/")[1] for name in config.params if name.count("/") == 1}
 
 
 def test_the_path_of_the_file_and_the_name_of_the_package_start_the_same():
@@ -75,17 +81,17 @@ def test_every_argument_of_arena_3_is_accepted():
 def test_windows_are_opened_as_headless_and_show_rviz_say(headless, show_rviz, visualization):
     wanted = headless != "2" and show_rviz == "true" and visualization == "rviz"
     names = started(f"headless:={headless}", f"show_rviz:={show_rviz}", f"visualization:={visualization}")
-    assert names == EVERYWHERE | {"navigation"} | ({"rviz"} if wanted else set())
+    assert names == EVERYWHERE | {"navigation_node"} | ({"rviz"} if wanted else set())
 
 
 @pytest.mark.parametrize(
     ("arguments", "more"),
     [
         (["navigation:=external"], set()),
-        (["navigation:=external", "robot_setup_file:=two"], {"navigation"}),
-        (["record_data:=true"], {"navigation", "recorder"}),
-        (["synchronous:=true", "seed:=7"], {"navigation"}),
-        (["complexity:=1", "time_scale:=3"], {"navigation"}),
+        (["navigation:=external", "robot_setup_file:=two"], {"navigation_node"}),
+        (["record_data:=true"], {"navigation_node", "recorder"}),
+        (["synchronous:=true", "seed:=7"], {"navigation_node"}),
+        (["complexity:=1", "time_scale:=3"], {"navigation_node"}),
     ],
 )
 def test_parts_are_started_where_they_are_asked_for(arguments, more):
@@ -95,7 +101,7 @@ def test_parts_are_started_where_they_are_asked_for(arguments, more):
 def test_parts_that_can_come_back_are_started_again_and_a_limited_run_ends_with_its_last_episode():
     nodes = {node.name: node for node in loaded("record_data:=true", "episodes:=3").nodes}
     again = {name for name, node in nodes.items() if node.respawn}
-    assert again == {"simulator_node", "pedsim_simulator", "map_generator", "navigation", "recorder", "robots"}
+    assert again == {"simulator_node", "pedsim_simulator", "map_generator", "navigation_node", "recorder", "robots"}
     assert nodes["task_generator_server"].required
     assert not {node.name: node for node in loaded().nodes}["task_generator_server"].required
 

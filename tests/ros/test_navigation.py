@@ -111,7 +111,7 @@ class World:
 @pytest.fixture
 def node(graph):
     graph.param("synchronous", False)
-    return graph.launch("agora_navigation", "navigation")
+    return graph.launch("agora_navigation", "navigation", "navigation_node")
 
 
 def test_a_robot_is_driven_by_what_the_library_says_of_its_odometry(graph, node):
@@ -191,7 +191,7 @@ def test_a_scan_with_the_wrong_number_of_beams_is_refused_in_one_line(graph, nod
 
 def test_an_unknown_planner_ends_the_node_with_the_nearest_name(graph, wait_until):
     graph.param("local_planner", "dva")
-    node = graph.launch("agora_navigation", "navigation")
+    node = graph.launch("agora_navigation", "navigation", "navigation_node")
     wait_until(lambda: not node.running, "the node to end")
     assert "no planner called 'dva'; did you mean 'dwa'?" in node.log and "Traceback" not in node.log
 
@@ -226,7 +226,7 @@ def test_paths_and_costmaps_are_published_where_somebody_listens(graph, node):
 
 def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys(graph):
     graph.param("synchronous", True)
-    graph.launch("agora_navigation", "navigation", answer_in=0.4)
+    graph.launch("agora_navigation", "navigation", "navigation_node", answer_in=0.4)
     begun = yard(crowd=[(1.5, 0.9)])
     names, planners = ["one"], [Robot(name="one", planner="dwa", interplanner="polite")]
     assert graph.call("navigation/begin", BeginEpisode, to_episode(begun, STAGE, planners, 1)).success
@@ -271,7 +271,7 @@ def test_a_real_robot_is_driven_on_a_map_by_odometry_and_tf(graph, wait_until):
 
     graph.param("model", "burger")
     graph.param("local_planner", "pure_pursuit")
-    node = graph.launch("agora_navigation", "navigation", real_robot=True)
+    node = graph.launch("agora_navigation", "navigation", "navigation_node", real_robot=True)
     grid = OccupancyGrid()
     grid.info.resolution, grid.info.width, grid.info.height, grid.data = 0.1, 90, 60, [0] * 5400
     grid.info.origin = to_pose((-2.0, -3.0, 0.0))
