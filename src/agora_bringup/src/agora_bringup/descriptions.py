@@ -112,8 +112,10 @@ class Descriptions:
             gone.process.wait(5.0)
 
     def _close(self) -> None:
-        for name in list(self._robots):
-            self._forget(name)
+        robots, self._robots = self._robots, {}
+        for robot in robots.values():
+            if robot.process is not None:
+                robot.process.terminate()
 
 
 def frames(name: str, text: str) -> list[TransformStamped]:

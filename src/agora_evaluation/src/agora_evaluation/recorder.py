@@ -122,10 +122,10 @@ class RecorderNode:
         if status.done or status.interrupted:
             threading.Thread(target=self._end, args=(self._bag,), daemon=True).start()
 
-    def _end(self, bag: EpisodeBag | None) -> None:
+    def _end(self, bag: EpisodeBag | None, patience: float = _LAST_WORDS) -> None:
         """Close a bag, if it still is the present one, when everything of its episode is in it."""
         with self._heard:
-            self._heard.wait_for(self._complete, _LAST_WORDS)
+            self._heard.wait_for(self._complete, patience)
             if bag is None or bag is not self._bag:
                 return
             self._bag = None
@@ -191,8 +191,8 @@ class RecorderNode:
             rospy.logwarn("recorder: no connection to %s after %g s; they are missing in the bag", ", ".join(missing), _CONNECT)
 
     def close(self) -> None:
-        """Close what is open."""
-        self._end(self._bag)
+        """Close what is open as it is: nobody who ends waits for last words."""
+        self._end(self._bag, patience=0.0)
 
 
 def step_of(buffer: bytes) -> int:

@@ -42,5 +42,8 @@ class SimulationClock:
             return
         if self._now > self._kept:
             self._kept = self._now + _AHEAD
-            rospy.set_param("~clock", self._kept)
+            try:
+                rospy.set_param("~clock", self._kept)
+            except OSError as error:
+                rospy.logwarn(f"the roscore does not answer ({error}): the simulation goes on, but start everything anew")
         self._publisher.publish(Clock(stamp))

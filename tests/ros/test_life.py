@@ -1,0 +1,86 @@
+"""Every node is gone soon after it is asked to be, whatever it is in the middle of and whether its roscore lives or not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NODES = {
+    "simulator_node": ("agora_simulators", "simulator"),
+    "pedsim_simulator": ("agora_pedsim", "pedsim_simulator"),
+    "crowdsim_agents": ("agora_pedsim", "crowdsim_agents"),
+    "navigation_node": ("agora_navigation", "navigation"),
+    "mbf_client": ("agora_navigation", "mbf_client"),
+    "map_generator": ("agora_map_generator", "map_generator"),
+    "recorder": ("agora_evaluation", "recorder"),
+    "teleop": ("agora_evaluation", "teleop"),
+    "robots": ("agora_bringup", "robots"),
+    "task_generator_server": ("agora_task_generator", "task_generator_server"),
+}
+PARAMETERS = "{use_sim_time: true, synchronous: true, record_data: true, model: burger, timeout: 600, RANDOM_dynamic_max: 4}"
+
+
+@pytest.mark.parametrize(("number", "orphaned"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
+def test_every_node_ends_within_two_seconds_in_the_middle_of_an_episode(master, wait_until, tmp_path, number, orphaned):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    env = master.env | {"ROS_MASTER_URI": f"http://127.0.0.1:{port}"}
+    core = subprocess.Popen(["rosmaster", "--core", "-p", str(port)], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    processes: dict[str, Any] = {}
+    try:
+        wait_until(lambda: _ask(env, "rosparam", "set", "/record_data_dir", str(tmp_path)) == 0, "rosmaster")
+        for setting in PARAMETERS.strip("{}").split(", "):
+            _ask(env, "rosparam", "set", *setting.split(": "))
+        processes = {name: _start(name, env, tmp_path) for name in NODES}
+        wait_until(lambda: "episode 1: " in _log(tmp_path, "task_generator_server"), "an episode", 240)
+        if orphaned:
+            core.kill()
+            core.wait(10)
+        took = _end(processes, number)
+        late = {name: f"{seconds:.1f} s\n{_log(tmp_path, name)[-500:]}" for name, seconds in took.items() if seconds > 2.0}
+        assert not late, late
+        said = {name: _log(tmp_path, name) for name in NODES}
+        assert not {name: text for name, text in said.items() if "Traceback" in text}
+    finally:
+        for process in (*processes.values(), core):
+            if process.poll() is None:
+                process.kill()
+                process.wait(10)
+
+
+def _ask(env: dict[str, str], *command: str) -> int:
+    return subprocess.run(command, env=env, capture_output=True, check=False).returncode
+
+
+def _start(name: str, env: dict[str, str], folder: Path) -> Any:
+    from roslib.packages import find_node
+
+    found = find_node(*NODES[name])
+    assert found, f"build the workspace again: there is no {name}"
+    with (folder / f"{name}.log").open("wb") as log:
+        return subprocess.Popen(found[:1], env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+
+def _log(folder: Path, name: str) -> str:
+    return (folder / f"{name}.log").read_text(errors="replace")
+
+
+def _end(processes: dict[str, Any], number: int) -> dict[str, float]:
+    """Send everybody a signal; how long each took to be gone, s."""
+    began, took = time.monotonic(), {}
+    for process in processes.values():
+        os.kill(process.pid, number)
+    while len(took) < len(processes) and time.monotonic() - began < 10:
+        for name, process in processes.items():
+            if name not in took and process.poll() is not None:
+                took[name] = time.monotonic() - began
+        time.sleep(0.01)
+    return took | {name: 10.0 for name in processes if name not in took}
