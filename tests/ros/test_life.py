@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -82,5 +83,5 @@ def _end(processes: dict[str, Any], number: int) -> dict[str, float]:
         for name, process in processes.items():
             if name not in took and process.poll() is not None:
                 took[name] = time.monotonic() - began
-        time.sleep(0.01)
+        threading.Event().wait(0.01)
     return took | {name: 10.0 for name in processes if name not in took}

@@ -263,6 +263,16 @@ class Navigator:
         self._memory, self._before = {}, {}
         self._placed[:], self._scanned[:], self._time, self._planned = _NEVER, _NEVER, _NEVER, 0
 
+    def prepare(self) -> None:
+        """Have everything compiled that a decision needs: makes one from where everybody stands, and forgets it.
+
+        The first decision of a kind on a machine takes half a minute otherwise, in the middle of an episode.
+        """
+        self._observer.ranges[...] = 0.0 if self._observer.lidar is None else self._observer.lidar.range_max
+        everybody, memory = np.ones(len(self.names), np.bool_), dict[str, Array]()
+        for _ in range(2):
+            _, memory, _ = call(self._planner, self._observer.observe(), memory, everybody)
+
     def decide(self, time: float, step: int, active: Bools) -> Decision:
         """Plan for the robots that are under way.
 

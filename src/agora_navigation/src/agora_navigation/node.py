@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -105,6 +106,7 @@ class Navigation:
 
     def spin(self) -> None:
         """Work until the node is to end."""
+        gc.freeze()  # what is there now stays: collecting looks at episodes alone
         while not rospy.is_shutdown():
             with self._changed:
                 self._changed.wait(_WAKE)
@@ -137,6 +139,8 @@ class Navigation:
         except AgoraError as error:
             rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
             return BeginEpisodeResponse(False, str(error))
+        for navigator in made.values():
+            navigator.prepare()
         driven = [label if r.navigation in ("", "agora") else "" for (label, _), r in zip(chosen, episode.robots, strict=True)]
         self._close()
         with self._changed:
@@ -147,6 +151,7 @@ class Navigation:
             active = np.ones(len(names), np.bool_)
             self._people = self._robots = None
             self._played = Played(episode.number, names, crews, stage.periods.physics, start.crowd_size > 0, active)
+        gc.collect()  # the batch before is a circle of references
         return BeginEpisodeResponse(True, "")
 
     def _port(self, name: str, number: int, navigator: Navigator) -> Port:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -55,6 +56,7 @@ class CrowdNode:
         self._robots = rospy.Subscriber("simulator/robots", Robots, self._on_robots, queue_size=1, tcp_nodelay=True)
         if not self._synchronous:
             rospy.Timer(rospy.Duration(1 / 30), self._on_timer, reset=True)
+        gc.freeze()  # what is there now stays: collecting looks at episodes alone
         rospy.loginfo("crowd: ready; waiting for %s", rospy.resolve_name(f"{_NAME}/begin"))
 
     @staticmethod
@@ -111,6 +113,7 @@ class CrowdNode:
             self.feedback.forget()
             self._people.forget()
             self._show()
+        gc.collect()  # the world before is a circle of references
         rospy.loginfo("crowd: episode %d (%s), %d pedestrians", episode.number, episode.entry, start.crowd_size)
         return BeginEpisodeResponse(True, "")
 

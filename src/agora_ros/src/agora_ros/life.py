@@ -15,6 +15,7 @@ import rosgraph
 import rospy
 
 from agora.errors import AgoraError
+from agora_ros.compiling import Compiling
 
 _GRACE = 1.5  # s from the wish that a node end to its end, at the latest
 _GLANCE = 0.02  # s
@@ -23,9 +24,9 @@ _GLANCE = 0.02  # s
 def live(name: str, work: Callable[[], object]) -> NoReturn:
     """Be a node until the work is done, somebody sends SIGINT or SIGTERM, or ``rosnode kill`` asks for it.
 
-    rospy alone tidies up inside the signal's handler, which is to say in the main thread: where that was in a call to the master, it
-    waits for its own lock for ever, and afterwards Python waits for every thread of rospy's. Here another thread does it while the
-    main one goes on to where it looks at ``rospy.is_shutdown()``, and then nothing is waited for. What is still busy after 1.5 s is
+    rospy alone tidies up inside the signal's handler, which is to say in the main thread: where that was in a call to the master,
+    it waits for its own lock for ever, and afterwards Python waits for every thread of rospy's. Here another thread does it while
+    the main one goes on to where it looks at ``rospy.is_shutdown()``, and then nothing is waited for. What is still busy after 1.5 s is
     cut off: a kernel that is compiled, a master that does not answer.
 
     Args:
@@ -40,6 +41,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     try:
         rospy.init_node(name, disable_signals=True)
         rospy.on_shutdown(lambda: asked.put("shutdown"))
+        Compiling()
         work()
     except AgoraError as error:
         rospy.logfatal(f"{name}: {error}")
