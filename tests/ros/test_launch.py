@@ -135,6 +135,8 @@ def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
     monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: "/somewhere")
     with pytest.raises(InputError, match="gazebo cannot be stepped"):
         check(arguments(simulator="gazebo", synchronous="True"))
+    with pytest.raises(InputError, match="nobody waits for AMCL"):
+        check(arguments(complexity="2", synchronous="true"))
 
 
 def test_roslaunch_stops_at_what_is_refused_with_a_line_that_says_why(master):

@@ -54,8 +54,10 @@ def check(arguments: Mapping[str, str]) -> None:
     for (name, value), package in NEEDS.items():
         if arguments[name] == value and ros_package(package) is None:
             raise InputError(f"{name}:={value} needs the ROS package {package}, which is not found ({UPSTREAMS[package][1]})")
-    simulator = arguments["simulator"]
-    if arguments["synchronous"].lower() in ("true", "1") and simulator in ("gazebo", "unity"):
+    simulator, lock_step = arguments["simulator"], arguments["synchronous"].lower() in ("true", "1")
+    if lock_step and arguments["complexity"] == "2":
+        raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
+    if lock_step and simulator in ("gazebo", "unity"):
         raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
 
 

@@ -84,7 +84,8 @@ class Navigation:
         self._map: Any = None
         named_planner(*self._planners)  # a wrong name is said before anything is waited for
         self._global = Named.of("global_planners", str(get("global_planner", "a_star"))).part
-        self._localisation = None if self._lock_step else Localisation(trusting=not self._model)
+        exact = not self._model and int(get("complexity", 1)) == 1
+        self._localisation = None if self._lock_step else Localisation(trusting=exact)
         for topic, kind, name in (
             ("simulator/robots", Robots, "_robots"),
             ("pedsim_simulator/pedestrians", Pedestrians, "_people"),

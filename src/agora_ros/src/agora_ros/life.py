@@ -25,9 +25,9 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     """Be a node until the work is done, somebody sends SIGINT or SIGTERM, or ``rosnode kill`` asks for it.
 
     rospy alone tidies up inside the signal's handler, which is to say in the main thread: where that was in a call to the master,
-    it waits for its own lock for ever, and afterwards Python waits for every thread of rospy's. Here another thread does it while
-    the main one goes on to where it looks at ``rospy.is_shutdown()``, and then nothing is waited for. What is still busy after 1.5 s is
-    cut off: a kernel that is compiled, a master that does not answer.
+    it waits for its own lock for ever, and afterwards Python waits for every thread of rospy's. Here another thread does it, the
+    main one goes on to where it looks at ``rospy.is_shutdown()``, and then nothing is waited for. What is still busy after 1.5 s,
+    with a kernel that is compiled or a master that does not answer, is cut off.
 
     Args:
         name: of the node, where nobody says another.
