@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 import rospy
 from agora_ros.conversions import to_episode
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import PoseWithCovarianceStamped, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import LaserScan
 from std_srvs.srv import Trigger
 from tests.starts import people, start
+from tf2_msgs.msg import TFMessage
 
 from agora.config import build
 from agora.robots.model import load_robot
@@ -86,6 +87,20 @@ def test_a_robot_is_driven_by_cmd_vel_and_what_it_senses_carries_the_stamp_of_it
         assert m.child_frame_id == "robot_with_spaces/base_link"
     assert robots[30].header.stamp - first == rospy.Duration(1)
     assert robots[35].vx[0] == pytest.approx(0.8)
+
+
+def test_with_amcl_nobody_else_says_where_odometry_is_on_the_map_but_amcl_is_told_where_an_episode_begins(graph: Any) -> None:
+    graph.param("complexity", 2)
+    launch(graph)
+    fixed, starts = graph.hear("/tf_static", TFMessage), graph.hear("jackal/initialpose", PoseWithCovarianceStamped)
+    odometry = graph.hear("jackal/odom", Odometry)
+    begin(graph, episode("jackal"))
+    resume(graph)
+    told = starts.wait(1)[0]
+    first = odometry.wait(1)[0].pose.pose
+    assert told.header.frame_id == "map" and told.pose.pose.position == first.position
+    frames = [frame for message in fixed.wait(1) for frame in message.transforms]
+    assert frames and "map" not in {frame.header.frame_id for frame in frames}
 
 
 def test_a_planner_that_falls_silent_is_noticed_and_numbers_that_are_none_are_ignored(graph: Any, wait_until: Any) -> None:

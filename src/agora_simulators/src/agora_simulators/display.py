@@ -53,6 +53,8 @@ class Display:
         """An episode begins, at its first stamp."""
         self._shown = -1
         self.clock.tell(self.stamp())
+        for r, name in enumerate(self._driver.names):
+            self.topics[name].tell_start(self._driver.robots, r, self.stamp())
 
     def adopt_robots(self) -> dict[str, int]:
         """Have topics for the driver's robots, and for no others; return how many commands each has heard so far."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import rospy
-from agora_ros.conversions import from_twist, quaternion, to_twist
+from agora_ros.conversions import from_twist, quaternion, to_pose, to_twist
 from agora_ros.names import ros_name
-from geometry_msgs.msg import TransformStamped, Twist
+from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Bool
@@ -20,6 +20,7 @@ from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 
 MAP = "map"
+_START_SPREAD = (0.1, 0.05)  # m, rad: standard deviations that AMCL begins with
 
 
 class RobotTopics:
@@ -44,6 +45,9 @@ class RobotTopics:
         self._scan = publisher(f"{self.space}/scan", LaserScan, queue_size=10, tcp_nodelay=True)
         self._odom = publisher(f"{self.space}/odom", Odometry, queue_size=10, tcp_nodelay=True)
         self._collision = publisher(f"{self.space}/collision", Bool, queue_size=10, latch=True)
+        self._start = None
+        if not self._located:
+            self._start = publisher(f"{self.space}/initialpose", PoseWithCovarianceStamped, queue_size=1, latch=True)
         self._listens = rospy.Subscriber(f"{self.space}/cmd_vel", Twist, self._hear, queue_size=1, tcp_nodelay=True)
         self._collision.publish(False)
 
@@ -70,6 +74,17 @@ class RobotTopics:
         """Stand still until the next command."""
         with self._news:
             self._command = np.zeros(3, np.float32)
+
+    def tell_start(self, robots: Robots, r: int, stamp: Any) -> None:
+        """Say where the robot begins to AMCL, if that is what locates it."""
+        if self._start is None:
+            return
+        message = PoseWithCovarianceStamped()
+        message.header.stamp, message.header.frame_id = stamp, MAP
+        message.pose.pose = to_pose([getattr(robots, name)[0, r] for name in ("x", "y", "heading")])
+        message.pose.covariance[0] = message.pose.covariance[7] = _START_SPREAD[0] ** 2
+        message.pose.covariance[35] = _START_SPREAD[1] ** 2
+        self._start.publish(message)
 
     def frames(self) -> list[TransformStamped]:
         """The frames that stay: odometry, which is exact, on the map unless AMCL says where it is, and the sensor on the robot."""
@@ -113,8 +128,9 @@ class RobotTopics:
 
     def close(self) -> None:
         """Take the topics away."""
-        for topic in (self._listens, self._scan, self._odom, self._collision):
-            topic.unregister()
+        for topic in (self._listens, self._scan, self._odom, self._collision, self._start):
+            if topic is not None:
+                topic.unregister()
 
 
 def _transform(parent: str, child: str, x: float, y: float, heading: float) -> TransformStamped:
