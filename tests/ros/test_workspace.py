@@ -119,7 +119,7 @@ def test_every_node_is_found_in_both_spaces(node: Path, space: Path) -> None:
 def test_every_module_is_found_in_both_spaces(space: Path) -> None:
     files = sorted(ROOT.glob("src/agora_*/src/**/*.py"))
     names = [".".join(file.with_suffix("").parts[len(ROOT.parts) + 3 :]).removesuffix(".__init__") for file in files]
-    assert "agora_simulators.drivers.native" in names
+    assert "agora_simulators.drivers.flatland" in names
     sourced(space, f"python3 -c 'import importlib.util, sys; list(map(importlib.util.find_spec, sys.argv[1:]))' {' '.join(names)}")
 
 
