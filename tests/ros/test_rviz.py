@@ -72,12 +72,6 @@ def test_a_goal_dragged_in_rviz_arrives_and_the_map_is_drawn(graph, launch_node,
     black = lambda: (picture(screen, tmp_path / "rviz.png")[200:700, 600:1300].max(-1) < 30).mean()  # noqa: E731
     wait_until(lambda: black() > 0.2, "the map, which is black, to be drawn")
 
-    def green():
-        red, much, blue = np.moveaxis(picture(screen, tmp_path / "rviz.png")[200:800, 450:1350], -1, 0)
-        return ((much > 150) & (much > red + 60) & (much > blue + 60)).sum()
-
-    assert green() == 0
-
     def drag():
         screen("xdotool", "windowactivate", "--sync", window, "key", "g")
         for moves in ("900 500 sleep 0.3 mousedown 1", "900 440", "900 400 sleep 0.2 mouseup 1"):
@@ -89,9 +83,3 @@ def test_a_goal_dragged_in_rviz_arrives_and_the_map_is_drawn(graph, launch_node,
     wait_until(drag, "a goal that was dragged upwards")
     assert goals[0].header.frame_id == "map"
     assert heading_of(goals[0].pose.orientation) == pytest.approx(math.pi / 2, abs=0.05)
-
-    arrows = graph.publisher("burger/move_base_simple/goal", PoseStamped, latch=True)
-    goal = PoseStamped()
-    goal.header.frame_id, goal.pose.position.x, goal.pose.position.y, goal.pose.orientation.w = "map", 15.0, 10.0, 1.0
-    arrows.publish(goal)
-    wait_until(lambda: green() > 60, "the arrow of a goal that came by its topic")
