@@ -72,7 +72,10 @@ def test_the_outline_of_a_map_is_the_edges_of_its_cells_its_shapes_and_octagons_
 
 
 def test_what_has_a_colon_is_a_plugin_unless_parameters_follow():
-    texts = ("my_plugins:swirl", "a.b:Swirl", "helbing:tau=0.5", "helbing(tau=0.5)", "helbing", "")
+    texts = ("my_plugins:swirl", "a.b:Swirl", "helbing:relaxation_time=0.5", "helbing(relaxation_time=0.5)", "helbing", "")
     assert [names_plugin(text) for text in texts] == [True, True, False, False, False, False]
-    assert crowd_model("helbing:tau=0.75").part == crowd_model("helbing(tau=0.75)").part != crowd_model("helbing").part
-    assert crowd_model("deepsocialforce:tau=0.75").name == "deep_social_force"
+    assert (
+        crowd_model("helbing:relaxation_time=0.75").part
+        == crowd_model("helbing(relaxation_time=0.75)").part
+        != crowd_model("helbing").part
+    )

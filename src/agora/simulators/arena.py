@@ -64,7 +64,7 @@ _SPREAD = 1.0  # m, of several pedestrians that are spawned at one place
 def names_plugin(text: str) -> bool:
     """Whether Arena's argument ``sfm`` names a plugin, ``module:name``, which has a node of its own; no crowd model is spelt so.
 
-    ``helbing:tau=0.5`` and ``helbing(tau=0.5)`` are a crowd model with a parameter.
+    ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)`` are a crowd model with a parameter.
     """
     return ":" in text and not {"(", "="} & set(text)
 
