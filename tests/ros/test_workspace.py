@@ -116,6 +116,13 @@ def test_every_node_is_found_in_both_spaces(node: Path, space: Path) -> None:
     assert (space / "lib" / node.parts[-3] / node.name).exists()
 
 
+def test_every_module_is_found_in_both_spaces(space: Path) -> None:
+    files = sorted(ROOT.glob("src/agora_*/src/**/*.py"))
+    names = [".".join(file.with_suffix("").parts[len(ROOT.parts) + 3 :]).removesuffix(".__init__") for file in files]
+    assert "agora_simulators.drivers.flatland" in names
+    sourced(space, f"python3 -c 'import importlib.util, sys; list(map(importlib.util.find_spec, sys.argv[1:]))' {' '.join(names)}")
+
+
 @pytest.mark.slow
 def test_catkin_build_makes_the_same_workspace(tmp_path: Path) -> None:
     sources = tmp_path / "src"

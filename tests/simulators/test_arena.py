@@ -9,7 +9,7 @@ from agora.core.state import SOCIAL_STATES
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.simulators.arena import STATE_NAMES, crowd_model, newcomers, outline, state_number
+from agora.simulators.arena import STATE_NAMES, crowd_model, names_plugin, newcomers, outline, state_number
 from agora.tasks.scenario import Pedestrian
 from agora.tasks.world import People
 
@@ -69,3 +69,13 @@ def test_the_outline_of_a_map_is_the_edges_of_its_cells_its_shapes_and_octagons_
     assert lines[0].tolist() == [0.0, 7.5, 1.0, 8.0]
     middle = (lines[1:9, :2] + lines[1:9, 2:]) / 2
     assert np.allclose(np.hypot(*(middle - (-2.0, 8.0)).T), 0.25)
+
+
+def test_what_has_a_colon_is_a_plugin_unless_parameters_follow():
+    texts = ("my_plugins:swirl", "a.b:Swirl", "helbing:relaxation_time=0.5", "helbing(relaxation_time=0.5)", "helbing", "")
+    assert [names_plugin(text) for text in texts] == [True, True, False, False, False, False]
+    assert (
+        crowd_model("helbing:relaxation_time=0.75").part
+        == crowd_model("helbing(relaxation_time=0.75)").part
+        != crowd_model("helbing").part
+    )

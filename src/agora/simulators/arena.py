@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.config import build_component, parse_parameters
+from agora.config import parse_component
 from agora.core.state import SOCIAL_STATES, TYPES, Bools, Doubles
-from agora.errors import InputError
 from agora.registry import Named
 from agora.tasks.obstacles.scenario import person_from
 from agora.tasks.suite import pedestrian_starts
@@ -61,20 +61,25 @@ _OTHER_STATES = {
 _SPREAD = 1.0  # m, of several pedestrians that are spawned at one place
 
 
+def names_plugin(text: str) -> bool:
+    """Whether Arena's argument ``sfm`` names a plugin, ``module:name``, which has a node of its own; no crowd model is spelt so.
+
+    ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)`` are a crowd model with a parameter.
+    """
+    return ":" in text and not {"(", "="} & set(text)
+
+
 def crowd_model(text: str) -> Named:
     """The crowd model that Arena's argument ``sfm`` names: ours, or one of Arena's names for it; parameters may follow.
 
     Args:
-        text: "", "pysocial", "deepsocialforce", "orca(horizon=3)".
+        text: "", "pysocial", "deepsocialforce", "orca(horizon=3)", "orca:horizon=3".
 
     Raises:
         InputError: no such crowd model, or a parameter that it does not have.
     """
-    name, bracket, rest = text.strip().partition("(")
-    if bracket and not rest.endswith(")"):
-        raise InputError(f"crowd model {text!r}: the bracket is not closed")
-    where = f"crowd model {text!r}"
-    return build_component("crowd_models", {"name": _MODELS.get(name, name), **parse_parameters(rest[:-1], where)}, where)
+    name = re.split("[(:]", text.strip(), maxsplit=1)[0]
+    return parse_component("crowd_models", _MODELS.get(name, name) + text.strip().removeprefix(name), f"crowd model {text!r}")
 
 
 def state_number(text: str) -> int | None:

@@ -24,8 +24,10 @@ from agora.errors import InputError, UnknownNameError
 from agora_msgs.msg import Episode, Robot
 
 ROBOT = "ROBOT"
-_WINDOW = (850, 700)  # pixels for the map, in the window of nav.rviz
-_PATIENCE = 60.0  # s of wall time for the first episode, after which the parameter ``model`` names the robot
+_WINDOW = (980, 780)  # pixels for the map, in the window of nav.rviz
+_PATIENCE = (
+    600.0  # s of wall time for the first episode, which the kernels' first compilation puts off, before ``model`` names the robot
+)
 
 
 def configuration(name: str) -> Path:
@@ -72,6 +74,7 @@ def _renamed(value: Any, robot: str) -> Any:
 
 def first_episode() -> Episode:
     """The first episode; where none comes, one with the robot that the parameter ``model`` names."""
+    rospy.loginfo("RViz opens with the first episode")
     try:
         return rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
     except rospy.ROSException:

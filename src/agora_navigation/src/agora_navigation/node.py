@@ -76,6 +76,7 @@ class Navigation:
         self._patience, self._answer_in = float(get("~stale_after", 0.5)), float(get("~answer_in", 5.0))
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(get("model", "jackal")) if get("~real_robot", False) else ""
+        self._compiled: set[str] = set()
         self._changed = threading.Condition()
         self._played: Played | None = None
         self._people: Any = None
@@ -137,6 +138,9 @@ class Navigation:
                 if robot.navigation in ("", "agora") and label not in made:
                     patience = np.inf if self._lock_step else self._patience
                     made[label] = Navigator(start, Conditions.of(stage), planner.part, names=names, patience=patience)
+                    if label not in self._compiled:  # kernels compile now, not while the first moments of the episode pass
+                        Navigator(start, Conditions.of(stage), planner.part).decide(0.0, 0, np.ones(len(names), np.bool_))
+                        self._compiled.add(label)
         except AgoraError as error:
             rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
             return BeginEpisodeResponse(False, str(error))

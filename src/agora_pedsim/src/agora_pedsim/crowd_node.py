@@ -14,7 +14,7 @@ from std_msgs.msg import Header
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.registry import Named
-from agora.simulators.arena import crowd_model
+from agora.simulators.arena import crowd_model, names_plugin
 from agora.simulators.crowd import Crowd, open_start
 from agora.tasks.periods import Periods
 from agora.tasks.suite import Crowd as CrowdSettings
@@ -63,7 +63,7 @@ class CrowdNode:
     def _default_stage(sfm: str) -> Stage:
         """The conditions where no episode brings any."""
         try:
-            model = crowd_model(sfm)
+            model = crowd_model("" if names_plugin(sfm) else sfm)
         except InputError as error:
             rospy.logerr("crowd: parameter sfm: %s; taking pysocial", error)
             model = Named.of("crowd_models", "pysocial")

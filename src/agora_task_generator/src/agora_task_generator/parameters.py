@@ -13,6 +13,7 @@ import rospy
 from agora.config import build, parse_component, parse_parameters
 from agora.errors import InputError
 from agora.share import named_file
+from agora.simulators.arena import crowd_model, names_plugin
 from agora.tasks.periods import Periods
 from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
 from agora.tasks.suite import Crowd, Navigation
@@ -31,7 +32,7 @@ class Parameters:
     Attributes:
         tm_robots, tm_obstacles, tm_modules, map_file, model, robot_setup_file: as Arena 3.0 has them.
         local_planner, inter_planner, global_planner: components by name, with parameters: ``dwa(max_samples=12)``.
-        navigation: whose planner drives. sfm: crowd model; the library's where empty.
+        navigation: whose planner drives. sfm: crowd model; the library's where empty, or where it is a plugin's.
         behaviours: of the pedestrians, separated by commas: ``groups,social_states``.
         scenario_file, timeout, episodes: over those of the settings where given.
         seed: of every random stream. suite: name or path; its episodes are played instead of task modes.
@@ -128,7 +129,8 @@ class Parameters:
     def _crowd(self) -> Crowd:
         names = [name for name in self.behaviours.split(",") if name.strip()]
         behaviours = tuple(parse_component("behaviours", name, "behaviours") for name in names)
-        return Crowd(model=parse_component("crowd_models", self.sfm, "sfm") if self.sfm else None, behaviours=behaviours)
+        library = bool(self.sfm) and not names_plugin(self.sfm)
+        return Crowd(model=crowd_model(self.sfm) if library else None, behaviours=behaviours)
 
     def over_settings(self) -> dict[str, Any]:
         """The settings that launch arguments decide, by Arena's names."""

@@ -76,7 +76,7 @@ class Service:
             waited = time.monotonic() - begun
             if waited - told >= _EVERY:
                 told = waited
-                rospy.logwarn(f"waiting for {self.name} since {waited:.0f} s: is the node that offers it running?")
+                rospy.logwarn(f"waiting for {self.name} since {waited:.0f} s: does its node run, or compile kernels?")
         self._proxy = rospy.ServiceProxy(self.name, self._kind, persistent=True)
 
     def _there(self) -> bool:
