@@ -62,7 +62,10 @@ def test_agents_of_arenas_fork_follow_the_forces_of_a_plugin(graph, real, tmp_pa
     ]  # fmt: skip
     graph.call("/pedsim_simulator/spawn_peds", srv.SpawnPeds, east)
     first = heard.wait_for(lambda m: len(m.agent_states) == 2, "two agents")
-    wait_until(lambda: all(a.pose.position.y > b.pose.position.y + 1.5 for a, b in zip(heard[-1].agent_states, first.agent_states)), "1.5 m")
+    wait_until(
+        lambda: all(a.pose.position.y > b.pose.position.y + 1.5 for a, b in zip(heard[-1].agent_states, first.agent_states)),
+        "1.5 m",
+    )
     for agent in heard[-1].agent_states:
         assert agent.twist.linear.y == pytest.approx(0.8, abs=0.15) and abs(agent.twist.linear.x) < 0.15
         assert agent.type.endswith("adult")
