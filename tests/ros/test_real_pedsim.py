@@ -1,7 +1,7 @@
 """The plugin node in front of Arena's own fork of pedsim_ros, where ``AGORA_REAL_PEDSIM`` names it.
 
-``AGORA_REAL_PEDSIM`` is a script that starts, on the master of the environment, the fork's ``/pedsim_simulator`` without a scene and
-the map that it waits for, and ends them when it is ended. Time is the wall's.
+``AGORA_REAL_PEDSIM`` is a script that starts, on the master of the environment, the fork's ``/pedsim_simulator`` without a scene
+and the map that it waits for, and ends them when it is ended. Time is the wall's.
 """
 
 from __future__ import annotations
@@ -62,10 +62,8 @@ def test_agents_of_arenas_fork_follow_the_forces_of_a_plugin(graph, real, tmp_pa
     ]  # fmt: skip
     graph.call("/pedsim_simulator/spawn_peds", srv.SpawnPeds, east)
     first = heard.wait_for(lambda m: len(m.agent_states) == 2, "two agents")
-    wait_until(
-        lambda: all(a.pose.position.y > b.pose.position.y + 1.5 for a, b in zip(heard[-1].agent_states, first.agent_states)),
-        "1.5 m",
-    )
+    begun = [agent.pose.position.y for agent in first.agent_states]
+    wait_until(lambda: all(a.pose.position.y > y + 1.5 for a, y in zip(heard[-1].agent_states, begun, strict=True)), "1.5 m")
     for agent in heard[-1].agent_states:
         assert agent.twist.linear.y == pytest.approx(0.8, abs=0.15) and abs(agent.twist.linear.x) < 0.15
         assert agent.type.endswith("adult")

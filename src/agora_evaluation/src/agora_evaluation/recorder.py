@@ -47,7 +47,7 @@ def data_folder(setting: str, prefix: str) -> Path:
 
     Args:
         setting: a folder; ``auto:/more`` stands for a folder of this run, named ``prefix``, and ``more`` in it, as in Arena. What
-            is relative is below the folder that the user started the graph in: roslaunch gives its nodes another and leaves ``PWD``.
+            is relative is below the folder that the user started the graph in: roslaunch gives its nodes another and leaves PWD.
         prefix: the time of the run's beginning.
     """
     here = Path(os.environ.get("PWD") or "").absolute()
