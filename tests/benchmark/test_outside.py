@@ -45,6 +45,21 @@ def test_what_was_lost_is_listed_and_played_when_the_run_is_resumed(suite, tmp_p
     assert "small" in report(tmp_path).read_text()
 
 
+def test_a_resumed_run_that_is_killed_has_not_forgotten_what_was_lost_before(suite, tmp_path):
+    def lose(stage, episode):
+        raise EpisodeLostError(f"lost {episode}")
+
+    def play(stage, episode):
+        if episode == 1:
+            raise KeyboardInterrupt
+        return recordings(suite, stage, episode, "go_to_goal")
+
+    bench_outside(suite, "ros", tmp_path, lose)
+    with pytest.raises(KeyboardInterrupt):
+        bench_outside(suite, "ros", tmp_path, play, resume=True)
+    assert interrupted(tmp_path) == {f"small/helbing/{k}/ros/0": f"lost {k}" for k in (1, 2)}
+
+
 def test_a_label_with_a_slash_is_refused(suite, tmp_path):
     with pytest.raises(InputError, match="without '/'"):
         bench_outside(suite, "a/b", tmp_path, lambda stage, k: [])

@@ -44,6 +44,17 @@ def folder(tmp_path):
     return place
 
 
+def test_lines_before_the_first_message_are_passed_over(folder):
+    """Arena's recorder writes an empty field for a topic that has said nothing yet."""
+    for name in ("odom.csv", "pedsim_agents_data.csv"):
+        header, *lines = (folder / name).read_text().splitlines()
+        (folder / name).write_text("\n".join([header, f"{arena_time(11.5)},", f"{arena_time(12.0)},", *lines]) + "\n")
+    header, *lines = (folder / "episode.csv").read_text().splitlines()
+    (folder / "episode.csv").write_text("\n".join([header, f"{arena_time(11.5)},0", *lines]) + "\n")
+    first, _ = read_all([folder.parent], Unsaid())
+    assert first.robots[0].recording.time.tolist() == [0.0, 0.5, 1.25, 2.0]
+
+
 def test_times_are_seconds_again_and_metrics_follow(folder):
     first, second = read_all([folder.parent], Unsaid())
     recording = first.robots[0].recording

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import rosbag
 from agora_ros.conversions import stamp_of, to_episode, to_pedestrians, to_robots
+from geometry_msgs.msg import Pose2D
 from std_msgs.msg import String
 from tests.played import small_suite
 
@@ -80,6 +81,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         msg.RobotStatus(
             name, bool(status.outcome[0, r] != RUNNING), int(goals[r]), int(status.outcome[0, r]),
             float(status.end_step[0, r]) * dt, int(status.clipped[0, r]), len(recorder.contacts(0, r)), failures.get(r, ""),
+            Pose2D(float(status.goal_x[0, r]), float(status.goal_y[0, r]), float(status.goal_heading[0, r])),
         )
         for r, name in enumerate(names)
     ]  # fmt: skip

@@ -1,43 +1,125 @@
-"""The whole graph in lock step, recorded: its bags give the rows of the same episodes in this process, byte for byte."""
+"""The whole graph as it is launched, recorded, and what its bags give: one graph in lock step for all tests of this file."""
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import rospy
+from geometry_msgs.msg import Pose2D
 from std_msgs.msg import String
 from tests.played import small_suite
+from tests.ros.conftest import Graph, wait_until
 from tests.suites import planners, results
 
+from agora.benchmark import store
 from agora.benchmark.bench import Options, bench
+from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
 from agora.config import dump
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all
-from agora_msgs.srv import PlayEpisode
+from agora.datasets.rosbag import read_episode
+from agora_msgs.srv import PlayEpisode, SetGoal
+
+NODES = {
+    "agora_simulators": "simulator",
+    "agora_pedsim": "pedsim_simulator",
+    "agora_navigation": "navigation",
+    "agora_map_generator": "map_generator",
+}
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ros_planner.py"
+BENCH = [sys.executable, "-c", "from agora.cli import main; main()", "bench"]
 
 
-def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(graph, tmp_path):
-    suite = small_suite(tmp_path / "room", episodes=2)
-    file = tmp_path / "small.yaml"
+@pytest.fixture(scope="module")
+def played(master, tmp_path_factory):
+    """A graph in lock step, the suite that it plays and the suite's file."""
+    folder = tmp_path_factory.mktemp("graph")
+    suite = small_suite(folder / "room", episodes=4)
+    file = folder / "small.yaml"
     file.write_text(dump(suite))
-    settings = {"synchronous": True, "record_data": True, "local_planner": "go_to_goal", "suite": str(file)}
-    for name, value in (settings | {"record_data_dir": str(tmp_path / "bags")}).items():
+    graph = Graph(master, "/played", folder)
+    settings = {"synchronous": True, "record_data": True, "local_planner": "go_to_goal", "record_data_dir": str(folder / "bags")}
+    for name, value in settings.items():
         graph.param(name, value)
-    for package, node in (
-        ("agora_simulators", "simulator"), ("agora_pedsim", "pedsim_simulator"), ("agora_navigation", "navigation"),
-        ("agora_map_generator", "map_generator"),
-    ):  # fmt: skip
-        graph.launch(package, node, f"{node}_node" if node in ("simulator", "navigation") else node)
+    for package, node in NODES.items():
+        name = f"{node}_node" if node in ("simulator", "navigation") else node
+        graph.launch(package, node, name, **({"step_timeout": 200.0} if node == "simulator" else {}))
     graph.launch("agora_evaluation", "recorder", record_scans=True)
+    graph.launch("agora_task_generator", "task_generator_server", manual=True, patience=200.0)
+    yield graph, suite, file
+    graph.close()
+
+
+def play(graph: Graph, file: Path, episode: int, closed: Any) -> Path:
+    """Play an episode and return its bag."""
+    before = len(closed)
+    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), "helbing", episode, seconds=60)
+    assert answer.success, answer.message
+    return Path(
+        closed.wait_for(lambda m: f"_{episode}_{answer.number}.bag" in m.data and len(closed) > before, "its bag", 200).data
+    )
+
+
+@pytest.mark.parametrize(("planner", "interplanner"), [("go_to_goal", ""), ("dwa", "polite"), ("orca", "")])
+def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(played, tmp_path, planner, interplanner):
+    graph, suite, file = played
+    graph.param("local_planner", planner), graph.param("inter_planner", interplanner)
     closed = graph.hear("recorder/bag", String)
-    graph.launch("agora_task_generator", "task_generator_server", manual=True)
-    for episode in (1, 0):
-        answer = graph.call("task_generator_server/play", PlayEpisode, str(file), "helbing", episode, seconds=60)
-        assert answer.success, answer.message
-        closed.wait(2 - episode, seconds=60)
-    episodes = read_all([tmp_path / "bags"], Unsaid())
+    bags = [play(graph, file, episode, closed) for episode in (1, 0)]
+    episodes = read_all(bags, Unsaid())
     assert [p.interrupted for p in episodes] == ["", ""]
     write_played(tmp_path / "there", episodes)
-    bench(suite, planners("go_to_goal"), tmp_path / "here", Options(workers=0))
+    stages = (replace(suite.stages[0], episodes=2),)
+    label = f"{planner}+{interplanner}" if interplanner else planner
+    bench(replace(suite, stages=stages), planners(label), tmp_path / "here", Options(workers=0))
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     assert results(tmp_path / "here", tmp_path / "a") == results(tmp_path / "there", tmp_path / "b")
     scans = [m.decode() for m in Bag(episodes[0].source).messages() if m.connection.topic.endswith("/scan")]
-    assert len(scans) > 10
+    assert len(scans) > 10 and label in report(tmp_path / "there").read_text()
+
+
+def test_a_goal_that_is_set_in_mid_episode_is_the_one_of_the_recording(played):
+    graph, _, file = played
+    graph.param("local_planner", "go_to_goal"), graph.param("inter_planner", "")
+    closed = graph.hear("recorder/bag", String)
+    set_goal = rospy.ServiceProxy(graph.name("simulator/set_goal"), SetGoal, persistent=True)
+    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), "helbing", 2, seconds=60)
+    assert set_goal("burger", Pose2D(1.25, 6.5, 0.75)).success
+    bag = closed.wait_for(lambda m: f"_2_{answer.number}.bag" in m.data, "its bag", 60).data
+    jackal, burger = read_episode(Path(bag)).robots
+    assert burger.recording.goal == pytest.approx([1.25, 6.5, 0.75]) and jackal.recording.goal[0] != 1.25
+
+
+def test_a_planner_of_ones_own_is_driven_through_a_suite_and_the_run_goes_on_after_a_kill(played, tmp_path):
+    graph, _, file = played
+    graph.param("navigation", "external")
+    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    drivers = [
+        subprocess.Popen([sys.executable, str(EXAMPLE), f"__name:=drives_{robot}", f"_robot:={robot}"], env=env)
+        for robot in ("jackal", "burger")
+    ]
+    command = [*BENCH, str(file), "--planner", "ros", "--output", str(tmp_path / "run")]
+    try:
+        first = subprocess.Popen(command, env=env, start_new_session=True, stderr=subprocess.DEVNULL)
+        wait_until(lambda: len(list((tmp_path / "run").glob("episodes/*.parquet"))) >= 1, "a row", 120)
+        subprocess.run(["kill", "-9", "--", f"-{first.pid}"], check=True)
+        first.wait(10)
+        assert 1 <= len(list((tmp_path / "run").glob("episodes/*.parquet"))) < 4
+        again = subprocess.run([*command, "--resume"], env=env, capture_output=True, text=True, timeout=200)
+    finally:
+        for driver in drivers:
+            driver.send_signal(signal.SIGINT)
+            driver.wait(10)
+        graph.param("navigation", "agora")
+    assert again.returncode == 0, again.stderr
+    rows = store.read_rows(tmp_path / "run" / "episodes")
+    assert [row["episode"] for row in sorted(rows, key=lambda row: row["key"])] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert np.median([row["path_length"] for row in rows]) > 0.5

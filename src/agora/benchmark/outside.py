@@ -14,6 +14,7 @@ from typing import Any
 from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, check, check_space, jobs_for, prepare
 from agora.benchmark.job import Plan, key_of, write
+from agora.benchmark.kept import interrupted
 from agora.core.recording import Recording
 from agora.errors import InputError
 from agora.registry import Named
@@ -64,16 +65,18 @@ def bench_outside(
         prepare(folder, suite, planners, resume)
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), Options(batch=1))
         plan = Plan(suite, planners, folder)
-        lost: list[str] = []
+        lost = interrupted(folder)
         for number, job in enumerate(jobs):
             progress(total - len(jobs) + number, total)
             (episode,) = job.episodes
+            key = key_of(suite, job.stage, episode, label, 0)
             try:
                 recordings = play(job.stage, episode)
             except EpisodeLostError as reason:
-                lost.append(f"{key_of(suite, job.stage, episode, label, 0)}\t{reason}\n")
+                lost[key] = str(reason)
             else:
                 write(plan, job, {episode: suite.start(job.stage, episode)}, [(episode, recordings)])
-            (folder / "interrupted.txt").write_text("".join(lost))
+                lost.pop(key, None)
+            (folder / "interrupted.txt").write_text("".join(f"{key}\t{reason}\n" for key, reason in lost.items()))
         progress(total - len(lost), total)
     return sorted(store.read_rows(folder / "episodes"), key=lambda row: str(row["key"]))

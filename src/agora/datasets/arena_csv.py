@@ -78,7 +78,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[Played]:
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
-    """The lines of a file, each with where it is."""
+    """The lines of a file, each with where it is; Arena writes lines without data until the first message has come."""
     csv.field_size_limit(1 << 27)
     reader = csv.reader(read_text(path).splitlines())
     if tuple(next(reader, [])) != columns:
@@ -88,7 +88,9 @@ def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str
         where = f"{path}:{reader.line_num}"
         if len(values) != len(columns):
             raise InputError(f"{where}: expected {len(columns)} columns, got {len(values)}")
-        rows.append((where, dict(zip(columns, values, strict=True))))
+        row = dict(zip(columns, values, strict=True))
+        if row.get("data") != "":
+            rows.append((where, row))
     return rows
 
 

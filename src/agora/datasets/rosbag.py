@@ -18,7 +18,7 @@ import numpy as np
 from agora.core.recording import Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, Ints
 from agora.datasets.bagfile import Bag
-from agora.datasets.messages import from_episode
+from agora.datasets.messages import from_episode, from_pose2d
 from agora.datasets.played import Played, PlayedRobot
 from agora.errors import InputError
 from agora.planners.global_.astar import geodesic_length
@@ -121,7 +121,12 @@ def _interrupted(said: _Messages, bag: Bag) -> str:
 
 
 def planner_label(robot: Any) -> str:
-    """What drove a robot, for tables: the local planner, with the interplanner and whose navigation it was where they matter."""
+    """What drove a robot, for tables: the local planner, with the interplanner and whose navigation it was where they matter.
+
+    Of a robot that somebody outside drove the planners are not known; those of its setup drove nobody.
+    """
+    if robot.navigation == "external":
+        return "external"
     parts = [] if robot.navigation in ("", "agora") else [robot.navigation]
     parts += [name for name in (robot.planner, "" if robot.interplanner == "bypass" else robot.interplanner) if name]
     return "+".join(parts).replace("/", "|") or "unknown"
@@ -143,7 +148,7 @@ def _robot(
         time=np.minimum(np.array(kept, np.int64), end) * dt,
         pose=samples[:, :3],
         twist=samples[:, 3:],
-        goal=_goal(start.robots[r], 0 if status is None else status.goal),
+        goal=_goal(start.robots[r], status),
         goal_tolerance=start.goal_tolerance,
         radius=model.radius,
         max_speed=float(model.limits(1).max_vx[0]),
@@ -171,10 +176,10 @@ def _row(robots: Any, r: int) -> list[float]:
     return [float(getattr(robots, name)[r]) for name in ("x", "y", "heading", "vx", "vy", "omega")]
 
 
-def _goal(robot: RobotStart, number: int) -> Array:
-    """The goal that a robot was on its way to, as the engine has it."""
-    goal: Array = robot.goals[min(number, len(robot.goals) - 1)].astype(np.float32).astype(np.float64)
-    return goal
+def _goal(robot: RobotStart, status: Any) -> Array:
+    """The goal that a robot was on its way to, as the engine has it; one that was set in mid-episode is in its status alone."""
+    goal: Array = robot.goals[0] if status is None else from_pose2d(status.target)
+    return goal.astype(np.float32).astype(np.float64)
 
 
 def _shortest(start: Start, robot: RobotStart) -> float:

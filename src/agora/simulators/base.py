@@ -91,6 +91,7 @@ class RobotStanding:
         ended: whether it is over. goal: number of the goal that it is on its way to.
         outcome: `agora.core.recording.Outcome` once it has ended, -1 before. end_time: s since the episode began.
         clipped: commands beyond the limits. contacts: so far. failure: what the planner said, if it failed.
+        target: x, y, heading of that goal.
     """
 
     ended: bool = False
@@ -100,6 +101,7 @@ class RobotStanding:
     clipped: int = 0
     contacts: int = 0
     failure: str = ""
+    target: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class Simulator(Protocol):

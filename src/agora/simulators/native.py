@@ -307,6 +307,7 @@ class Native:
                 clipped=int(status.clipped[0, r]),
                 contacts=robot.contacts,
                 failure=robot.failure,
+                target=(float(status.goal_x[0, r]), float(status.goal_y[0, r]), float(status.goal_heading[0, r])),
             )
             for r, robot in enumerate(self._fleet)
         ]

@@ -116,14 +116,20 @@ def _number_of(bag: str) -> int:
 
 @contextmanager
 def launched(command: str) -> Iterator[None]:
-    """A roslaunch with these arguments, taken down at the end; nothing where there are none."""
+    """A roslaunch with these arguments, taken down at the end; nothing where there are none.
+
+    Raises:
+        InputError: it ends before the graph is there, or there is one already, that of a run that was killed, say.
+    """
     if not command:
         yield
         return
+    if _offered(PLAY):
+        raise InputError(f"a graph runs already at {os.environ.get('ROS_MASTER_URI')}: leave --ros-launch out to use it, or end it")
     process = subprocess.Popen(["roslaunch", *shlex.split(command)], start_new_session=True, stdout=sys.stderr)
     try:
         end = time.monotonic() + _START
-        while not rosgraph.is_master_online() and process.poll() is None and time.monotonic() < end:
+        while not _offered(PLAY) and process.poll() is None and time.monotonic() < end:
             rospy.rostime.wallsleep(0.1)
         if process.poll() is not None:
             raise InputError(f"roslaunch {command}: ended with {process.returncode}; what it said is above")
@@ -132,6 +138,15 @@ def launched(command: str) -> Iterator[None]:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGINT)
             process.wait(30)
+
+
+def _offered(service: str) -> bool:
+    """Whether there is a master that knows who offers a service."""
+    try:
+        rosgraph.Master("/bench").lookupService(rospy.resolve_name(service))
+    except (OSError, rosgraph.MasterException):
+        return False
+    return True
 
 
 def main() -> int:

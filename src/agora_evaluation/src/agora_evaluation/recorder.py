@@ -15,6 +15,7 @@ Parameters of the graph: ``record_data_dir``; private: ``record_scans`` (false),
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 import threading
@@ -45,12 +46,14 @@ def data_folder(setting: str, prefix: str) -> Path:
     """The folder that ``record_data_dir`` means.
 
     Args:
-        setting: a folder; ``auto:/more`` stands for a folder of this run, named ``prefix``, and ``more`` in it, as in Arena.
+        setting: a folder; ``auto:/more`` stands for a folder of this run, named ``prefix``, and ``more`` in it, as in Arena. What
+            is relative is below the folder that the user started the graph in: roslaunch gives its nodes another and leaves PWD.
         prefix: the time of the run's beginning.
     """
+    here = Path(os.environ.get("PWD") or "").absolute()
     if setting.startswith("auto:"):
-        return Path.cwd() / "data" / prefix / setting[len("auto:") :].lstrip("/")
-    return Path(setting).expanduser().absolute()
+        return here / "data" / prefix / setting[len("auto:") :].lstrip("/")
+    return here / Path(setting).expanduser()
 
 
 def shared_prefix() -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import math
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,7 +81,7 @@ class Navigation:
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
         self._played: Played | None = None
-        self._people: Any = None
+        self._crowds: deque[Any] = deque(maxlen=2)  # in lock step that of the next moment may come before this one is planned
         self._robots: Any = None
         self._status: Any = None
         self._map: Any = None
@@ -89,11 +91,13 @@ class Navigation:
         self._localisation = None if self._lock_step else Localisation(trusting=exact)
         for topic, kind, name in (
             ("simulator/robots", Robots, "_robots"),
-            ("pedsim_simulator/pedestrians", Pedestrians, "_people"),
             ("simulator/status", EpisodeStatus, "_status"),
             *([("/map", OccupancyGrid, "_map")] if self._model else ()),
         ):
             rospy.Subscriber(topic, kind, self._store(name), queue_size=1, tcp_nodelay=True, buff_size=2**22)
+        rospy.Subscriber(
+            "pedsim_simulator/pedestrians", Pedestrians, self._keep_people, queue_size=2, tcp_nodelay=True, buff_size=2**22
+        )
         rospy.Service("navigation/begin", BeginEpisode, self._begin)
         rospy.Service("navigation/plan", Plan, self._plan)
         rospy.on_shutdown(self._close)
@@ -105,6 +109,11 @@ class Navigation:
                 self._changed.notify_all()
 
         return store
+
+    def _keep_people(self, message: Any) -> None:
+        with self._changed:
+            self._crowds.append(message)
+            self._changed.notify_all()
 
     def spin(self) -> None:
         """Work until the node is to end."""
@@ -154,7 +163,8 @@ class Navigation:
                 for label, nav in made.items()
             ]
             active = np.ones(len(names), np.bool_)
-            self._people = self._robots = None
+            self._crowds.clear()
+            self._robots = None
             self._played = Played(episode.number, names, crews, stage.periods.physics, start.crowd_size > 0, active)
         gc.collect()  # the batch before is a circle of references
         return BeginEpisodeResponse(True, "")
@@ -223,7 +233,7 @@ class Navigation:
         if np.isnan(played.began) or stamp < crew.planned:
             played.began = stamp
         crew.planned = stamp
-        self._see(played, nav)
+        self._see(played, nav, self._people())
         assert self._localisation is not None
         for port in crew.ports:
             port.take_odometry(self._localisation.pose)
@@ -257,13 +267,19 @@ class Navigation:
         else:
             port.stand()
 
-    def _see(self, played: Played, nav: Navigator) -> None:
-        """Overwrite pedestrians and robots with what was said last."""
+    def _people(self, since: float = math.inf) -> Any:
+        """The first pedestrians of the moment ``since`` (stamp, s) or later, else the last there are; None where there are none."""
+        return next(
+            (m for m in self._crowds if m.header.stamp.to_sec() >= since - _SAME), self._crowds[-1] if self._crowds else None
+        )
+
+    def _see(self, played: Played, nav: Navigator, people: Any) -> None:
+        """Overwrite robots with what was said last, and pedestrians."""
         if self._robots is not None and list(self._robots.name) == played.names:
             from_robots(self._robots, nav.robots)
-        if self._people is not None and nav.reads_pedestrians:
+        if people is not None and nav.reads_pedestrians:
             try:
-                from_pedestrians(self._people, *nav.people(len(self._people.present)))
+                from_pedestrians(people, *nav.people(len(people.present)))
             except AgoraError as error:
                 rospy.logwarn_throttle(10.0, str(error))
 
@@ -288,7 +304,7 @@ class Navigation:
 
     def _plan_crew(self, played: Played, crew: Crew, request: Any, active: Bools, response: PlanResponse) -> None:
         nav, time = crew.navigator, request.step * played.dt
-        self._see(played, nav)
+        self._see(played, nav, self._people(request.stamp.to_sec()))
         nav.observed(time)
         for port in crew.ports:
             port.take_scan()
@@ -313,7 +329,7 @@ class Navigation:
 
         missing = ["simulator/robots"] if late(self._robots, stamp) else []
         for crew in played.crews:
-            if played.crowd and crew.navigator.reads_pedestrians and late(self._people, stamp):
+            if played.crowd and crew.navigator.reads_pedestrians and late(self._people(), stamp):
                 missing.append("pedsim_simulator/pedestrians")
             sensor = round(crew.navigator.sensor / played.dt)
             taken = stamp - step % sensor * played.dt

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import rospy
 from agora_ros.conversions import stamp_of, to_robots
+from geometry_msgs.msg import Pose2D
 from tf2_msgs.msg import TFMessage
 
 from agora.simulators.base import Simulator
@@ -101,7 +102,7 @@ class Display:
             return
         self._status = now
         robots = [
-            RobotStatus(name, s.ended, s.goal, s.outcome, s.end_time, s.clipped, s.contacts, s.failure)
+            RobotStatus(name, s.ended, s.goal, s.outcome, s.end_time, s.clipped, s.contacts, s.failure, Pose2D(*s.target))
             for name, s in zip(driver.names, standing, strict=True)
         ]
         message = EpisodeStatus(
