@@ -12,3 +12,8 @@ def ros_name(name: str) -> str:
     """
     cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
     return cleaned if re.match(r"[A-Za-z]", cleaned) else f"r_{cleaned}"
+
+
+def is_plugin(sfm: str) -> bool:
+    """Whether the launch argument ``sfm`` names a plugin, ``module:Name``, which has a node of its own."""
+    return re.fullmatch(r"[\w.]+:\w+", sfm.strip()) is not None

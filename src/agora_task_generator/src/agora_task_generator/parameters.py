@@ -9,6 +9,7 @@ from typing import Any
 
 import rosgraph
 import rospy
+from agora_ros.names import is_plugin
 
 from agora.config import build, parse_component, parse_parameters
 from agora.errors import InputError
@@ -31,12 +32,12 @@ class Parameters:
     Attributes:
         tm_robots, tm_obstacles, tm_modules, map_file, model, robot_setup_file: as Arena 3.0 has them.
         local_planner, inter_planner, global_planner: components by name, with parameters: ``dwa(max_samples=12)``.
-        navigation: whose planner drives. sfm: crowd model; the library's where empty.
+        navigation: whose planner drives. sfm: crowd model; the library's where empty, or ``module:Name`` of a plugin.
         behaviours: of the pedestrians, separated by commas: ``groups,social_states``.
         scenario_file, timeout, episodes: over those of the settings where given.
         seed: of every random stream. suite: name or path; its episodes are played instead of task modes.
         synchronous: whether the graph runs in lock step. periods: ``physics=0.05,control=0.1`` over the usual ones.
-        record_data: whether there is a recorder.
+        record_data: whether there is a recorder. record_data_dir: of bags; the recorder reads it, too.
     """
 
     tm_robots: str = "random"
@@ -59,6 +60,7 @@ class Parameters:
     synchronous: bool = False
     periods: str = ""
     record_data: bool = False
+    record_data_dir: str = ""
 
     @staticmethod
     def read() -> tuple[Parameters, dict[str, Any]]:
@@ -128,7 +130,8 @@ class Parameters:
     def _crowd(self) -> Crowd:
         names = [name for name in self.behaviours.split(",") if name.strip()]
         behaviours = tuple(parse_component("behaviours", name, "behaviours") for name in names)
-        return Crowd(model=parse_component("crowd_models", self.sfm, "sfm") if self.sfm else None, behaviours=behaviours)
+        named = self.sfm and not is_plugin(self.sfm)
+        return Crowd(model=parse_component("crowd_models", self.sfm, "sfm") if named else None, behaviours=behaviours)
 
     def over_settings(self) -> dict[str, Any]:
         """The settings that launch arguments decide, by Arena's names."""
