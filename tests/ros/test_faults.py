@@ -251,14 +251,15 @@ def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: li
 
 WRONG = {
     "time_scale": ("fast", 4.0, "parameter time_scale: expected something like 1.0, got 'fast'"),
-    "timeout": ("soon", 4, "timeout"),
-    "model": ("burgr", "burger", "did you mean 'burger'"),
+    "periods": ("phys=0.1", "", "no period called 'phys'; did you mean 'physics'?"),
+    "timeout": ("soon", 4, "timeout: expected a number or nothing, got 'soon'"),
     "robot_setup_file": ("tree", "", "did you mean 'three'"),
+    "model": ("burgr", "burger", "did you mean 'burger'"),
     "local_planner": ("dva", "dwa", "no planner called 'dva'; did you mean 'dwa'?"),
     "inter_planner": ("polit", "polite", "did you mean 'polite'?"),
     "global_planner": ("a_stra", "a_star", "did you mean 'a_star'?"),
     "sfm": ("helbin", "helbing", "no crowd model called 'helbin'; did you mean 'helbing'?"),
-    "tm_robots": ("randm", "random", "did you mean 'random'?"),
+    "tm_robots": ("scenaro", "scenario", "did you mean 'scenario'?"),
     "tm_obstacles": ("parametrised", "scenario", "did you mean 'parametrized'?"),
     "tm_modules": ("stagd", "", "did you mean 'staged'?"),
     "map_file": ("hospitl", "hospital", "no world called 'hospitl'; did you mean 'hospital'?"),
@@ -277,9 +278,16 @@ def test_every_wrong_argument_is_one_line_and_the_graph_plays_once_all_are_right
         **{name: wrong for name, (wrong, _, _) in WRONG.items()},
     )  # fmt: skip
     try:
-        for name, (_, right, words) in WRONG.items():
-            arena.wait(lambda w=words: w in arena.log, f"a word on {name}: {words}", wait_until)
-            arena.graph.param(name, str(tmp_path / "bags") if name == "record_data_dir" else right)
+        left = dict(WRONG)
+
+        def correct() -> bool:
+            """Correct what was said; whether nothing is left."""
+            for name in [name for name, (_, _, words) in left.items() if words in arena.log]:
+                right = left.pop(name)[1]
+                arena.graph.param(name, str(tmp_path / "bags") if name == "record_data_dir" else right)
+            return not left
+
+        arena.wait(correct, f"a word on one of {left}", wait_until, 120)
         arena.wait(lambda: arena.begun, "an episode", wait_until)
         assert "Traceback" not in arena.log and "has died" not in arena.log
         for name, (_, _, words) in WRONG.items():

@@ -22,10 +22,9 @@ _CONNECT = 5.0  # s of the wall's clock that the crowd may take to listen
 class PluginNode:
     """Answers every ``pedsim_agents_data`` with what a plugin makes of it, stamped as the data (`agora_pedsim.plugin`).
 
-    Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``. ``crowdsim_agents/begin``
-    ends that, too, and answers once the crowd listens, so that an episode begins with the plugin or not at all. Where the plugin fails,
-    nothing is sent, so that the crowd goes on with its own model, and the log says once what happened. Data that come faster than
-    it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
+    Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``.
+    ``crowdsim_agents/begin`` ends that, too, and answers once the crowd listens: no episode begins without the plugin. Where the plugin fails, nothing is sent, so that the crowd goes on with its own model, and the log says once what happened.
+    Data that come faster than it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
 
     Raises:
         InputError: there is no such plugin.

@@ -12,7 +12,7 @@ import rospy
 from agora_ros.names import is_plugin
 
 from agora.config import build, parse_component, parse_parameters
-from agora.errors import InputError
+from agora.errors import InputError, UnknownNameError
 from agora.share import named_file
 from agora.tasks.periods import Periods
 from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
@@ -146,6 +146,10 @@ class Parameters:
         """
         usual = Periods() if self.synchronous else _FREE_RUNNING
         given = parse_parameters(self.periods, "periods")
+        known = [field.name for field in dataclasses.fields(Periods)]
+        for name in given:
+            if name not in known:
+                raise UnknownNameError("period", name, known)
         try:
             return replace(usual, **build(given, dict[str, float], "periods"))
         except (TypeError, ValueError) as error:
