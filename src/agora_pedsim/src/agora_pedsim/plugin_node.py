@@ -23,8 +23,9 @@ class PluginNode:
     """Answers every ``pedsim_agents_data`` with what a plugin makes of it, stamped as the data (`agora_pedsim.plugin`).
 
     Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``.
-    ``crowdsim_agents/begin`` ends that, too, and answers once the crowd listens: no episode begins without the plugin. Where the plugin fails, nothing is sent, so that the crowd goes on with its own model, and the log says once what happened.
-    Data that come faster than it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
+    ``crowdsim_agents/begin`` ends that, too, and answers once the crowd listens: no episode begins without the plugin. Where the
+    plugin fails, nothing is sent, so that the crowd goes on with its own model, and the log says once what happened. Data that come
+    faster than it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
 
     Raises:
         InputError: there is no such plugin.
