@@ -234,14 +234,16 @@ def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: li
         played = read_all([arena.bags], Unsaid())
         whole = [p.entry for p in played if not p.interrupted]
         assert len(whole) == len(set(whole)) and set(whole) >= {f"task_generator/task/{number - 1}" for number in done[:-1]}
-        cut = [path for path in arena.bags.glob("*.active")]
-        for path in cut[:1]:
-            assert "the bag ends before the episode does" in read_all([path], Unsaid())[0].interrupted
-            assert f"{path.name} was never closed; what is in it can be read: agora bag" in arena.log or path.stat().st_mtime
+        if "recorder went away" in arena.log:
+            (name,) = set(re.findall(r"recorder: (\S+) was never closed", arena.log))
+            assert "the bag ends before the episode does" in read_all([arena.bags / name], Unsaid())[0].interrupted
     names = arenas[1].robots[-1].name
     assert names == ["my_robot", "burger_0", "burger_1"] and "robot 'my robot' is 'my_robot' in ROS" in arenas[1].log
     done = subprocess.run(
-        [sys.executable, "-m", "agora.cli", "bag", str(arenas[1].bags)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", "from agora.cli import main; main()", "bag", str(arenas[1].bags)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0 and "task_generator/task/0/" in done.stdout, done.stderr
 
