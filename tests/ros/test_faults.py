@@ -231,7 +231,7 @@ def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: li
         assert done == list(range(1, len(done) + 1))
         assert [n for n in dict.fromkeys(arena.begun)] == list(range(1, max(arena.begun) + 1))
         assert "Traceback" not in arena.log
-        played = read_all([arena.bags], Unsaid())
+        played = read_all(sorted(arena.bags.glob("*.bag")), Unsaid())
         whole = [p.entry for p in played if not p.interrupted]
         assert len(whole) == len(set(whole)) and set(whole) >= {f"task_generator/task/{number - 1}" for number in done[:-1]}
         if "recorder went away" in arena.log:
@@ -240,7 +240,7 @@ def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: li
     names = arenas[1].robots[-1].name
     assert names == ["my_robot", "burger_0", "burger_1"] and "robot 'my robot' is 'my_robot' in ROS" in arenas[1].log
     done = subprocess.run(
-        [sys.executable, "-c", "from agora.cli import main; main()", "bag", str(arenas[1].bags)],
+        [sys.executable, "-c", "from agora.cli import main; main()", "bag", *map(str, arenas[1].bags.glob("*.bag"))],
         capture_output=True,
         text=True,
         check=False,
