@@ -189,11 +189,13 @@ def test_a_scan_with_the_wrong_number_of_beams_is_refused_in_one_line(graph, nod
     assert node.log.count(f"scan of my robot: expected {ROBOT.lidar.beams} beams, got 90") == 1
 
 
-def test_an_unknown_planner_ends_the_node_with_the_nearest_name(graph, wait_until):
+def test_an_unknown_planner_is_waited_for_with_the_nearest_name(graph, wait_until):
     graph.param("local_planner", "dva")
     node = graph.launch("agora_navigation", "navigation", "navigation_node")
-    wait_until(lambda: not node.running, "the node to end")
-    assert "no planner called 'dva'; did you mean 'dwa'?" in node.log and "Traceback" not in node.log
+    wait_until(lambda: "no planner called 'dva'; did you mean 'dwa'?" in node.log, "a word on the planner")
+    graph.param("local_planner", "dwa")
+    rospy.wait_for_service(graph.name("navigation/begin"), 20)
+    assert node.running and node.log.count("'dva'") == 1 and "Traceback" not in node.log
 
 
 def test_paths_and_costmaps_are_published_where_somebody_listens(graph, node):

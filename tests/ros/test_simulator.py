@@ -303,5 +303,8 @@ def test_ten_robots_share_a_world(graph: Any) -> None:
 )
 def test_a_wrong_parameter_is_one_clear_line_and_no_traceback(graph: Any, wait_until: Any, params: Any, said: str) -> None:
     node = graph.launch("agora_simulators", "simulator", "simulator_node", **params)
-    wait_until(lambda: not node.running, "an end")
-    assert said in node.log and "Traceback" not in node.log and node.process.returncode == 1
+    wait_until(lambda: said in node.log, said)
+    for name in params:
+        rospy.delete_param(graph.name(f"simulator_node/{name}"))
+    rospy.wait_for_service(graph.name("simulator/begin"), 20)
+    assert node.running and node.log.count(said) == 1 and "Traceback" not in node.log

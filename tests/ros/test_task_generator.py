@@ -346,8 +346,20 @@ def test_contestants_of_a_benchmark_take_turns(graph: Any, parts: Parts, start: 
 
 
 def test_names_that_would_be_one_in_ros_are_refused(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
-    models = graph.folder / "models"
-    models.mkdir()
+    jackal = (Path(__file__).parents[2] / "configs" / "robots" / "jackal.yaml").read_text()
+    lines = ["robots:"]
+    for number, name in enumerate(("my robot", "my-robot")):
+        (graph.folder / f"{number}.yaml").write_text(jackal.replace("name: jackal", f"name: {name}"))
+        lines.append(f"- model: {graph.folder / str(number)}.yaml")
+    setup = graph.folder / "robots.yaml"
+    setup.write_text("\n".join(lines))
+    node = start(robot_setup_file=str(setup))
+    words = "robots 'my robot' and 'my-robot' would both be called 'my_robot' in ROS: rename one of the models"
+    wait_until(lambda: words in node.log, words)
+    assert not parts.told and node.running and "Traceback" not in node.log
+
+
+def test_a_wrong_robot_setup_is_said_with_its_line(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
     setup = graph.folder / "robots.yaml"
     setup.write_text("robots:\n- {model: jakal}\n")
     node = start(robot_setup_file=str(setup))

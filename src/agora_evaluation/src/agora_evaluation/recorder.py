@@ -69,7 +69,7 @@ class RecorderNode:
     """Writes bags; see the module."""
 
     def __init__(self) -> None:
-        self.folder = data_folder(str(rospy.get_param("record_data_dir", "auto:")), shared_prefix())
+        self.folder = self._folder()
         self._scans = bool(rospy.get_param("~record_scans", False))
         self._more = [str(topic) for topic in rospy.get_param("~record_topics", [])]
         if rospy.get_param("~record_clock", False):
@@ -90,6 +90,10 @@ class RecorderNode:
         self._left_over()
         rospy.Service("recorder/begin", BeginEpisode, self._begin)
         rospy.loginfo("recorder: bags of episodes go to %s", self.folder)
+
+    @staticmethod
+    def _folder() -> Path:
+        return data_folder(str(rospy.get_param("record_data_dir", "auto:")), shared_prefix())
 
     def _left_over(self) -> None:
         for path in sorted(self.folder.glob("*.bag.active")) if self.folder.is_dir() else ():
@@ -149,6 +153,7 @@ class RecorderNode:
         with self._begun:
             self._end(self._bag)
             episode = request.episode
+            self.folder = self._folder()
             try:
                 check_folder(self.folder)
                 bag = EpisodeBag(self.folder / f"{_file_name(episode)}.bag")

@@ -47,6 +47,7 @@ class CrowdNode:
         self._stage = self._default_stage(str(rospy.get_param("sfm", "")))
         self.crowd, self.robot_names = Crowd(open_start(_empty_map()), self._stage), []
         self._begun, self._paused, self._since, self._behind = False, False, _now(), False
+        self._told, self._over = -1, -1  # ns at which the robots' episode began, and the one before it
         self.feedback = Feedback(self._synchronous)
         self._pedestrians = rospy.Publisher(f"{_NAME}/pedestrians", Pedestrians, queue_size=10, tcp_nodelay=True)
         self._arena, self._people = ArenaTopics(), PeopleTopics()
@@ -109,6 +110,7 @@ class CrowdNode:
         with self._lock:
             self.crowd, self.robot_names = crowd, [robot.name for robot in episode.robots]
             self._begun, self._paused, self._behind = True, False, False
+            self._told, self._over = -1, self._told
             self._since = episode.header.stamp.to_nsec() or _now()
             self.feedback.forget()
             self._people.forget()
@@ -148,7 +150,10 @@ class CrowdNode:
     def _tell_time(self, robots: Any) -> None:
         """The episode began where the robots' stamp says."""
         if robots.header.stamp:
-            self._since = robots.header.stamp.to_nsec() - round(robots.step * self.crowd.engine.dt * 1e9)
+            self._since = self._told = self._beginning_of(robots)
+
+    def _beginning_of(self, robots: Any) -> int:
+        return int(robots.header.stamp.to_nsec() - round(robots.step * self.crowd.engine.dt * 1e9))
 
     def _move(self, robots: Any = None) -> None:
         if robots is not None:
@@ -160,6 +165,8 @@ class CrowdNode:
         with self._lock:
             if self._synchronous or self._paused or not self._begun or list(robots.name) != self.robot_names:
                 return
+            if robots.header.stamp and abs(self._beginning_of(robots) - self._over) < self.crowd.engine.dt * 5e8:
+                return  # said of the episode before, and late
             ahead = robots.step - self.crowd.step_number
             if ahead < 0 and not self._behind:
                 rospy.logwarn("crowd: the simulator is at step %d, the crowd at %d: robots are left alone until it is there",

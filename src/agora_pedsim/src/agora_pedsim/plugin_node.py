@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from typing import Any
 
@@ -11,16 +12,20 @@ from pedsim_msgs.msg import AgentFeedbacks, PedsimAgentsDataframe
 from std_msgs.msg import Empty
 
 from agora.errors import InputError
+from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse
 from agora_pedsim.people_topics import SemanticTopics
 from agora_pedsim.plugin import OverArrays, find_plugin
+
+_CONNECT = 5.0  # s of the wall's clock that the crowd may take to listen
 
 
 class PluginNode:
     """Answers every ``pedsim_agents_data`` with what a plugin makes of it, stamped as the data (`agora_pedsim.plugin`).
 
-    Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``. Where the plugin fails,
-    nothing is sent, so that the crowd goes on with its own model, and the log says once what happened. Data that come faster than
-    it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
+    Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``.
+    ``crowdsim_agents/begin`` ends that, too, and answers once the crowd listens: no episode begins without the plugin. Where the
+    plugin fails, nothing is sent, so that the crowd goes on with its own model, and the log says once what happened. Data that come
+    faster than it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
 
     Raises:
         InputError: there is no such plugin.
@@ -41,7 +46,8 @@ class PluginNode:
         self._publisher = rospy.Publisher(feedback, AgentFeedbacks, queue_size=1, tcp_nodelay=True)
         rospy.Subscriber("reset_start", Empty, self._on_reset_start, queue_size=1)
         rospy.Subscriber("reset_end", Empty, self._on_reset_end, queue_size=1)
-        rospy.Subscriber(data, PedsimAgentsDataframe, self._on_data, queue_size=1, buff_size=2**22, tcp_nodelay=True)
+        self._data = rospy.Subscriber(data, PedsimAgentsDataframe, self._on_data, queue_size=1, buff_size=2**22, tcp_nodelay=True)
+        rospy.Service("crowdsim_agents/begin", BeginEpisode, self._on_begin)
         rospy.loginfo("crowdsim_agents: %s answers %s", text, rospy.resolve_name(data))
 
     def _on_reset_start(self, _: Any) -> None:
@@ -51,6 +57,17 @@ class PluginNode:
 
     def _on_reset_end(self, _: Any) -> None:
         self._resetting = False
+
+    def _on_begin(self, _: Any) -> BeginEpisodeResponse:
+        end = time.monotonic() + _CONNECT
+        while not (self._data.get_num_connections() and self._publisher.get_num_connections()):
+            if time.monotonic() > end or rospy.is_shutdown():
+                message = f"nobody listens to {self._publisher.resolved_name}: is pedsim_simulator running?"
+                rospy.logerr("crowdsim_agents: %s", message)
+                return BeginEpisodeResponse(False, message)
+            rospy.rostime.wallsleep(0.01)
+        self._resetting = False
+        return BeginEpisodeResponse(True, "")
 
     def _on_data(self, data: Any) -> None:
         with self._lock:

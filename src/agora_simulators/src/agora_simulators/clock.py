@@ -24,6 +24,8 @@ class SimulationClock:
 
     def __init__(self, publishes: bool) -> None:
         self._publisher = rospy.Publisher("/clock", Clock, queue_size=10, latch=True, tcp_nodelay=True) if publishes else None
+        self._everybody = rospy.Subscriber("/clock", Clock)  # calls nobody: it counts who publishes
+        self._shared = False
         self._kept = float(rospy.get_param("~clock", 0.0))
         self._now = self._kept
         if self._kept and publishes:
@@ -40,6 +42,7 @@ class SimulationClock:
         self._now = stamp.to_sec()
         if self._publisher is None:
             return
+        self._look_for_others()
         if self._now > self._kept:
             self._kept = self._now + _AHEAD
             try:
@@ -47,3 +50,14 @@ class SimulationClock:
             except OSError as error:
                 rospy.logwarn(f"the roscore does not answer ({error}): the simulation goes on, but start everything anew")
         self._publisher.publish(Clock(stamp))
+
+    def _look_for_others(self) -> None:
+        """Say it where somebody else publishes the time, too, so that it jumps for every node."""
+        shared = self._everybody.get_num_connections() > 1
+        if shared and not self._shared:
+            topic = self._everybody.resolved_name
+            rospy.logerr(
+                f"somebody else publishes {topic}, too, and time jumps back and forth: stop it (rostopic info {topic} says who; "
+                "rosbag play without --clock)"
+            )
+        self._shared = shared

@@ -58,10 +58,12 @@ class SimulatorNode:
     """
 
     def __init__(self) -> None:
-        self._driver = make_driver(str(rospy.get_param("~driver", rospy.get_param("simulator", "native"))))
         self._synchronous = parameter("synchronous", False)
         self._time_scale, self._watchdog = parameter("time_scale", 1.0), parameter("cmd_vel_timeout", 0.5)
+        patience, command_patience = parameter("step_timeout", 10.0), parameter("command_timeout", 1.0)
+        self._driver = make_driver(str(rospy.get_param("~driver", rospy.get_param("simulator", "native"))))
         if self._synchronous and "step" not in self._driver.can:
+            self._driver.close()
             raise InputError(
                 f"synchronous: {self._driver.name} takes no single steps; take simulator:=native or synchronous:=false"
             )
@@ -74,7 +76,6 @@ class SimulatorNode:
         self._episode, self._control = Episode(), 1
         self._paused, self._interrupted, self._due = True, "", 0.0
         self._display = Display(self._driver, self._news)
-        patience, command_patience = parameter("step_timeout", 10.0), parameter("command_timeout", 1.0)
         self._lockstep = LockStep(patience, command_patience, self._news, lambda: self._beginning > 0)
         self._advertise()
 

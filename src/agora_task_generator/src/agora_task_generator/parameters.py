@@ -11,7 +11,7 @@ import rosgraph
 import rospy
 
 from agora.config import build, parse_component, parse_parameters
-from agora.errors import InputError
+from agora.errors import InputError, UnknownNameError
 from agora.share import named_file
 from agora.simulators.arena import crowd_model, names_plugin
 from agora.tasks.periods import Periods
@@ -37,7 +37,7 @@ class Parameters:
         scenario_file, timeout, episodes: over those of the settings where given.
         seed: of every random stream. suite: name or path; its episodes are played instead of task modes.
         synchronous: whether the graph runs in lock step. periods: ``physics=0.05,control=0.1`` over the usual ones.
-        record_data: whether there is a recorder.
+        record_data: whether there is a recorder. record_data_dir: of bags; the recorder reads it, too.
     """
 
     tm_robots: str = "random"
@@ -60,6 +60,7 @@ class Parameters:
     synchronous: bool = False
     periods: str = ""
     record_data: bool = False
+    record_data_dir: str = ""
 
     @staticmethod
     def read() -> tuple[Parameters, dict[str, Any]]:
@@ -145,6 +146,10 @@ class Parameters:
         """
         usual = Periods() if self.synchronous else _FREE_RUNNING
         given = parse_parameters(self.periods, "periods")
+        known = [field.name for field in dataclasses.fields(Periods)]
+        for name in given:
+            if name not in known:
+                raise UnknownNameError("period", name, known)
         try:
             return replace(usual, **build(given, dict[str, float], "periods"))
         except (TypeError, ValueError) as error:

@@ -51,13 +51,17 @@ class Turn:
         turn.names()
         return turn
 
+    def given_names(self) -> list[str]:
+        """The robots' names as their models spell them."""
+        return robot_names([robot.model.name for robot in self.start.robots])
+
     def names(self) -> list[str]:
-        """The robots' names.
+        """The robots' names in ROS.
 
         Raises:
             InputError: two robots would have the same.
         """
-        given = robot_names([robot.model.name for robot in self.start.robots])
+        given = self.given_names()
         names = [ros_name(name) for name in given]
         for k, name in enumerate(names):
             if name in names[:k]:

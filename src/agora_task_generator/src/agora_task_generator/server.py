@@ -20,6 +20,7 @@ from std_srvs.srv import Empty, EmptyResponse, Trigger
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.errors import InputError, PlacementError
+from agora.simulators.arena import names_plugin
 from agora.tasks.settings import Settings
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMap
@@ -31,7 +32,7 @@ from agora_task_generator.reconfigure import Reconfigure
 from agora_task_generator.services import LostError, RefusedError, Service
 from agora_task_generator.tools import Tools
 
-PARTS = ("map_generator", "simulator", "pedsim_simulator", "navigation", "recorder")
+PARTS = ("map_generator", "simulator", "pedsim_simulator", "crowdsim_agents", "navigation", "recorder")
 _TICK = 0.25  # s between two looks at the parts
 _SETTLED = 1.0  # s after a reset from which a simulator without an episode is one that was started anew
 
@@ -58,6 +59,7 @@ class TaskGeneratorServer:
         self._status: EpisodeStatus | None = None
         self._goals: tuple[int, ...] = ()
         self._seen: Any = None
+        self._renamed: dict[str, str] = {}
         self._work: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self.say = Announcements()
         self._begin = {part: Service(f"{part}/begin", BeginEpisode, patience) for part in PARTS[1:]}
@@ -277,7 +279,17 @@ class TaskGeneratorServer:
         """Begin an episode as the next reset; whether everybody has adopted it."""
         self._number, self._interruptions, self._turn = self._number + 1, 0, turn
         self.watch.switch(self._goes_on)
+        self._say_names(turn)
         return self._deliver(turn.message(self._number))
+
+    def _say_names(self, turn: Turn) -> None:
+        """Say which robots have another name in ROS, unless that was said already."""
+        others = {given: name for given, name in zip(turn.given_names(), turn.names(), strict=True) if given != name}
+        for given in others.keys() - self._renamed.keys():
+            rospy.loginfo(
+                f"robot {given!r} is {others[given]!r} in ROS, whose names have no spaces or signs: {others[given]}/cmd_vel"
+            )
+        self._renamed = others
 
     def _repeat(self, reason: str) -> None:
         """Begin the episode under way again, or give it up."""
@@ -305,7 +317,7 @@ class TaskGeneratorServer:
                 return True
             except RefusedError as error:
                 self._interruptions, self._idle = self._interruptions + 1, True
-                self._give_up(episode, str(error))
+                self._give_up(episode, f"{error}; nothing more is played until a parameter is changed or reset_task is called")
                 return False
             except LostError as error:
                 self._interruptions += 1
@@ -322,7 +334,12 @@ class TaskGeneratorServer:
         """The reset of the contract, once."""
         agora = any(robot.navigation == "agora" for robot in episode.robots)
         recorded = bool(rospy.get_param("record_data", False))
-        self._wanted = self._parts - ({"navigation"} if not agora else set()) - ({"recorder"} if not recorded else set())
+        absent = {
+            "navigation": not agora,
+            "recorder": not recorded,
+            "crowdsim_agents": not names_plugin(str(rospy.get_param("sfm", ""))),
+        }
+        self._wanted = self._parts - {part for part, is_absent in absent.items() if is_absent}
         if "simulator" in self._parts:
             self._pause.call()
         self.say.begin()
