@@ -81,15 +81,22 @@ class Node:
     def running(self) -> bool:
         return self.process.poll() is None
 
-    def kill(self, number: int = signal.SIGKILL) -> None:
-        """Send a signal and wait until the process is gone."""
+    def send(self, number: int) -> None:
+        """Send a signal, if the process is there."""
         if self.running:
             os.killpg(self.process.pid, number)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait(10)
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Send a signal and wait until the process is gone."""
+        self.send(number)
+        self.bury()
+
+    def bury(self) -> None:
+        """Wait until a process that was told to end is gone."""
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.kill()
 
 
 @dataclass
@@ -198,7 +205,9 @@ class Graph:
         import rospy
 
         for node in reversed(self.nodes):
-            node.kill(signal.SIGINT)
+            node.send(signal.SIGINT)
+        for node in self.nodes:
+            node.bury()
         for end in self.ends:
             end.shutdown("test is over") if isinstance(end, rospy.Service) else end.unregister()
         if self.namespace and rospy.has_param(self.namespace):
