@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -57,14 +58,10 @@ def _kernels() -> tuple[str, bool]:
 
 def ros_package(name: str) -> str | None:
     """Return the folder of a ROS package; None without one, or without ROS."""
-    try:
-        import rospkg
-    except ImportError:
+    if (rospack := shutil.which("rospack")) is None:
         return None
-    try:
-        return str(rospkg.RosPack().get_path(name))
-    except rospkg.ResourceNotFound:
-        return None
+    found = subprocess.run([rospack, "find", name], capture_output=True, text=True, check=False)
+    return found.stdout.strip() or None
 
 
 def _ros() -> Iterator[str]:
