@@ -34,18 +34,29 @@ demo: $(VENV)/.runtime
 	@rm -rf results/demo
 	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
 
-test: $(VENV)/.test
-	$(BIN)/python -m pytest -m 'not slow' --ignore tests/ros
-	@$(MAKE) --no-print-directory test-ros MARKED="-m 'not slow'"
-
-test-all: $(VENV)/.test
-	$(BIN)/python -m pytest --ignore tests/ros
-	@$(MAKE) --no-print-directory test-ros
+test: MARKED := -m 'not slow'
+test test-all: $(VENV)/.test
+	@$(beside)
 
 ifneq ($(ROS)$(filter true,$(CI)),)
+test test-all: workspace
+
+# Both at once, because the graph's tests mostly wait: what they say follows what the library's say.
+define beside
+mkdir -p build && echo "The ROS tests run beside the library's; until these are over they tell build/ros-tests.log how they stand."; \
+$(BIN)/python -m pytest $(MARKED) --ignore tests/ros & trap "kill $$! 2> /dev/null" INT TERM; \
+$(BIN)/python -m pytest $(MARKED) tests/ros > build/ros-tests.log 2>&1; ros=$$?; \
+wait $$!; library=$$?; echo; echo "The ROS tests:"; cat build/ros-tests.log; \
+[ $$library = 0 ] || echo "The library's tests have failed; see above."; exit $$((library | ros))
+endef
+
 test-ros: $(VENV)/.test workspace
 	$(BIN)/python -m pytest $(MARKED) tests/ros
 else
+define beside
+$(BIN)/python -m pytest $(MARKED) --ignore tests/ros && $(MAKE) --no-print-directory test-ros
+endef
+
 test-ros:
 	@echo "The ROS tests were not run: there is no ROS on this machine, or not all of it (make ros)."
 endif

@@ -81,15 +81,22 @@ class Node:
     def running(self) -> bool:
         return self.process.poll() is None
 
-    def kill(self, number: int = signal.SIGKILL) -> None:
-        """Send a signal and wait until the process is gone."""
+    def send(self, number: int) -> None:
+        """Send a signal, if the process is there."""
         if self.running:
             os.killpg(self.process.pid, number)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait(10)
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Send a signal and wait until the process is gone."""
+        self.send(number)
+        self.bury()
+
+    def bury(self) -> None:
+        """Wait until a process that was told to end is gone."""
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.kill()
 
 
 @dataclass
@@ -198,7 +205,9 @@ class Graph:
         import rospy
 
         for node in reversed(self.nodes):
-            node.kill(signal.SIGINT)
+            node.send(signal.SIGINT)
+        for node in self.nodes:
+            node.bury()
         for end in self.ends:
             end.shutdown("test is over") if isinstance(end, rospy.Service) else end.unregister()
         if self.namespace and rospy.has_param(self.namespace):
@@ -206,7 +215,35 @@ class Graph:
 
 
 @pytest.fixture(scope="session")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
+def kernels() -> None:
+    """What every graph computes with is compiled: in a fresh checkout that takes minutes, which no test is to wait for."""
+    import numpy as np
+
+    from agora.config import build
+    from agora.episode import Conditions
+    from agora.navigation.navigator import Navigator
+    from agora.planners.presets import named_planner
+    from agora.simulators.crowd import Crowd
+    from agora.simulators.native import Native
+    from agora.tasks.suite import Suite
+
+    hall = {"name": "hall", "world": "open", "robots": "random", "obstacles": {"name": "random", "dynamic": [2, 2]}}
+    suite = build({"name": "kernels", "stages": [hall]}, Suite)
+    start, stage = suite.start("hall", 0), suite.stage("hall")
+    simulator, crowd = Native(), Crowd(start, stage)
+    simulator.begin(start, stage, ["robot"], 0.0)
+    navigator = Navigator(start, Conditions.of(stage), named_planner("dwa", "bypass")[1].part)
+    navigator.observed(0.0)
+    navigator.see_scan(0, simulator.readings()[0].ranges, 0.0)
+    simulator.command(navigator.decide(0.0, 0, np.ones(1, np.bool_)).twists, {})
+    simulator.advance()
+    crowd.step()
+    for part in (simulator, crowd.engine):
+        part.close()
+
+
+@pytest.fixture(scope="session")
+def master(tmp_path_factory: pytest.TempPathFactory, kernels: None) -> Iterator[Master]:
     """A roscore on a free port with a home of its own; the test process is a node of it."""
     import rospy
 

@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 FILES = sorted(SOURCE.glob("*/test/*.test"))
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parts[-3]}/{file.stem}")
 def test_rostest(file: Path, tmp_path: Path) -> None:
     env = {

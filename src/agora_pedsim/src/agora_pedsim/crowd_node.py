@@ -54,8 +54,8 @@ class CrowdNode:
         self._services, self._weights = ArenaServices(self), Weights(self)
         rospy.Service(f"{_NAME}/begin", BeginEpisode, self._on_begin)
         rospy.Service(f"{_NAME}/step", StepCrowd, self._on_step)
-        self._robots = rospy.Subscriber("simulator/robots", Robots, self._on_robots, queue_size=1, tcp_nodelay=True)
-        if not self._synchronous:
+        if not self._synchronous:  # in lock step robots come with the call
+            self._robots = rospy.Subscriber("simulator/robots", Robots, self._on_robots, queue_size=1, tcp_nodelay=True)
             rospy.Timer(rospy.Duration(1 / 30), self._on_timer, reset=True)
         gc.freeze()  # what is there now stays: collecting looks at episodes alone
         rospy.loginfo("crowd: ready; waiting for %s", rospy.resolve_name(f"{_NAME}/begin"))
@@ -163,7 +163,7 @@ class CrowdNode:
 
     def _on_robots(self, robots: Any) -> None:
         with self._lock:
-            if self._synchronous or self._paused or not self._begun or list(robots.name) != self.robot_names:
+            if self._paused or not self._begun or list(robots.name) != self.robot_names:
                 return
             if robots.header.stamp and abs(self._beginning_of(robots) - self._over) < self.crowd.engine.dt * 5e8:
                 return  # said of the episode before, and late

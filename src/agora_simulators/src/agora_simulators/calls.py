@@ -10,7 +10,7 @@ from typing import Any
 
 import rospy
 from rospy.core import parse_rosrpc_uri
-from rospy.exceptions import ROSException, TransportException
+from rospy.exceptions import ROSException, TransportException, TransportTerminated
 from rospy.impl.tcpros_base import TCPROSTransport
 
 _SLICE = 0.02  # s between two looks at whether to give up
@@ -70,9 +70,10 @@ class Call(rospy.ServiceProxy):
                     raise CallError(f"{self.resolved_name} was given up: something else was asked for")
                 if time.monotonic() > end:
                     raise CallError(f"{self.resolved_name} did not answer within {self._patience:g} s; look at its node's log")
-            if not self.transport.socket.recv(1, socket.MSG_PEEK):
-                raise CallError(f"{self.resolved_name} is gone; its node ended in the middle of a call")
             return self.transport.receive_once()[0]
+        except TransportTerminated as error:
+            self.drop()
+            raise CallError(f"{self.resolved_name} is gone; its node ended in the middle of a call") from error
         except (rospy.ServiceException, ROSException, TransportException, OSError) as error:
             self.drop()
             raise CallError(f"{self.resolved_name} failed: {error}") from error

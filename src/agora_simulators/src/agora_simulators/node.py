@@ -80,7 +80,8 @@ class SimulatorNode:
         self._advertise()
 
     def _advertise(self) -> None:
-        rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._hear_people, queue_size=1, tcp_nodelay=True)
+        if not self._synchronous:  # in lock step the crowd answers with them
+            rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._hear_people, queue_size=1, tcp_nodelay=True)
         self._display.tell_status(self._episode, self._interrupted)
         for name, kind, handler in (
             ("begin", srv.BeginEpisode, self._begin),
