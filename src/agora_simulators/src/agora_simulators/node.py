@@ -193,6 +193,7 @@ class SimulatorNode:
         """Show what a simulator by which time passes has come to."""
         if self._paused:
             return
+        self._show()
         try:
             moved_on = self._driver.wait(0.05)
         except SimulatorLostError as error:
