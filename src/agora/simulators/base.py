@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 Ability = Literal["step", "pause", "delete", "rgbd", "exact_contacts", "clock"]
 """What a simulator may be able to do: take single physics steps; stand still; take robots and obstacles away again; depth images;
-contacts at the moment of touching; ``clock``: the simulator publishes ``/clock``, and unless it can ``step``, time passes by itself."""
+contacts at the moment of touching; ``clock``: the simulator publishes ``/clock``, and unless it can ``step``, time passes by
+itself."""
 
 
 class SimulatorLostError(AgoraError):

@@ -37,8 +37,9 @@ _PATIENCE, _STANDS = 10.0, 0.2  # s of the wall's clock: for a message that is d
 class Flatland(Foreign):
     """Drives a flatland_server; robots that turn in place and do not move sideways.
 
-    Arena's fork is known by its service ``/step_world``; with its parameter ``/train_mode`` it waits to be stepped. What its laser and its DiffDrive tell otherwise than others do (see
-    `agora.robots.flatland`) is put right here; that it knows no limits of acceleration is not.
+    Arena's fork is known by its service ``/step_world``; with its parameter ``/train_mode`` it waits to be stepped, for lock step.
+    What its laser and its DiffDrive tell otherwise than others do (see `agora.robots.flatland`) is put right here;
+    that it knows no limits of acceleration is not.
     """
 
     name: ClassVar[str] = "flatland"
