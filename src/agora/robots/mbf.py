@@ -101,7 +101,8 @@ def _teb(model: RobotModel, name: str) -> dict[str, Any]:
     return {
         "odom_topic": "odom", "map_frame": f"{name}/odom",
         "max_vel_x": min(model.vx[1], 1.0), "max_vel_x_backwards": max(0.05, min(-model.vx[0], 0.2)), "max_vel_y": model.vy,
-        "max_vel_theta": min(model.omega, 2.0), "acc_lim_x": min(model.ax or _FAST, 2.5), "acc_lim_theta": min(model.alpha or _FAST, 3.2),
+        "max_vel_theta": min(model.omega, 2.0),
+        "acc_lim_x": min(model.ax or _FAST, 2.5), "acc_lim_theta": min(model.alpha or _FAST, 3.2),
         "footprint_model": outline, "min_obstacle_dist": 0.15, "inflation_dist": 0.4, "include_costmap_obstacles": True,
         "enable_homotopy_class_planning": False, "xy_goal_tolerance": 0.2, "yaw_goal_tolerance": 0.3,
     }  # fmt: skip
