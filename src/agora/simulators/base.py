@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 Ability = Literal["step", "pause", "delete", "rgbd", "exact_contacts", "clock"]
 """What a simulator may be able to do: take single physics steps; stand still; take robots and obstacles away again; depth images;
-contacts at the moment of touching; ``clock``: time passes by itself, and the simulator publishes ``/clock``."""
+contacts at the moment of touching; ``clock``: the simulator publishes ``/clock``, and unless it can ``step``, time passes by
+itself."""
 
 
 class SimulatorLostError(AgoraError):
@@ -193,7 +194,11 @@ class Simulator(Protocol):
         """Set the twists (R, 3) that count until the next call; robots whose planner failed end with the reason given."""
 
     def advance(self) -> None:
-        """Take a physics step, where it can ``step``; nothing changes once all is `done`."""
+        """Take a physics step, where it can ``step``; nothing changes once all is `done`.
+
+        Raises:
+            SimulatorLostError: it has gone.
+        """
 
     def wait(self, seconds: float) -> bool:
         """Where time passes by itself (``clock``): wait until the world has moved on, at most so long; whether it has.

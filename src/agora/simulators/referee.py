@@ -46,6 +46,13 @@ class Referee(Native):
         engine = self._batch.engine
         return People(self.step, engine.pedestrians, engine.traits, engine.minds)
 
+    @property
+    def coming(self) -> People:
+        """The pedestrians of the next step."""
+        self._move_pedestrians()
+        engine = self._batch.engine
+        return People(self.step + 1, engine.next_pedestrians, engine.traits, engine.minds)
+
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode."""
         self._told = tuple(robot.model for robot in start.robots)

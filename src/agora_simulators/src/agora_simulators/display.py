@@ -29,8 +29,8 @@ class Display:
 
     def __init__(self, driver: Simulator, news: threading.Condition) -> None:
         self._driver, self._news = driver, news
-        self._has_time = "clock" in driver.can
-        self.clock = SimulationClock(not self._has_time)
+        self._passes = "step" not in driver.can
+        self.clock = SimulationClock("clock" not in driver.can)
         self.topics: dict[str, RobotTopics] = {}
         self.robots = Robots()
         self._shown, self._status = -1, tuple[Any, ...]()
@@ -87,7 +87,7 @@ class Display:
         if frames and self._frames.get_num_connections():
             self._frames.publish(TFMessage(frames))
         for reading in driver.readings():
-            taken = stamp_of(0, driver.dt, driver.began + reading.time) if self._has_time else stamp
+            taken = stamp_of(0, driver.dt, driver.began + reading.time) if self._passes else stamp
             self.topics[driver.names[reading.robot]].show_scan(reading.ranges, reading.lidar, taken)
         for r, contact in driver.contacts():
             where = {"time": contact.time, "x": contact.x, "y": contact.y}

@@ -62,12 +62,12 @@ class SimulatorNode:
         self._time_scale, self._watchdog = parameter("time_scale", 1.0), parameter("cmd_vel_timeout", 0.5)
         patience, command_patience = parameter("step_timeout", 10.0), parameter("command_timeout", 1.0)
         self._driver = make_driver(str(rospy.get_param("~driver", rospy.get_param("simulator", "native"))))
-        if self._synchronous and "step" not in self._driver.can:
+        self._steps = "step" in self._driver.can
+        if self._synchronous and not self._steps:
             self._driver.close()
             raise InputError(
                 f"synchronous: {self._driver.name} takes no single steps; take simulator:=native or synchronous:=false"
             )
-        self._has_time = "clock" in self._driver.can
         self._work: queue.Queue[tuple[Callable[[], Any], Future[Any]]] = queue.Queue()
         self._news, self._beginning = threading.Condition(), 0
         self._said: dict[str, tuple[int, int]] = {}
@@ -126,17 +126,17 @@ class SimulatorNode:
         while not rospy.is_shutdown():
             if self._paused:
                 self._work_for(_IDLE)
-            elif self._has_time:
+            elif not self._steps:
                 self._work_for(0.0)
                 self._follow()
             elif self._synchronous:
                 self._work_for(0.0)
                 if not self._paused:
-                    self._tick_together()
+                    self._tick()
             else:
                 self._work_for(self._due - time.monotonic())
                 if not self._paused and time.monotonic() >= self._due:
-                    self._tick_freely()
+                    self._tick()
         self._driver.close()
         self._lockstep.close()
 
@@ -150,6 +150,13 @@ class SimulatorNode:
             future.set_result(task())
         except Exception as error:  # noqa: BLE001 the thread that asked raises it
             future.set_exception(error)
+
+    def _tick(self) -> None:
+        """Take a physics step."""
+        try:
+            self._tick_together() if self._synchronous else self._tick_freely()
+        except SimulatorLostError as error:
+            self._lose(str(error))
 
     def _tick_freely(self) -> None:
         driver, now = self._driver, time.monotonic()
@@ -189,6 +196,7 @@ class SimulatorNode:
         """Show what a simulator by which time passes has come to."""
         if self._paused:
             return
+        self._show()
         try:
             moved_on = self._driver.wait(0.05)
         except SimulatorLostError as error:
@@ -300,11 +308,11 @@ class SimulatorNode:
         self._paused, self._due = False, time.monotonic()
 
     def _step(self, steps: int) -> Any:
-        if not self._paused or "step" not in self._driver.can:
+        if not self._paused or not self._steps:
             why = "pause the simulator first" if not self._paused else f"{self._driver.name} takes no single steps"
             return srv.StepResponse(False, why, self._display.stamp())
         for _ in range(steps):
-            self._tick_together() if self._synchronous else self._tick_freely()
+            self._tick()
         self._paused = True
         return srv.StepResponse(not self._interrupted, self._interrupted, self._display.stamp())
 

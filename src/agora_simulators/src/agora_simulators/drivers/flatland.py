@@ -7,14 +7,18 @@ needs no new server. Models are files for the server: it must run on this machin
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+import time
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import rospy
 import rosservice
 from agora_ros.conversions import to_pose2d
 from flatland_msgs.srv import DeleteModel, MoveModel, SpawnModel
+from geometry_msgs.msg import Twist
 from std_srvs.srv import Empty
 
 from agora.core.state import Array, Floats
@@ -27,13 +31,15 @@ from agora_simulators.drivers.foreign import WALLS, Foreign
 
 EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nlayers: []\n"
 """A world of Flatland's with nothing in it; the parameter ``world_path`` of flatland_server names a file with it."""
+_PATIENCE, _STANDS = 10.0, 0.2  # s of the wall's clock: for a message that is due; without a tick of a clock that stands
 
 
 class Flatland(Foreign):
     """Drives a flatland_server; robots that turn in place and do not move sideways.
 
-    Arena's fork is known by its service ``/step_world``. What its laser and its DiffDrive tell otherwise than others do (see
-    `agora.robots.flatland`) is put right here; that it knows no limits of acceleration is not.
+    Arena's fork is known by its service ``/step_world``; with its parameter ``/train_mode`` it waits to be stepped, for lock step.
+    What its laser and its DiffDrive tell otherwise than others do (see `agora.robots.flatland`) is put right here;
+    that it knows no limits of acceleration is not.
     """
 
     name: ClassVar[str] = "flatland"
@@ -43,6 +49,11 @@ class Flatland(Foreign):
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
         self._fork = "/step_world" in rosservice.get_service_list()
+        self._stepped = self._fork and bool(rospy.get_param("/train_mode", False))
+        self._step_size = float(rospy.get_param("/step_size", 0.005))
+        if self._stepped:
+            self.can = self.can | {"step"}
+        self._step_world = self._service("/step_world", Empty)
         self._folder = tempfile.TemporaryDirectory(prefix="agora_flatland_")
         self._spawn_model = self._service("spawn_model", SpawnModel)
         self._delete_model = self._service("delete_model", DeleteModel)
@@ -50,12 +61,84 @@ class Flatland(Foreign):
         self._pause, self._resume = self._service("pause", Empty), self._service("resume", Empty)
 
     def pause(self) -> None:
-        """Let time stand."""
-        self._pause()
+        """Let time stand; between two steps it does anyway, and a step of a paused fork is none."""
+        if not self._stepped:
+            self._pause()
 
     def resume(self) -> None:
         """Let time pass again."""
+        if not self._stepped:
+            self._resume()
+
+    def advance(self) -> None:
+        """Take a physics step of a fork that waits for it: first the pedestrians, whom the scan at its end sees."""
+        if not self._stepped:
+            super().advance()
+        with self._noticing():
+            self._show_people(self._referee.coming)
+            self._let_hear()
+            for _ in range(round(self.dt / self._step_size)):
+                self._step_world()
+            self._arrive(self.step + 1)
+            self._judge(self.step + 1)
+
+    def _arrive(self, step: int) -> None:
+        """Wait until the robots have told where they are at a step, and what they see where that is due."""
+        due = self.began + step * self.dt - self._step_size / 2
+
+        def told() -> bool:
+            seen = {number for number, stamp, _ in self._scans if stamp > due}
+            return all(
+                robot.heard > due and (step % round(robot.scan_period / self.dt) > 0 or robot.model.lidar is None or number in seen)
+                for number, robot in enumerate(self._watched)
+            )
+
+        with self._news:
+            if not self._news.wait_for(told, _PATIENCE):
+                self._lost = f"no odometry or no scan within {_PATIENCE:g} s of a step"
+                raise self._give_up()
+
+    def _let_hear(self) -> None:
+        """Return when what was published before has been heard: a service is answered after what was there before it was asked."""
         self._resume()
+
+    def _learn_time(self) -> None:
+        if not self._stepped:
+            super()._learn_time()
+
+    def _set_off(self) -> None:
+        """Step until the fork's own first steps are over and scans are due, which they are at multiples of their period."""
+        if not self._stepped:
+            super()._set_off()
+            return
+        if abs(self.dt / self._step_size - round(self.dt / self._step_size)) > 1e-3:
+            raise InputError(f"flatland: /step_size {self._step_size:g} s does not divide the physics period of {self.dt:g} s")
+        for robot in self._watched:
+            self._wait_for(lambda robot=robot: all(door.get_num_connections() for door in robot.doors), "ears for a robot's topics")
+            robot.doors[0].publish(Twist())
+        self._let_hear()
+        self._step_once()
+        if self._now < (own := min(5.0, 1000 * self._step_size)) + 1.5 * self._step_size:
+            self._wait_for(lambda: self._now > own - self._step_size / 2, "the end of the fork's own first steps")
+            rospy.rostime.wallsleep(_STANDS)
+        period = max((robot.scan_period for robot in self._watched), default=self.dt)
+        while (self._now + self._step_size / 2) % period >= self._step_size:
+            self._step_once()
+        super()._set_off()
+
+    def _step_once(self) -> None:
+        before = self._alive
+        self._step_world()
+        self._wait_for(lambda: self._alive > before, "the clock after a step")
+
+    def _wait_for(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for something that the server does by itself, looking at it 1,000 times a second."""
+        end = time.monotonic() + _PATIENCE
+        while not condition():
+            if time.monotonic() > end:
+                self._lost = f"waited {_PATIENCE:g} s for {what}"
+                raise self._give_up()
+            rospy.rostime.wallsleep(0.001)
 
     def _spawn(self, name: str, text: str, pose: Array) -> None:
         path = Path(self._folder.name) / f"{name}.model.yaml"
@@ -81,6 +164,14 @@ class Flatland(Foreign):
 
     def _remove(self, name: str) -> None:
         self._delete_model(name)
+
+    def _commands(self, topic: str) -> rospy.Publisher:
+        """What tells a robot its twists: with a queue a thread would write them some time after `command`."""
+        if not self._stepped:
+            return super()._commands(topic)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return rospy.Publisher(topic, Twist, tcp_nodelay=True)
 
     def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
         if not self._fork:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -143,13 +144,11 @@ class Foreign(ABC):
         (gzserver 11.1 aborts when a robot with planar_move is deleted).
         """
         self._lost, self._alive = "", time.monotonic()
-        try:
+        with self._noticing():
             self._begin(start, stage, names, since)
-        except CallError as error:
-            self._lost = str(error)
-            raise self._give_up() from error
 
     def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
+        self._learn_time()
         self.pause()
         models = tuple(robot.model for robot in start.robots)
         spelled = [ros_name(name) for name in names]
@@ -172,9 +171,20 @@ class Foreign(ABC):
             with self._news:
                 self._watched[number].pose = np.array(robot.pose, float)
                 self._watched[number].twist = np.zeros(3, np.float32)
-        self._show_people()
+        self._show_people(self._referee.people)
+        self._set_off()
+
+    def _set_off(self) -> None:
+        """Fix the moment at which the episode begins; everything is in its place."""
         with self._news:
             self._scans, self.began = [], max(self._now, 0.0)
+
+    def _learn_time(self) -> None:
+        """Wait for the clock of a simulator that is new here: it tells none while it stands."""
+        if self._now < 0.0:
+            self.resume()
+            with self._news:
+                self._news.wait_for(lambda: self._now >= 0.0, self._patience)
 
     def _forget_robots(self) -> None:
         for robot in self._watched:
@@ -206,10 +216,14 @@ class Foreign(ABC):
         self._show_robot(name, model, pose, scan_period)
         self._watched.append(robot)
         self._shown.add(name)
-        robot.command = rospy.Publisher(self._topic(name, "cmd_vel"), Twist, queue_size=1, tcp_nodelay=True)
+        robot.command = self._commands(self._topic(name, "cmd_vel"))
         hear = rospy.Subscriber(self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), queue_size=1, tcp_nodelay=True)
         look = rospy.Subscriber(self._topic(name, "scan"), LaserScan, lambda m: self._look(number, m), queue_size=4)
         robot.doors = (robot.command, hear, look)
+
+    def _commands(self, topic: str) -> rospy.Publisher:
+        """What tells a robot its twists."""
+        return rospy.Publisher(topic, Twist, queue_size=1, tcp_nodelay=True)
 
     def _tick(self, message: Any) -> None:
         now = message.clock.to_sec()
@@ -230,6 +244,7 @@ class Foreign(ABC):
         ranges = np.asarray(message.ranges, np.float32)
         with self._news:
             self._scans.append((number, message.header.stamp.to_sec(), ranges))
+            self._news.notify_all()
 
     def spawn(self, entity: Entity) -> None:
         """Put an obstacle into the world; robots come with an episode."""
@@ -278,9 +293,8 @@ class Foreign(ABC):
         """Take pedestrians from outside and show them."""
         self._referee.set_pedestrians(people)
 
-    def _show_people(self) -> None:
-        """Show everybody where the referee has them."""
-        people = self._referee.people
+    def _show_people(self, people: People) -> None:
+        """Show everybody where they are."""
         now, traits = people.now, people.traits
         here = {f"pedestrian_{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
         for name in [n for n in self._shown if n.startswith("pedestrian_") and n not in here]:
@@ -312,8 +326,14 @@ class Foreign(ABC):
         Raises:
             SimulatorLostError: the simulator has gone, or was started anew; the next `begin` shows everything again.
         """
-        try:
+        with self._noticing():
             return self._wait(seconds)
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """A service that does not answer means that the simulator is lost."""
+        try:
+            yield
         except CallError as error:
             self._lost = str(error)
             raise self._give_up() from error
@@ -326,7 +346,7 @@ class Foreign(ABC):
         for robot in self._watched:
             for door in robot.doors:
                 door.unregister()
-        self._watched, reason = [], self._lost
+        self._watched, self._now, reason = [], -1.0, self._lost
         return SimulatorLostError(f"{self.name}: {reason}; {self.start_it}")
 
     def _wait(self, seconds: float) -> bool:
@@ -340,12 +360,17 @@ class Foreign(ABC):
             if self._now < due:
                 return False
             reached = int((self._now - self.began + 1e-9) / self.dt)
+        self._judge(reached)
+        self._show_people(self._referee.people)
+        return True
+
+    def _judge(self, reached: int) -> None:
+        """Tell the referee where the robots are at a physics step."""
+        with self._news:
             poses = np.array([robot.pose for robot in self._watched]).reshape(-1, 3)
             twists = np.array([robot.twist for robot in self._watched], np.float32).reshape(-1, 3)
         self._referee.observe(reached, poses, twists)
         self.step = reached
-        self._show_people()
-        return True
 
     def readings(self) -> Sequence[Reading]:
         """The scans that came since the last call; what saw nothing reads the lidar's range."""

@@ -19,6 +19,7 @@ from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import Body
 from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf
+from agora.simulators.base import People
 from agora_msgs.msg import Pedestrians
 from agora_simulators.drivers.foreign import WALLS, Foreign
 
@@ -67,8 +68,7 @@ class Unity(Foreign):
     def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
         self._spawn(name, model_sdf(name, bodies), np.zeros(3))
 
-    def _show_people(self) -> None:
-        people = self._referee.people
+    def _show_people(self, people: People) -> None:
         self._tell_people.publish(to_pedestrians(people.now, people.traits, people.minds, people.step))
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
