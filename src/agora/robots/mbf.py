@@ -20,8 +20,8 @@ def mbf_parameters(model: RobotModel, name: str, controller: str = "dwa", people
 
     Topics are relative to ``<name>``: ``scan``, ``odom``; ``map``, ``people_cloud`` and ``people_grid`` are for remapping. Frames
     are those of the ROS graph, ``map``, ``<name>/odom`` and ``<name>/<base_frame>``. What the model does not say is as
-    Move Base Flex, costmap_2d and the planners have it by default, except for inflation (0.3 m around the robot) and a goal that is reached
-    within 0.2 m and 0.3 rad.
+    Move Base Flex, costmap_2d and the planners have it by default, except for inflation (0.3 m around the robot) and a goal that is
+    reached within 0.2 m and 0.3 rad.
 
     Args:
         model: of a robot that is not a car.
