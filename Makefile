@@ -78,6 +78,7 @@ ros:
 	@docker/install-ros
 	@! test -x $(BIN)/python || $(BIN)/python -c 'import rospy' 2>/dev/null || { echo "$(VENV) cannot see ROS and is made anew"; rm -rf $(VENV); }
 	@$(MAKE) --no-print-directory workspace
+	@$(BIN)/agora warm
 
 workspace: $(VENV)/.runtime
 	@$(BIN)/python -c 'import rospy' || { echo "$(VENV) cannot see ROS: run make ros, which makes it anew"; exit 1; }

@@ -217,29 +217,9 @@ class Graph:
 @pytest.fixture(scope="session")
 def kernels() -> None:
     """What every graph computes with is compiled: in a fresh checkout that takes minutes, which no test is to wait for."""
-    import numpy as np
+    from agora.simulators.warm import warm
 
-    from agora.config import build
-    from agora.episode import Conditions
-    from agora.navigation.navigator import Navigator
-    from agora.planners.presets import named_planner
-    from agora.simulators.crowd import Crowd
-    from agora.simulators.native import Native
-    from agora.tasks.suite import Suite
-
-    hall = {"name": "hall", "world": "open", "robots": "random", "obstacles": {"name": "random", "dynamic": [2, 2]}}
-    suite = build({"name": "kernels", "stages": [hall]}, Suite)
-    start, stage = suite.start("hall", 0), suite.stage("hall")
-    simulator, crowd = Native(), Crowd(start, stage)
-    simulator.begin(start, stage, ["robot"], 0.0)
-    navigator = Navigator(start, Conditions.of(stage), named_planner("dwa", "bypass")[1].part)
-    navigator.observed(0.0)
-    navigator.see_scan(0, simulator.readings()[0].ranges, 0.0)
-    simulator.command(navigator.decide(0.0, 0, np.ones(1, np.bool_)).twists, {})
-    simulator.advance()
-    crowd.step()
-    for part in (simulator, crowd.engine):
-        part.close()
+    warm()
 
 
 @pytest.fixture(scope="session")
