@@ -160,6 +160,7 @@ def test_urdfdom_accepts_the_urdf(model, tmp_path):
     assert f"root Link: {model.base_frame}" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("ign"), reason="libsdformat's checker is in Debian's libsdformat-dev and ignition-tools")
 @pytest.mark.parametrize("model", [load_robot("jackal"), load_robot("f1tenth"), load_robot("go1"), ODD, KITE], ids=lambda m: m.name)
 def test_libsdformat_accepts_the_sdf(model, tmp_path):
