@@ -32,7 +32,7 @@ PLUGIN = """
                 work_data.force[n] += (-agent.twist.linear.y, agent.twist.linear.x, 0.0)
 """
 PARTS = {"recorder": "recorder", "simulator_node": "simulator", "pedsim_simulator": "pedsim_simulator",
-         "crowdsim_agents": "crowdsim_agents", "navigation": "navigation"}  # fmt: skip
+         "crowdsim_agents": "crowdsim_agents", "navigation_node": "navigation"}  # fmt: skip
 """Nodes, and what the task generator calls them."""
 
 
@@ -174,7 +174,7 @@ def stopped(arena: Arena, node: str) -> Any:
 def test_a_planner_that_stops_publishing_leaves_robots_that_stand(free: Arena, wait_until: Any) -> None:
     words = "no cmd_vel for 0.5 s; it stands until there is one. Is its planner running?"
     free.in_the_middle(wait_until)
-    said, go_on = free.log.count(words), stopped(free, "navigation")
+    said, go_on = free.log.count(words), stopped(free, "navigation_node")
     try:
         free.wait(lambda: free.log.count(words) > said, words, wait_until)
         free.wait(lambda: not np.any([m.vx for m in free.robots[-5:]]), "robots that stand", wait_until)

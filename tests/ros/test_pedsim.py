@@ -414,7 +414,7 @@ def test_cloud_grids_and_markers_show_the_pedestrians_where_they_are(graph, node
         cells = np.floor((places - (-7.3, -4.1)) / info.resolution).astype(int)
         assert (values[cells[:, 1], cells[:, 0]] > 50).all() and values.max() <= 100 and (values == 0).mean() > 0.5
     marks = heard["people_markers"].wait_for(lambda m: len(m.markers) > 3, "markers")
-    assert {mark.ns for mark in marks.markers} == {"pedestrians", "headings", "states", "groups", "waypoints"}
+    assert {mark.ns for mark in marks.markers} == {"pedestrians", "headings", "states", "waypoints"}  # there are no groups
     words = [mark.text for mark in marks.markers if mark.ns == "states"]
     assert words == ["Ada\nWalking", "Bob\nWalking", "Cleo\nWalking"]
     body = next(mark for mark in marks.markers if mark.ns == "pedestrians")

@@ -28,13 +28,13 @@ class Northward(Forcemodel):
 """
 
 
+REAL = "AGORA_REAL_PEDSIM"
+
+
 @pytest.fixture
 def real(master):
-    script = os.environ.get("AGORA_REAL_PEDSIM")
-    if not script:
-        pytest.skip("AGORA_REAL_PEDSIM is not set")
     rospy.set_param("/use_sim_time", False)
-    process = subprocess.Popen(["bash", script], env=master.env, start_new_session=True, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(["bash", os.environ[REAL]], env=master.env, start_new_session=True, stdout=subprocess.DEVNULL)
     try:
         rospy.wait_for_message("/pedsim_simulator/pedsim_agents_data", msg.PedsimAgentsDataframe, 60)
         yield
