@@ -34,9 +34,15 @@ def _source(space: Path) -> None:
     os.environ.update(fresh)
 
 
-if importlib.util.find_spec("agora_msgs") is None and (_DEVEL / "setup.bash").exists():
+def _found(package: str) -> bool:
+    """Whether a package can be imported; the folder of the sources, which an editable install shows as a namespace, is none."""
+    spec = importlib.util.find_spec(package)
+    return spec is not None and spec.origin is not None
+
+
+if not _found("agora_msgs") and (_DEVEL / "setup.bash").exists():
     _source(_DEVEL)
-if any(importlib.util.find_spec(name) is None for name in ("rospy", "agora_msgs")):
+if not (_found("rospy") and _found("agora_msgs")):
     if os.environ.get("CI") == "true":
         raise RuntimeError("the ROS tests need rospy and a built workspace: run make ros")
     collect_ignore_glob = ["test_*.py"]
