@@ -15,6 +15,7 @@ FILES = sorted(SOURCE.glob("*/test/*.test"))
 def test_rostest(file: Path, tmp_path: Path) -> None:
     env = {
         **os.environ,
+        "PWD": str(tmp_path),  # where a recorder begins its folder
         "ROS_HOME": str(tmp_path / "home"),
         "ROS_TEST_RESULTS_DIR": str(tmp_path / "results"),
         "ROS_IP": "127.0.0.1",
