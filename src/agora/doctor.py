@@ -72,7 +72,7 @@ def _ros() -> Iterator[str]:
     version = os.environ.get("ROS_DISTRO", "no workspace sourced")
     yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})"
     messages = find_spec("agora_msgs")
-    if messages is None or messages.origin is None:  # a namespace is the folder of the sources
+    if getattr(messages, "origin", None) is None:  # a namespace is the folder of the sources
         yield "the workspace is not sourced: make ros, then source build/ros/devel/setup.bash"
     else:
         yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}"
