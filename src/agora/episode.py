@@ -247,7 +247,8 @@ class Episodes:
         self._batch = Batch(starts, conditions, planner.needs, worlds, **parts, threads=threads, slots=slots)
         self.engine, self.observer, self.starts = self._batch.engine, self._batch.observer, self._batch.starts
         longest = max(s.timeout for s in starts)
-        self._recorder = Recorder(self.engine, math.ceil(longest / conditions.periods.control) + 3)
+        length = math.ceil(longest / conditions.periods.control) + 3
+        self._recorder = Recorder(self.engine, length, getattr(planner, "notes", ()))
         self._pending = list(range(len(starts)))[::-1]
         self._memory: Memory = {}
         self._planning: list[list[float]] = [[] for _ in range(worlds)]
@@ -306,6 +307,7 @@ class Episodes:
         after()
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
+        self._recorder.note(self._memory, active)
         self._batch.command(twists, active, failures)
         for row, reason in failures.items():
             self._failure[row // robots][row % robots] = reason
@@ -349,4 +351,5 @@ class Episodes:
             clipped=int(status.clipped[w, r]),
             failure=self._failure[w].get(r, ""),
             pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if engine.has_behaviours else None,
+            **recorder.noted(w, r, kept),
         )

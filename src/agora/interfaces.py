@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
+import numpy as np
+
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
 from agora.errors import nearest
@@ -169,6 +171,18 @@ class Observation:
 
 Need = Literal["path", "pedestrians", "robots", "scan", "costmap", "semantics"]
 
+NOTES = {"reason": np.int8, "speed_limit": np.float32, "danger": np.float32}
+"""What a `BatchPlanner` can have written into the episode's record at every call, and the types.
+
+It names them in an attribute ``notes``, as it does what it reads in ``needs``: ``notes = frozenset({"reason"})``. Every memory that
+it returns then holds an array (N,) of each, under ``NOTE + name``; they are not given back to it. Who names none pays nothing.
+
+``reason`` is the number of an `agora.core.recording.Reason`: why a robot stands, or does something else than go on along its path
+(no path, blocked, started in contact, the solver did not converge, escaping ...); 0 for none. ``speed_limit`` and ``danger`` are
+those of a `Guidance`, which `agora.planners.guided.Guided` notes.
+"""
+NOTE = "note."
+
 
 class BatchPlanner(Protocol):
     """A local planner for a batch: rows share no state."""
@@ -201,6 +215,7 @@ class Guidance:
         goal: (N, 3) pose at the end of the path.
         speed: (N,) how fast the local planner may be, in its own top speeds: 1 for no change, 0 for standing still.
         danger: (N,) from 0, nobody about, to 1.
+        reason: (N,) int8, numbers of an `agora.core.recording.Reason`: why it is not the path; None for no reason anywhere.
     """
 
     path: Floats
@@ -208,6 +223,7 @@ class Guidance:
     goal: Floats
     speed: Floats
     danger: Floats
+    reason: Array | None = None
 
 
 class InterPlanner(Protocol):

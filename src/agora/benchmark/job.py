@@ -13,6 +13,7 @@ from agora.core.recording import Recording
 from agora.episode import Conditions, Episodes
 from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
+from agora.metrics.notes import main_reason
 from agora.registry import Named, available, load
 from agora.tasks.suite import Suite
 
@@ -89,6 +90,8 @@ def row_of(
         "clipped": recording.clipped,
         "failure": recording.failure,
     }
+    if recording.reason is not None:
+        row["reason"] = main_reason(recording)
     return row | {m.name: m(recording) for m in measures}
 
 

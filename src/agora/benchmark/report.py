@@ -228,7 +228,8 @@ def _failures(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[
         key = row["key"]
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
-        line["reason"] = row.get("failure") or (recordings[key].failure if key in recordings else "")
+        failure = row.get("failure") or (recordings[key].failure if key in recordings else "")
+        line["reason"] = failure or (row.get("reason") or "").replace("_", " ")
         lines.append(line)
     left = f"; {len(failed) - len(lines)} more are in the rows" if len(failed) > len(lines) else ""
     return {"failures": lines, "failures_left": left}

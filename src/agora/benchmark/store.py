@@ -17,7 +17,7 @@ half of the time).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ import numpy as np
 from agora.benchmark import shard
 from agora.core.recording import Contact, ContactKind, Outcome, Recording
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.interfaces import NOTES
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,6 +42,7 @@ PARTS = ("episodes", "timing", "trajectories")
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _TRACKS = ("pose", "twist", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
+_OPTIONAL = {"pedestrian_state": np.int8, **NOTES}
 _LOG = logging.getLogger(__name__)
 
 
@@ -132,7 +134,8 @@ def write_recordings(path: Path, items: Mapping[str, Recording]) -> None:
     """
     import pyarrow as pa
 
-    schema = _recording_schema(any(recording.pedestrian_state is not None for recording in items.values()))
+    given = {name for name in _OPTIONAL if any(getattr(recording, name) is not None for recording in items.values())}
+    schema = _recording_schema(given)
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=schema)
     shard.write(path, table, [f"{name}.list.element" for name in _TRACKS])
 
@@ -155,8 +158,8 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
     return {columns["key"][row].as_py(): _unpack(columns, row, maps) for row in range(table.num_rows)}
 
 
-def _recording_schema(states: bool) -> pyarrow.Schema:
-    """The columns of recordings; that of the social states is there only where somebody has them."""
+def _recording_schema(given: Collection[str]) -> pyarrow.Schema:
+    """The columns of recordings; what only some have is there only where ``given`` names it."""
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -177,7 +180,11 @@ def _recording_schema(states: bool) -> pyarrow.Schema:
             ("pedestrian_radius", single),
             ("pedestrian_id", pa.list_(whole)),
             ("pedestrian_group", pa.list_(whole)),
-            *([("pedestrian_state", pa.list_(pa.int8()))] if states else []),
+            *(
+                (name, pa.list_(pa.int8() if kind is np.int8 else pa.float32()))
+                for name, kind in _OPTIONAL.items()
+                if name in given
+            ),
         ]
     )
 
@@ -209,6 +216,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "pedestrian_id": recording.pedestrian_id,
         "pedestrian_group": recording.pedestrian_group.T.ravel(),
         "pedestrian_state": None if states is None else np.where(present, states, 0).T.astype(np.int8).ravel(),
+        **{name: None if (noted := getattr(recording, name)) is None else noted.astype(kind) for name, kind in NOTES.items()},
     }
 
 
@@ -223,7 +231,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
     if maps is not None and name and name not in maps:
         raise UnknownNameError("map", name, maps)
     samples, slots = len(columns["time"][row]), len(columns["pedestrian_id"][row])
-    states = "pedestrian_state" in columns and columns["pedestrian_state"][row].is_valid
+    given = {name for name in _OPTIONAL if name in columns and columns[name][row].is_valid}
     return Recording(
         time=array("time", np.float64, samples),
         pose=array("pose", np.float64, 3, samples),
@@ -236,7 +244,10 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         pedestrian_radius=array("pedestrian_radius", np.float64, slots),
         pedestrian_id=array("pedestrian_id", np.int32, slots),
         pedestrian_group=array("pedestrian_group", np.int32, slots, samples),
-        pedestrian_state=array("pedestrian_state", np.int32, slots, samples) if states else None,
+        pedestrian_state=array("pedestrian_state", np.int32, slots, samples) if "pedestrian_state" in given else None,
+        reason=array("reason", np.int32, samples - 1) if "reason" in given else None,
+        speed_limit=array("speed_limit", np.float64, samples - 1) if "speed_limit" in given else None,
+        danger=array("danger", np.float64, samples - 1) if "danger" in given else None,
         contacts=tuple(Contact(**{**c, "kind": ContactKind(c["kind"])}) for c in columns["contacts"][row].as_py()),
         outcome=Outcome(columns["outcome"][row].as_py()),
         map=maps[name] if maps is not None and name else None,

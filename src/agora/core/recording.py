@@ -31,6 +31,28 @@ class Outcome(enum.IntEnum):
         return self.name.lower()
 
 
+class Reason(enum.IntEnum):
+    """Why a robot does not just go on along its path, as its planner says; the value is the number in memories and files.
+
+    What a planner notes is `agora.interfaces.NOTES`.
+    """
+
+    NONE = 0
+    NO_PATH = 1
+    BLOCKED = 2
+    START_IN_CONTACT = 3
+    NOT_CONVERGED = 4
+    ESCAPING = 5
+    RETREATING = 6
+    WAITING = 7
+    AVOIDING_GROUP = 8
+
+    @property
+    def label(self) -> str:
+        """The name as it stands in tables: ``no_path``, ``blocked`` ...; empty for none."""
+        return self.name.lower() if self else ""
+
+
 class ContactKind(enum.IntEnum):
     """What a robot touched."""
 
@@ -81,6 +103,9 @@ class Recording:
         planning_time: (C,) wall time of each control call, s; outside the byte-identity promise.
         clipped: how many twists were beyond the limits.
         failure: what the planner raised, if it failed.
+        reason: (T - 1,) numbers of a `Reason` that the planner noted at each of its calls; None where it notes none.
+        speed_limit: (T - 1,) how fast an interplanner let the local planner be, in its top speeds. danger: (T - 1,) from 0 to 1, as
+            an interplanner saw it. None without one.
     """
 
     time: Doubles
@@ -106,3 +131,6 @@ class Recording:
     clipped: int = 0
     failure: str = ""
     pedestrian_state: Ints | None = None
+    reason: Ints | None = None
+    speed_limit: Doubles | None = None
+    danger: Doubles | None = None

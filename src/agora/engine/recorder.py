@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Contact, ContactKind
+from agora.core.state import Array, Bools
+from agora.interfaces import NOTE, NOTES
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
+    from agora.interfaces import Memory
 
 
 @lean_kernel
@@ -59,9 +62,10 @@ class Recorder:
     Args:
         engine: the worlds.
         length: most samples of an episode.
+        notes: what the planner notes (`agora.interfaces.NOTES`).
     """
 
-    def __init__(self, engine: Engine, length: int) -> None:
+    def __init__(self, engine: Engine, length: int, notes: Collection[str] = ()) -> None:
         worlds, robots, slots = engine.layout.worlds, engine.layout.robots, engine.slots
         self._engine = engine
         self.cursor = np.full(worlds, -1, np.int64)
@@ -71,6 +75,7 @@ class Recorder:
         self.present = np.zeros((worlds, length, slots), np.bool_)
         self.group = np.full((worlds, length, slots), -1, np.int32)
         self.states = np.zeros((worlds, length, slots if engine.has_behaviours else 0), np.int8)
+        self._notes = {NOTE + name: np.zeros((worlds, length, robots), NOTES[name]) for name in notes}
         self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
         records = (engine.traits, engine.minds, engine.status)
         samples = (self.robots, self.pedestrians, self.present, self.group, self.states)
@@ -88,6 +93,20 @@ class Recorder:
         self._bound[engine._now](0, engine.layout.worlds)
         for w, r, contact in take_events(engine):
             self._events[w].append((r, contact))
+
+    def note(self, memory: Memory, active: Bools) -> None:
+        """Keep what the planner noted since the last sample, in rows (N,) that are under way."""
+        if not self._notes:
+            return
+        rows = np.flatnonzero(active)
+        worlds, robots = np.divmod(rows, self._engine.layout.robots)
+        for name in self._notes.keys() & memory.keys():
+            self._notes[name][worlds, self.cursor[worlds] - 1, robots] = memory[name][rows]
+
+    def noted(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
+        """What was noted of one robot between these samples, by name."""
+        noted = {name.removeprefix(NOTE): kept[world, samples, robot][:-1] for name, kept in self._notes.items()}
+        return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
         """Contact events of one robot, in time order."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from agora.core.state import Floats
-from agora.interfaces import Guidance, Limits, Memory, Observation
+from agora.interfaces import NOTE, NOTES, Guidance, Limits, Memory, Observation
 from agora.planners import lift
 from agora.registry import Named, Plug
 
@@ -37,6 +37,11 @@ class Guided:
         return frozenset(self.planner.part.needs | self.interplanner.part.needs | {"path"})
 
     @property
+    def notes(self) -> frozenset[str]:
+        """What the interplanner says besides its path, and what the local planner notes."""
+        return frozenset(NOTES)
+
+    @property
     def window(self) -> Any:
         """The local costmap of the local planner."""
         return getattr(self.planner.part, "window", None)
@@ -49,10 +54,13 @@ class Guided:
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return the twists (N, 3) of the local planner, and the memory of both."""
         guidance, own = self.guidance(observation, memory)
-        rest = {name: array for name, array in memory.items() if not name.startswith(_OWN)}
+        rest = {name: array for name, array in lift.unnoted(memory).items() if not name.startswith(_OWN)}
         planner = lift.rows(self.planner.part)
         twists, after = planner.act(guided(observation, guidance, self.planner.part), rest)
-        return twists, after | own
+        reason = np.zeros(len(twists), np.int8) if guidance.reason is None else guidance.reason
+        said = after.get(NOTE + "reason", reason)
+        noted = {"reason": np.where(said == 0, reason, said), "speed_limit": guidance.speed, "danger": guidance.danger}
+        return twists, after | own | {NOTE + name: value.astype(NOTES[name]) for name, value in noted.items()}
 
     def guidance(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return what the interplanner says, and its part of the memory."""

@@ -6,6 +6,7 @@ A row's memory under `Planner` is None or a tuple of arrays; for a batch it is k
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from agora.core.state import Bools, Floats, read_only
 from agora.errors import PlannerError
-from agora.interfaces import BatchPlanner, Memory, Observation, Planner
+from agora.interfaces import NOTE, NOTES, BatchPlanner, Memory, Observation, Planner
 
 _SHARED = frozenset({"scan_angles", "scan_pose"})
 _STARTED = "started"
@@ -47,8 +48,9 @@ def call(
     """
     if hasattr(planner, "plan"):
         return _row_by_row(planner, observation, memory, active)
+    memory, notes = unnoted(memory), getattr(planner, "notes", ())
     try:
-        twists, after = checked(planner.act(observation, memory), len(active))
+        twists, after = checked(planner.act(observation, memory), len(active), notes)
     except Exception:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
         return _batch_by_row(planner, observation, memory, active)
     twists = np.where(active[:, None], twists, np.float32(0.0))
@@ -63,6 +65,11 @@ def reset_memory(memory: Memory, rows: Bools) -> Memory:
     for array in after.values():
         array[rows] = 0
     return after
+
+
+def unnoted(memory: Memory) -> Memory:
+    """Return the memory without what was noted, which a planner is not given back."""
+    return {name: array for name, array in memory.items() if not name.startswith(NOTE)}
 
 
 @dataclass(frozen=True)
@@ -113,11 +120,15 @@ def _take(record: Any, index: Any) -> Any:
     return type(record)(**taken)
 
 
-def checked(answer: Any, count: int) -> tuple[Floats, Memory]:
+def checked(answer: Any, count: int, notes: Collection[str] = ()) -> tuple[Floats, Memory]:
     """Return a batch planner's answer for ``count`` rows as float32 twists and memory.
 
+    Args:
+        answer: what it returned. count: of rows.
+        notes: what it is to note (`agora.interfaces.NOTES`).
+
     Raises:
-        PlannerError: a shape or a type is not as it must be.
+        PlannerError: a shape or a type is not as it must be, or a note is missing.
     """
     twists, memory = answer
     with np.errstate(over="ignore"):
@@ -129,6 +140,9 @@ def checked(answer: Any, count: int) -> tuple[Floats, Memory]:
     for name, array in memory.items():
         if not isinstance(array, np.ndarray) or array.shape[:1] != (count,):
             raise PlannerError(f"memory {name!r} is no array whose first axis is the {count} rows")
+    for name in notes:
+        if getattr(memory.get(NOTE + name), "dtype", None) != NOTES[name]:
+            raise PlannerError(f"memory {NOTE + name!r} is no array of {np.dtype(NOTES[name])}, but notes has {name!r}")
     return twists, memory
 
 
@@ -148,7 +162,7 @@ def _batch_by_row(
         single = slice(row, row + 1)
         try:
             answer = planner.act(batch_of_one(observation, row), {name: array[single] for name, array in memory.items()})
-            twist, kept = checked(answer, 1)
+            twist, kept = checked(answer, 1, getattr(planner, "notes", ()))
             if not np.isfinite(twist).all():
                 raise PlannerError(f"twist {tuple(twist[0].tolist())}")
             for name, array in kept.items():

@@ -62,6 +62,8 @@ def _answers(interplanner: InterPlanner, name: str, seen: Observation, nobody: b
         for what in ("speed", "danger"):
             if not ((getattr(found, what) >= 0.0) & (getattr(found, what) <= 1.0)).all():
                 raise ContractError(f"{name}: step {step}: {what} must be in [0, 1], is {getattr(found, what)}")
+        if found.reason is not None and (found.reason.shape != (rows,) or found.reason.dtype != np.int8):
+            raise ContractError(f"{name}: step {step}: reason must be int8 of shape {(rows,)}, is {found.reason.dtype}")
         if nobody and found.danger.any():
             raise ContractError(f"{name}: step {step}: danger must be 0 with nobody about, is {found.danger}")
         for row in np.flatnonzero(found.path_count):

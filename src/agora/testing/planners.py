@@ -101,7 +101,7 @@ class _Check:
         memory = {name: array.copy() for name, array in memory.items()}
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
-            twists, after = lift.checked(self.planner.act(seen, memory), rows)
+            twists, after = lift.checked(self.planner.act(seen, memory), rows, getattr(self.planner, "notes", ()))
         if not np.isfinite(twists).all():
             row = int(np.flatnonzero(~np.isfinite(twists).all(axis=1))[0])
             raise self.fail(f"{where}: row {row} gets the twist {twists[row].tolist()}")

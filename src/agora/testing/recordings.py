@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agora.core.recording import Contact, ContactKind, Outcome, Recording
+from agora.core.recording import Contact, ContactKind, Outcome, Reason, Recording
 from agora.core.state import Doubles
 from agora.testing.crowds import hall
 from agora.testing.guard import freeze
@@ -62,6 +62,9 @@ def recording(
         shortest_path=4.2,
         map=hall(move, walls=walls),
         planning_time=rng.uniform(1e-3, 2e-3, max(samples - 1, 0)),
+        reason=rng.integers(0, len(Reason), max(samples - 1, 0)).astype(np.int32),
+        speed_limit=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
+        danger=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
     )
     freeze(made)
     return made

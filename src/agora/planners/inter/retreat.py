@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.interfaces import Guidance, Memory, Observation
 from agora.planners.inter.surroundings import ahead, danger, distances, nearest, wall_behind
@@ -79,7 +80,9 @@ class Retreat:
         speed = np.where(stands, 0.0, speed).astype(np.float32)
         path, count = _led(o.path, o.path_count, away, begin, target)
         goal = np.where(away[:, None], target, o.goal)
-        return Guidance(path, count, goal, speed, danger(distance)), {"away": away, "begin": begin, "target": target, "left": left}
+        reason = np.where(stands, np.int8(Reason.WAITING), np.where(away, np.int8(Reason.RETREATING), np.int8(0)))
+        after = {"away": away, "begin": begin, "target": target, "left": left}
+        return Guidance(path, count, goal, speed, danger(distance), reason), after
 
     def _target(self, o: Observation) -> Floats:
         """The temporary goals (N, 3), with the heading that the robot has."""
