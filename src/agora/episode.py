@@ -114,7 +114,8 @@ class Batch:
     ) -> None:
         if not starts:
             raise InputError("there is no episode to run")
-        self.starts, self.conditions, self.needs = list(starts), conditions, frozenset(needs)
+        self.starts, self.conditions = list(starts), conditions
+        self.needs = frozenset(needs) | (frozenset() if window is None else window.needs)
         periods = conditions.periods
         self.engine = Engine(
             Layout.of(starts, worlds, periods.physics),

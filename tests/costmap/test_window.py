@@ -98,7 +98,7 @@ def test_pedestrians_who_are_absent_or_far_or_not_wanted_leave_no_mark(maps):
     here = [[-1.0, 3.4, 0.0]]
     position = [[[-1.0, 3.9], [60.0, 3.4], [-1.0, -40.0]]]
     bare = windows(Window(size=3.0), maps, [0], here, [0.3])[0]
-    for window, present in ((Window(size=3.0), [[False, True, True]]), (Window(size=3.0, pedestrians=False), [[True] * 3])):
+    for window, present in ((Window(size=3.0), [[False, True, True]]), (Window(size=3.0, sources=("map",)), [[True] * 3])):
         np.testing.assert_array_equal(windows(window, maps, [0], here, [0.3], position, present=present)[0], bare)
     assert (windows(Window(size=3.0), maps, [0], here, [0.3], position)[0] != bare).any()
 

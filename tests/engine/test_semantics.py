@@ -85,7 +85,7 @@ def test_layers_cost_the_same_on_the_whole_map_and_on_the_local_window(engine):
     layers = (PersonalSpace(cost=120.0), Semantic("social_state.phone", cost=200.0, radius=0.6))
     place = plane()
     whole = layer_costs(engine, 1, layers, place)
-    window = Window(size=6.0, resolution=place.resolution, pedestrians=False)
+    window = Window(size=6.0, resolution=place.resolution, sources=("map",))
     observer = Observer(engine, frozenset({"costmap"}), 0.1, window=window, layers=layers)
     local = observer.observe().costmap
     column, row = np.round((local.origin[1] - place.origin) / place.resolution).astype(int)

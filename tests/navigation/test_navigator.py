@@ -60,7 +60,7 @@ def played(begun, conditions, planner, control=2):
 
 @pytest.mark.parametrize(
     ("planner", "more"),
-    [("dwa+polite", {}), ("pure_pursuit+shortsighted", {"replan": 0.7, "layers": (PersonalSpace(),)}), ("orca", {"ends": 0})],
+    [("dwa+polite", {}), ("dwa_scan:window={size: 6.0, sources: [map, scan]}", {}), ("pure_pursuit+shortsighted", {"replan": 0.7, "layers": (PersonalSpace(),)}), ("orca", {"ends": 0})],
 )
 def test_robots_driven_through_a_navigator_go_where_they_go_in_episodes(planner, more):
     begun, conditions = two_robots(), Conditions(crowd=Helbing(), **more)
@@ -161,6 +161,30 @@ def test_when_the_clock_jumps_back_memory_is_forgotten_and_it_is_noted():
     assert back.notes == ("the clock jumped back from 50.100 s to 3.000 s: what the planners remember is forgotten",)
     assert len(nav.guidance(0).path) != 21
     assert ready(nav, 3.1).notes == ()
+
+
+def test_a_robot_stops_before_what_is_on_no_map_if_its_costmap_is_made_of_the_scan():
+    """A box 0.6 m ahead that only the lidar sees: the twist before it is shorter, and it is gone once the scan says so."""
+    angle = np.linspace(-math.pi, math.pi, 360, endpoint=False)
+    box = np.where(np.abs(angle) < 0.6, 0.6 / np.cos(angle), 5.0)
+
+    def cost_ahead(nav):
+        cost, origin, cell = nav.local_costmap(0)
+        column, row = ((np.array((0.4 + 0.63 * math.cos(0.7), -0.3 + 0.63 * math.sin(0.7))) - origin) / cell).astype(int)
+        return cost[row - 1 : row + 2, column - 1 : column + 2].max()
+
+    seen = {}
+    for planner in ("dwa", "dwa_scan"):
+        nav = alone(planner)
+        nav.set_goal(0, (6.0, 3.0, 0.3))
+        nav.see_robot(0, (0.4, -0.3, 0.7), (0, 0, 0), 1.0)
+        nav.see_scan(0, box, 1.0)
+        nav.decide(1.0, 10, np.ones(1, bool))
+        seen[planner] = cost_ahead(nav)
+    assert seen == {"dwa": 0, "dwa_scan": 254}
+    nav.forget_obstacles(0)
+    nav.decide(1.1, 11, np.ones(1, bool))
+    assert cost_ahead(nav) == 0
 
 
 def test_more_pedestrians_than_there_is_room_for_are_refused():

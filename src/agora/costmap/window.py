@@ -1,22 +1,25 @@
-"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it."""
+"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it, or what its lidar has seen."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from agora.core.jit import device, kernel
 from agora.core.scalar import HALF, ONE, ZERO
-from agora.core.state import Floats
-from agora.costmap.inflation import NO_INFORMATION, cost_at
+from agora.core.state import Array, Floats
+from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
 from agora.errors import InputError
+from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
 _LANES = 32
 _NEXT = np.uint32(1)
-_UNKNOWN = np.uint8(NO_INFORMATION)
+_NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
+_CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
 
 
 @device
@@ -69,7 +72,8 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
         first: first row.
         last: one after the last.
     """
-    cell, reach, scaling, moving = parameters[0], parameters[1], parameters[2], parameters[3] > ZERO
+    cell, reach, scaling = parameters[0], parameters[1], parameters[2]
+    moving, static = parameters[3] > ZERO, parameters[4] > ZERO
     side = cost.shape[1]
     touch = HALF * cell
     inverse = ONE / cell
@@ -87,7 +91,9 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
         across = np.int32(np.floor(np.float32(columns) / ratio + HALF))
         up = np.int32(np.floor(np.float32(rows) / ratio + HALF))
         from_column, to_column = min(max(-left, 0), side), max(min(side, across - left), 0)
-        for i in range(side):
+        if not static:
+            cost[n] = _NOTHING
+        for i in range(side if static else 0):
             if bottom + i < 0 or bottom + i >= up or from_column >= to_column:
                 cost[n, i, :] = _UNKNOWN
                 continue
@@ -117,29 +123,46 @@ class Window:
 
     Where its resolution is the map's, its cells are the map's and get the costs of `agora.costmap.inflation.inflate`; otherwise the
     distance is interpolated between the map's cells. Pedestrians are marked by the distance of a cell's centre to the disc.
-    Cells outside the map are 255.
+    Cells outside the map are 255; without the source "map" there is no outside.
 
     Attributes:
         size: of a side, m.
         resolution: m per cell.
         inflation_radius: beyond it an obstacle costs nothing, m.
         cost_scaling: how fast the cost decays, 1/m.
-        pedestrians: whether they are marked.
+        sources: of obstacles: "map", the known walls; "people", pedestrians and other robots where they truly are; "scan", what
+            the robot's own lidar has seen (`agora.costmap.obstacles`).
+        obstacle_range: to which a beam of the scan marks obstacles, m.
+        raytrace_range: to which it clears them, m.
+        inf_is_valid: whether a beam that meets nothing clears.
+        footprint: corners of a convex polygon in the robot's frame that stands for the robot, m; its own outline where empty.
+        footprint_padding: by which the footprint's corners move outwards along x and y, m.
     """
 
     size: float = 10.0
     resolution: float = 0.05
     inflation_radius: float = 0.55
     cost_scaling: float = 10.0
-    pedestrians: bool = True
+    sources: tuple[Literal["map", "people", "scan"], ...] = ("map", "people")
+    obstacle_range: float = 2.5
+    raytrace_range: float = 3.0
+    inf_is_valid: bool = True
+    footprint: tuple[tuple[float, float], ...] = ()
+    footprint_padding: float = 0.01
 
     def __post_init__(self) -> None:
-        for name in ("size", "resolution", "inflation_radius", "cost_scaling"):
+        for name in ("size", "resolution", "inflation_radius", "cost_scaling", "obstacle_range", "raytrace_range"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name}: must be positive, is {value}")
         if not 2 <= self.size / self.resolution <= 4096:
             raise InputError(f"size: a window of {self.size} m has not 2 to 4096 cells of {self.resolution} m a side")
+        if not self.sources or not set(self.sources) <= {"map", "people", "scan"}:
+            raise InputError(f"sources: one or more of map, people and scan, got {list(self.sources)}")
+        if not self.footprint_padding >= 0:
+            raise InputError(f"footprint_padding: must not be negative, is {self.footprint_padding}")
+        if len(self.footprint) in (1, 2):
+            raise InputError(f"footprint: at least 3 corners, or none, got {len(self.footprint)}")
 
     @property
     def cells(self) -> int:
@@ -147,6 +170,29 @@ class Window:
         return round(self.size / self.resolution)
 
     @property
+    def needs(self) -> frozenset[str]:
+        """What a robot must know for its window to be filled, beyond what the simulation knows anyway."""
+        return frozenset({"scan"} & set(self.sources))
+
+    @property
     def parameters(self) -> Floats:
         """The fields in the order of `fill`."""
-        return np.array([self.resolution, self.inflation_radius, self.cost_scaling, self.pedestrians], np.float32)
+        sources = ["people" in self.sources, "map" in self.sources]
+        return np.array([self.resolution, self.inflation_radius, self.cost_scaling, *sources], np.float32)
+
+    def corners(self, footprint: Floats, radius: Floats) -> Array:
+        """Return the corners (N, V, 2) of the padded footprints that stand for robots, m; a disc has 16, as costmap_2d gives it.
+
+        Args:
+            footprint: (N, V, 2) of the robots; V = 0 for discs.
+            radius: (N,) m.
+        """
+        if self.footprint:
+            own = np.broadcast_to(np.array(self.footprint, np.float32), (len(radius), len(self.footprint), 2))
+        else:
+            own = footprint if footprint.shape[1] else radius[:, None, None] * _CIRCLE
+        return own + np.float32(self.footprint_padding) * np.sign(own)
+
+    def inscribed(self, radius: float) -> float:
+        """Return the radius of the disc inside a padded footprint, m, from that inside the robot's own."""
+        return (radius_inside(self.footprint) if self.footprint else radius) + self.footprint_padding

@@ -10,8 +10,10 @@ import numpy as np
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import Doubles, Floats, read_only
 from agora.costmap.layers import attributes_of, bind_layers
+from agora.costmap.obstacles import Beams, Seen, put
 from agora.costmap.window import Window, fill
 from agora.engine.semantics import SemanticReader
+from agora.errors import InputError
 from agora.interfaces import Costmap, CostmapLayer, Limits, Observation, SemanticWindow, Tracks
 
 if TYPE_CHECKING:
@@ -113,6 +115,8 @@ class Observer:
         self._scan_angles = np.zeros(0, np.float32) if lidar is None else lidar.angles
         self._scan_pose = np.zeros(3, np.float32) if lidar is None else np.array([lidar.x, lidar.y, lidar.heading], np.float32)
         self._bound = [self._bind(g) for g in (0, 1)]
+        self._window = window
+        self._seen = self._see(window) if window is not None and "scan" in window.sources else None
         self._costmap = None if window is None else self._bind_window(window, layers)
         self._semantics = None if semantics is None else SemanticReader(engine, semantics.attributes, semantics)
 
@@ -143,7 +147,25 @@ class Observer:
             seen = (people.position, people.velocity, reader.heading, reader.evidence, people.present)
             self._layers = bind_layers(layers, *seen, cost, origin, window.resolution)
         self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
+        if (seen := self._seen) is not None:
+            corners = (self._corners[..., 0], self._corners[..., 1])
+            robots = (engine.maps, self._map_index, self._pose, self._inscribed, *corners)
+            self._put = bind(put, window.parameters, *robots, self._beams, seen, cost, origin)
         return Costmap(read_only(cost), read_only(origin), window.resolution)
+
+    def _see(self, window: Window) -> Seen:
+        """Make the memory of what lidars have seen."""
+        lidar = self.lidar
+        if lidar is None:
+            raise InputError("sources: the local costmap is made from the scan, and the robots have no lidar")
+        f = np.float32
+        angles = self._scan_angles.astype(np.float64) + lidar.heading
+        self._beams = Beams(
+            *(np.cos(angles).astype(f), np.sin(angles).astype(f), f(lidar.x), f(lidar.y), f(lidar.range_min), f(lidar.range_max)),
+            *(f(window.obstacle_range), f(window.raytrace_range), np.bool_(window.inf_is_valid)),
+        )
+        self._corners = window.corners(self._footprint, self._radius).copy()
+        return Seen.of(self.rows, window.cells, self.ranges)
 
     def _fill_window(self) -> None:
         people, others = self._pedestrians, self._robots
@@ -153,6 +175,8 @@ class Observer:
             for name in ("position", "radius", "present"):
                 getattr(self._moving, name)[...] = np.concatenate([getattr(people, name), getattr(others, name)], axis=1)
         self._fill(0, self.rows)
+        if self._seen is not None:
+            self._put(0, self.rows)
         if self._layer_reader is not None:
             self._layer_reader.read()
             for put in self._layers:
@@ -162,12 +186,21 @@ class Observer:
         """Say which robot a row is."""
         n = world * self._engine.layout.robots + robot
         self._radius[n] = model.radius
-        if self._costmap is not None:
-            self._inscribed[n] = model.inscribed_radius
         self._footprint[n] = 0
         self._footprint[n, : len(model.footprint)] = np.asarray(model.footprint, np.float32).reshape(-1, 2)
+        if self._window is not None:
+            self._inscribed[n] = self._window.inscribed(model.inscribed_radius)
+        if self._window is not None and self._seen is not None:
+            self._corners[n] = self._window.corners(self._footprint[n : n + 1], self._radius[n : n + 1])[0]
+        self.forget_obstacles(world, robot)
         for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
             mine[n] = its[0]
+
+    def forget_obstacles(self, world: int, robot: int) -> None:
+        """Clear what a row's lidar has put on its costmap."""
+        if self._seen is not None:
+            n = world * self._engine.layout.robots + robot
+            self._seen.begun[n] = self._seen.fresh[n] = self._seen.blind[n] = False
 
     def set_path(self, world: int, robot: int, path: Floats | Doubles) -> None:
         """Give a row its global path (K, 2); (0, 2) for none."""
@@ -189,7 +222,9 @@ class Observer:
 
     def receive_scan(self, world: int, robot: int, ranges: Floats) -> None:
         """Give a row the ranges (B,) of a scan that was taken elsewhere, m; it stays until the next."""
-        self.ranges[world * self._engine.layout.robots + robot] = ranges
+        n = world * self._engine.layout.robots + robot
+        self.ranges[n] = ranges
+        self._scanned(slice(n, n + 1))
 
     def scan(self, worlds: Collection[int] | None = None) -> None:
         """Take a scan now, everywhere or in some worlds; it stays until the next."""
@@ -197,9 +232,19 @@ class Observer:
             return
         status, ranges = self._engine.status, self._engine.scan(self.lidar, worlds)
         kept = self.ranges.reshape(ranges.shape)
-        for part in [slice(None)] if worlds is None else [slice(w, w + 1) for w in worlds]:
+        count = self._engine.layout.robots
+        for part in [slice(0, len(ranges))] if worlds is None else [slice(w, w + 1) for w in worlds]:
             self.lidar.perturb(status.key[part], status.step[part], ranges[part])
             kept[part] = ranges[part]
+            self._scanned(slice(part.start * count, part.stop * count))
+
+    def _scanned(self, rows: slice) -> None:
+        """Note where the robots of some rows are at their new scan, for the obstacle layer."""
+        if self._seen is not None:
+            robots = self._engine.robots
+            for axis, name in enumerate(("x", "y", "heading")):
+                self._seen.pose[rows, axis] = getattr(robots, name).reshape(-1)[rows]
+            self._seen.fresh[rows] = True
 
     def observe(self) -> Observation:
         """Return what every row knows now."""

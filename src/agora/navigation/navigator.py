@@ -87,7 +87,7 @@ class Navigator:
         has_goals: whether the robots are under way to the episode's first goals.
 
     Attributes:
-        names: of the robots. needs: what the planner reads.
+        names: of the robots. needs: what the planner reads, and what its costmap is made of.
     """
 
     def __init__(
@@ -104,10 +104,10 @@ class Navigator:
         self._start, self._planner, self._patience = start, planner, patience
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
-        self.needs: frozenset[str] = frozenset(planner.needs)
         window, semantics = getattr(planner, "window", None), getattr(planner, "semantics", None)
         slots = state.padded(max(room, start.crowd_size))
-        self._batch = Batch([start], conditions, self.needs, 1, window=window, semantics=semantics, slots=slots)
+        self._batch = Batch([start], conditions, planner.needs, 1, window=window, semantics=semantics, slots=slots)
+        self.needs = self._batch.needs
         self._batch.begin(0, 0)
         self._engine, self._observer = self._batch.engine, self._batch.observer
         self._replan = round(conditions.replan / conditions.periods.physics)
@@ -169,7 +169,9 @@ class Navigator:
     @property
     def reads_pedestrians(self) -> bool:
         """Whether it matters where pedestrians are."""
-        return bool({"pedestrians", "costmap", "semantics"} & self.needs or self._batch.conditions.layers)
+        window = getattr(self._planner, "window", None)
+        marked = window is not None and "people" in window.sources
+        return bool(marked or {"pedestrians", "semantics"} & self.needs or self._batch.conditions.layers)
 
     def people(self, count: int) -> People:
         """The pedestrians' records, to write ``count`` of them into.
@@ -203,7 +205,7 @@ class Navigator:
         self._placed[:] = time
 
     def see_scan(self, robot: int, ranges: ArrayLike, time: float) -> None:
-        """Take the ranges (B,) of a scan, m; no return where they are not finite.
+        """Take the ranges (B,) of a scan, m; no return where they are not finite, nearest of all where they are -inf (REP 117).
 
         Raises:
             InputError: there are more or fewer beams than the robot's lidar has, or more than half of them are not numbers.
@@ -217,7 +219,8 @@ class Navigator:
         lost = np.isnan(measured)
         if 2 * int(lost.sum()) > lidar.beams:
             raise InputError(f"scan of {self.names[robot]}: {int(lost.sum())} of {lidar.beams} beams are NaN")
-        self._observer.receive_scan(0, robot, np.where(np.isfinite(measured), measured, np.float32(lidar.range_max)))
+        near = np.where(np.isneginf(measured), np.float32(lidar.range_min), measured)
+        self._observer.receive_scan(0, robot, np.where(np.isfinite(near), near, np.float32(lidar.range_max)))
         self._scanned[robot] = time
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
@@ -259,9 +262,15 @@ class Navigator:
         return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
 
     def forget(self) -> None:
-        """Begin afresh: what planners remember, and how old poses and scans are."""
+        """Begin afresh: what planners remember, what lidars have seen, and how old poses and scans are."""
         self._memory, self._before = {}, {}
+        for robot in range(len(self.names)):
+            self.forget_obstacles(robot)
         self._placed[:], self._scanned[:], self._time, self._planned = _NEVER, _NEVER, _NEVER, 0
+
+    def forget_obstacles(self, robot: int) -> None:
+        """Clear what a robot's lidar has put on its costmap."""
+        self._observer.forget_obstacles(0, robot)
 
     def prepare(self) -> None:
         """Have everything compiled that a decision needs: makes one from where everybody stands, and forgets it.

@@ -23,6 +23,13 @@ _CODES = {"differential": DIFFERENTIAL, "holonomic": HOLONOMIC, "ackermann": ACK
 _UNLIMITED = 1e6
 
 
+def radius_inside(footprint: tuple[tuple[float, float], ...]) -> float:
+    """Return the radius of the largest disc about the base inside a convex polygon, m."""
+    corners = np.array(footprint)
+    edges = np.roll(corners, -1, axis=0) - corners
+    return float((np.abs(edges[:, 0] * corners[:, 1] - edges[:, 1] * corners[:, 0]) / np.hypot(*edges.T)).min())
+
+
 @dataclass(frozen=True)
 class RobotModel:
     """A robot: its outline, how it can move, what it sees. SI units; the base is the origin of the robot's frame.
@@ -123,11 +130,7 @@ class RobotModel:
     @property
     def inscribed_radius(self) -> float:
         """Radius of the largest disc about the base inside the footprint, m."""
-        if not self.footprint:
-            return self.radius
-        corners = np.array(self.footprint)
-        edges = np.roll(corners, -1, axis=0) - corners
-        return float((np.abs(edges[:, 0] * corners[:, 1] - edges[:, 1] * corners[:, 0]) / np.hypot(*edges.T)).min())
+        return radius_inside(self.footprint) if self.footprint else self.radius
 
     @property
     def top_speed(self) -> float:

@@ -176,7 +176,7 @@ def _costmap(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radi
     cost = np.empty((len(pose), cells, cells), np.uint8)
     for n in range(len(pose)):
         discs = [(*place, 0.25) for place in obstacles[n]]
-        if window.pedestrians:
+        if "people" in window.sources:
             discs += [
                 (*place, r) for place, r, here in zip(tracks.position[n], tracks.radius[n], tracks.present[n], strict=True) if here
             ]

@@ -42,7 +42,7 @@ def corners_of(planner, seen, n):
     angle = 2 * math.pi * np.arange(16) / 16
     disc = seen.radius[n] * np.stack((np.cos(angle), np.sin(angle)), -1)
     corners = seen.footprint[n].astype(float) if seen.footprint.shape[1] else np.round(disc, 9)
-    return corners + planner.footprint_padding * np.sign(corners)
+    return corners + planner.window.footprint_padding * np.sign(corners)
 
 
 @pytest.mark.parametrize("use_dwa", [True, False])

@@ -32,7 +32,6 @@ from agora.interfaces import Memory, Observation
 from agora.planners.local.dwa_plan import plan
 from agora.planners.local.dwa_rollout import Parameters, Recall, Scene, Scratch
 
-_CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)]).astype(np.float32)
 _LOCAL = threading.local()
 
 
@@ -40,8 +39,7 @@ _LOCAL = threading.local()
 class Dwa:
     """Sample twists that can be reached in one period, roll them out, score them on the local costmap, drive the best.
 
-    All limits apply together with the robot's own. The footprint is a polygon, for discs
-    one of 16 corners, and its outline must not touch a lethal or unknown cell.
+    All limits apply together with the robot's own. The outline of the window's footprint must not touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap.
@@ -59,7 +57,6 @@ class Dwa:
         forward_point_distance: how far before the centre the nose is, which is drawn to path and goal too, m.
         oscillation_reset_dist, oscillation_reset_angle: how far to move before a forbidden direction is allowed again, m and rad.
         scaling_speed, max_scaling_factor: from this speed on the footprint grows, by this share at top speed, m/s.
-        footprint_padding: by which the footprint's corners move outwards along x and y, m.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
         trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
         prune_plan: whether to cut off what lies behind.
@@ -94,7 +91,6 @@ class Dwa:
     oscillation_reset_angle: float = 0.2
     scaling_speed: float = 0.25
     max_scaling_factor: float = 0.2
-    footprint_padding: float = 0.01
     xy_goal_tolerance: float = 0.1
     yaw_goal_tolerance: float = 0.1
     trans_stopped_vel: float = 0.1
@@ -140,11 +136,10 @@ class Dwa:
         )
 
     def _scene(self, o: Observation) -> Scene:
-        """The arrays that the kernel reads; discs get 16 corners, as costmap_2d gives them."""
+        """The arrays that the kernel reads."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         m = o.limits
-        corners = np.moveaxis(o.footprint, 2, 0) if o.footprint.shape[1] else o.radius[:, None] * _CIRCLE[:, None]
-        corners = corners + np.float32(self.footprint_padding) * np.sign(corners)
+        corners = np.moveaxis(self.window.corners(o.footprint, o.radius), 2, 0)
         return Scene(
             pose=_frozen(o.pose),
             twist=_frozen(o.twist),

@@ -75,8 +75,9 @@ class Port:
         return GetPlanResponse(to_path(points, rospy.Time.now()))
 
     def _clear(self) -> None:
-        """Costmaps are made anew for every decision; what is left to clear is the path."""
+        """Clear what is kept from one decision to the next: what the lidar has seen, and the path."""
         with self._changed:
+            self.navigator.forget_obstacles(self.number)
             if self.navigator.goal(self.number) is not None:
                 self.navigator.replan(self.number)
 

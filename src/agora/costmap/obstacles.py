@@ -1,0 +1,234 @@
+"""The obstacle layer: what the robot's own lidar has seen, in a grid that rolls with the window.
+
+Source: costmap_2d of ROS navigation (obstacle_layer.cpp, costmap_2d.h, noetic-devel 9ad6441), whose parameter names `Window` keeps.
+Of every scan first all beams clear the cells on their way, as far as ``raytrace_range``; then the places that they hit nearer than
+``obstacle_range`` are marked, and stay until a beam passes through. A beam that meets nothing clears where ``inf_is_valid``. The
+cells under the footprint are cleared at every update. Cells that nobody has looked at are free.
+
+Where it differs: a beam that reads ``range_min`` or less says nothing, and of a scan without a beam that says something the whole
+window becomes unknown, in which no planner drives; upstream such beams mark the cell of the sensor, which the footprint clears.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.scalar import HALF, ONE, ZERO, sincos
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.costmap.inflation import FREE, LETHAL, NO_INFORMATION, cost_at
+
+_SEEN, _OUTLINE, _NOTHING = np.uint8(1), np.uint8(2), np.uint8(FREE)
+_UNKNOWN = np.uint8(NO_INFORMATION)
+
+
+class Beams(NamedTuple):
+    """The lidar as the layer takes it, and how far it is trusted.
+
+    Attributes:
+        dx, dy: (B,) directions of the beams in the robot's frame. x, y: of the sensor on the robot, m.
+        range_min, range_max: of a reading, m.
+        obstacle_range, raytrace_range, inf_is_valid: see `agora.costmap.window.Window`.
+    """
+
+    dx: Floats
+    dy: Floats
+    x: np.float32
+    y: np.float32
+    range_min: np.float32
+    range_max: np.float32
+    obstacle_range: np.float32
+    raytrace_range: np.float32
+    inf_is_valid: np.bool_
+
+
+class Seen(NamedTuple):
+    """What N robots have seen.
+
+    Attributes:
+        grid: (N, H, H) uint8: 1 where something stands.
+        corner: (N, 2) column and row of the grid's first cell on the map's lattice.
+        ranges: (N, B) of the last scan, m. pose: (N, 3) of the robots when it was taken.
+        fresh: (N,) whether it is not in the grid yet. begun: (N,) whether the grid holds anything of this episode.
+        blind: (N,) whether no beam of the last scan said anything.
+    """
+
+    grid: Array
+    corner: Ints
+    ranges: Floats
+    pose: Floats
+    fresh: Bools
+    begun: Bools
+    blind: Bools
+
+    @staticmethod
+    def of(rows: int, cells: int, ranges: Floats) -> Seen:
+        """Nothing seen yet, by ``rows`` robots with windows of ``cells`` cells a side; ``ranges`` (N, B) are their scans'."""
+        flags = (np.zeros(rows, np.bool_) for _ in range(3))
+        grid, corner = np.zeros((rows, cells, cells), np.uint8), np.zeros((rows, 2), np.int32)
+        return Seen(grid, corner, ranges, np.zeros((rows, 3), np.float32), *flags)
+
+
+@device
+def walk(grid, value, column, row, to_column, to_row, longest):
+    """Write a value into the cells of a line (Bresenham), at most ``longest`` cells from its first."""
+    across, up = abs(to_column - column), abs(to_row - row)
+    right, above = 1 if to_column >= column else -1, 1 if to_row >= row else -1
+    steep = up > across
+    length, short = max(across, up), min(across, up)
+    away = np.sqrt(np.float32(across * across + up * up))
+    steps = length if away <= longest else np.int32(np.float32(length) * (longest / away))
+    error = length // 2
+    grid[row, column] = value
+    for _ in range(steps):
+        error += short
+        aside = error >= length
+        error = error - length if aside else error
+        column += right if (aside or not steep) else 0
+        row += above if (aside or steep) else 0
+        grid[row, column] = value
+
+
+@device
+def _rolled(grid, right, up):
+    """Move the window over the lattice by whole cells: what stays in it keeps its place on the map, what is new is free."""
+    side = grid.shape[0]
+    for i in range(side):
+        row = i if up >= 0 else side - 1 - i
+        for j in range(side):
+            column = j if right >= 0 else side - 1 - j
+            inside = 0 <= row + up < side and 0 <= column + right < side
+            grid[row, column] = grid[row + up, column + right] if inside else _NOTHING
+
+
+@device
+def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
+    """Put one scan into a grid; say whether any beam said something."""
+    side = np.float32(grid.shape[0])
+    sine, cosine = sincos(heading)
+    u = (x + cosine * beams.x - sine * beams.y - origin_x) * inverse
+    v = (y + sine * beams.x + cosine * beams.y - origin_y) * inverse
+    if not (ZERO <= u < side and ZERO <= v < side):
+        return True
+    column, row = np.int32(u), np.int32(v)
+    far = np.ceil(beams.raytrace_range * inverse)
+    said = False
+    for b in range(ranges.size):
+        length = ranges[b]
+        if not length > beams.range_min:
+            continue
+        said = True
+        if length >= beams.range_max and not beams.inf_is_valid:
+            continue
+        du = (cosine * beams.dx[b] - sine * beams.dy[b]) * length * inverse
+        dv = (sine * beams.dx[b] + cosine * beams.dy[b]) * length * inverse
+        share = ONE  # of the beam inside the window
+        share = min(share, (side - u) / du) if u + du > side else share
+        share = min(share, -u / du) if u + du < ZERO else share
+        share = min(share, (side - v) / dv) if v + dv > side else share
+        share = min(share, -v / dv) if v + dv < ZERO else share
+        end_column = min(max(np.int32(np.floor(u + share * du)), 0), grid.shape[0] - 1)
+        end_row = min(max(np.int32(np.floor(v + share * dv)), 0), grid.shape[0] - 1)
+        walk(grid, _NOTHING, column, row, end_column, end_row, far)
+    for b in range(ranges.size):
+        length = ranges[b]
+        if length > beams.range_min and length < beams.range_max and length < beams.obstacle_range:
+            hit_u = u + (cosine * beams.dx[b] - sine * beams.dy[b]) * length * inverse
+            hit_v = v + (sine * beams.dx[b] + cosine * beams.dy[b]) * length * inverse
+            if ZERO <= hit_u < side and ZERO <= hit_v < side:
+                grid[np.int32(hit_v), np.int32(hit_u)] = _SEEN
+    return said
+
+
+@device
+def _stand(grid, origin_x, origin_y, inverse, corners_x, corners_y, x, y, heading):
+    """Clear the cells under a convex footprint, its outline's too."""
+    side = grid.shape[0]
+    sine, cosine = sincos(heading)
+    low, high = side, -1
+    from_column, from_row = 0, 0
+    for i in range(-1, corners_x.size):
+        a, b = corners_x[i], corners_y[i]
+        column = np.int32(np.floor((x + a * cosine - b * sine - origin_x) * inverse))
+        row = np.int32(np.floor((y + a * sine + b * cosine - origin_y) * inverse))
+        column, row = min(max(column, 0), side - 1), min(max(row, 0), side - 1)
+        if i >= 0:
+            walk(grid, _OUTLINE, from_column, from_row, column, row, np.float32(4 * side))
+        low, high = min(low, row), max(high, row)
+        from_column, from_row = column, row
+    for i in range(low, high + 1):
+        west, east = side, -1
+        for j in range(side):
+            if grid[i, j] == _OUTLINE:
+                west, east = min(west, j), j
+        for j in range(west, east + 1):
+            grid[i, j] = _NOTHING
+
+
+@device
+def _raise(grid, cost, stamp):
+    """Raise a window's costs about everything seen; ``stamp`` holds the costs about one cell."""
+    side, reach = grid.shape[0], stamp.shape[0] // 2
+    for i in range(side):
+        for j in range(side):
+            if grid[i, j] != _SEEN:
+                continue
+            west, east = max(j - reach, 0), min(j + reach + 1, side)
+            for k in range(max(i - reach, 0), min(i + reach + 1, side)):
+                line = cost[k, west:east]
+                mark = stamp[k - i + reach, west - j + reach : east - j + reach]
+                for c in range(line.size):
+                    line[c] = max(line[c], mark[c])
+
+
+@kernel
+def put(parameters, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
+    """Bring what the rows ``first <= n < last`` have seen up to date, and put it on their windows.
+
+    Args:
+        parameters: of the `agora.costmap.window.Window`.
+        maps: `agora.core.state.Maps`, for the lattices' origins.
+        map_index: (N,) map of each row.
+        pose: (N, 3) of the robots now.
+        inscribed: (N,) radius of the disc inside the footprint, m.
+        corners_x: (N, V) of the footprints in the robots' frames, m.
+        corners_y: see there.
+        beams: `Beams`.
+        seen: `Seen`, changed in place.
+        cost: (N, H, H) uint8, raised.
+        origin: (N, 2) lower-left corners, m.
+        first: first row.
+        last: one after the last.
+    """
+    cell, reach, scaling = parameters[0], parameters[1], parameters[2]
+    touch, inverse = HALF * cell, ONE / cell
+    side = cost.shape[1]
+    for n in range(first, last):
+        m = map_index[n]
+        column = np.int32(np.floor((origin[n, 0] - maps.origin_x[m]) * inverse + HALF))
+        row = np.int32(np.floor((origin[n, 1] - maps.origin_y[m]) * inverse + HALF))
+        grid = seen.grid[n]
+        if not seen.begun[n]:
+            grid[:] = _NOTHING
+            seen.begun[n] = True
+        elif column != seen.corner[n, 0] or row != seen.corner[n, 1]:
+            _rolled(grid, column - seen.corner[n, 0], row - seen.corner[n, 1])
+        seen.corner[n, 0], seen.corner[n, 1] = column, row
+        if seen.fresh[n]:
+            x, y, heading = seen.pose[n, 0], seen.pose[n, 1], seen.pose[n, 2]
+            seen.blind[n] = not _look(grid, origin[n, 0], origin[n, 1], inverse, beams, seen.ranges[n], x, y, heading)
+            seen.fresh[n] = False
+        if seen.blind[n]:
+            cost[n] = _UNKNOWN
+            continue
+        _stand(grid, origin[n, 0], origin[n, 1], inverse, corners_x[n], corners_y[n], pose[n, 0], pose[n, 1], pose[n, 2])
+        wide = np.int32(max(reach, inscribed[n]) * inverse)
+        stamp = np.empty((2 * wide + 1, 2 * wide + 1), np.uint8)
+        for i in range(2 * wide + 1):
+            for j in range(2 * wide + 1):
+                dy, dx = np.float32(i - wide), np.float32(j - wide)
+                distance = cell * np.sqrt(dx * dx + dy * dy)
+                stamp[i, j] = np.uint8(np.int32(cost_at(distance, touch, inscribed[n], reach, scaling)))
+        _raise(grid, cost[n], stamp)
