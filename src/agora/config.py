@@ -103,6 +103,15 @@ def parse_component(kind: str, text: str, where: str = "configuration") -> Named
     )
 
 
+def parse_components(kind: str, text: str, where: str = "configuration") -> tuple[Named, ...]:
+    """Build the components of a text with commas between them: ``groups,social_states(weights={phone: 2, queue: 0})``.
+
+    Raises:
+        InputError: as `parse_component`.
+    """
+    return tuple(parse_component(kind, part, where) for part in _split(text))
+
+
 def _split(text: str) -> list[str]:
     """The parts of ``key=value,key=value``; commas inside brackets do not separate."""
     parts, depth, current = [], 0, ""

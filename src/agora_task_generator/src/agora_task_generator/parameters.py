@@ -10,7 +10,7 @@ from typing import Any
 import rosgraph
 import rospy
 
-from agora.config import build, parse_component, parse_parameters
+from agora.config import build, parse_component, parse_components, parse_parameters
 from agora.errors import InputError, UnknownNameError
 from agora.share import named_file
 from agora.simulators.arena import crowd_model, names_plugin
@@ -33,7 +33,7 @@ class Parameters:
         tm_robots, tm_obstacles, tm_modules, map_file, model, robot_setup_file: as Arena 3.0 has them.
         local_planner, inter_planner, global_planner: components by name, with parameters: ``dwa(max_samples=12)``.
         navigation: whose planner drives. sfm: crowd model; the library's where empty, or where it is a plugin's.
-        behaviours: of the pedestrians, separated by commas: ``groups,social_states``.
+        behaviours: of the pedestrians, with commas between them: ``groups,social_states(...)``.
         scenario_file, timeout, episodes: over those of the settings where given.
         seed: of every random stream. suite: name or path; its episodes are played instead of task modes.
         synchronous: whether the graph runs in lock step. periods: ``physics=0.05,control=0.1`` over the usual ones.
@@ -128,8 +128,7 @@ class Parameters:
         }
 
     def _crowd(self) -> Crowd:
-        names = [name for name in self.behaviours.split(",") if name.strip()]
-        behaviours = tuple(parse_component("behaviours", name, "behaviours") for name in names)
+        behaviours = parse_components("behaviours", self.behaviours, "behaviours")
         library = bool(self.sfm) and not names_plugin(self.sfm)
         return Crowd(model=crowd_model(self.sfm) if library else None, behaviours=behaviours)
 
