@@ -17,7 +17,7 @@ class ScenarioSettings:
     """For the modes ``scenario``.
 
     Attributes:
-        file: of the world's folder ``scenarios``, with or without ``.json``.
+        file: of the world's folder ``scenarios``, with or without ``.json``; or a path, which has a slash.
     """
 
     file: str = "default.json"

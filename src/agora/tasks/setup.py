@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from agora.errors import InputError
@@ -111,8 +110,9 @@ class Setup:
             return Named.of("worlds", "open")
         if self.world in available("worlds"):
             return Named.of("worlds", self.world)
-        scenario = (Path(self.settings.scenario.file).stem,) if "scenario" in (self.robots, self.obstacles) else ()
-        return Named("folder", Folder(self.world, scenario))
+        file = self.settings.scenario.file
+        name = file if "/" in file else file.removesuffix(".json")
+        return Named("folder", Folder(self.world, (name,) if "scenario" in (self.robots, self.obstacles) else ()))
 
 
 def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:

@@ -59,7 +59,8 @@ class Folder:
 
     Attributes:
         path: a name of a world that comes with Agora or was imported (`agora map list`), or a folder, with a slash: "./mine".
-        scenarios: names of files in ``scenarios/`` without ``.json``; one after the other, a scenario an episode.
+        scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, with a slash; one after the other, a
+            scenario an episode.
     """
 
     path: str
@@ -72,7 +73,9 @@ class Folder:
             raise ValueError(f"path: {error}") from error
         there = {file.stem for file in (place / "scenarios").glob("*.json")}
         for name in self.scenarios:
-            if name not in there:
+            if "/" in name and not Path(name).is_file():
+                raise ValueError(f"scenarios: there is no file {name}")
+            if "/" not in name and name not in there:
                 raise ValueError(f"scenarios: no scenario of {place.name} called {name!r}; {nearest(name, there)}")
 
     def names(self) -> list[str]:
@@ -89,6 +92,6 @@ class Folder:
         read = _read(place)
         task, file = None, None
         if name in self.scenarios:
-            file = place / "scenarios" / f"{name}.json"
+            file = Path(name) if "/" in name else place / "scenarios" / f"{name}.json"
             task = read_scenario(file)
         return World(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)
