@@ -21,6 +21,8 @@ from sensor_msgs.msg import LaserScan
 
 from agora.datasets.recorded import Unsaid, read_all
 from agora_msgs.msg import Episode, EpisodeStatus, Robots
+from agora_msgs.msg import Map as MapMessage
+from agora_msgs.srv import GetDistanceMap
 
 LAUNCH = Path(__file__).parents[2] / "launch" / "start_arena.launch"
 PLUGIN = """
@@ -162,6 +164,33 @@ def test_an_episode_survives_the_death_of_a_node_in_its_middle(arenas: list[Aren
         lines = [line for line in arena.log.splitlines() if "was interrupted: " in line][said:]
         assert any(f"episode {number} (" in line and PARTS[node] in line and "it is repeated once" in line for line in lines), lines
         assert arena.done.count(number) == 1
+
+
+def test_a_task_generator_that_was_killed_repeats_its_episode_and_goes_on_counting(arenas: list[Arena], wait_until: Any) -> None:
+    killed = []
+    for arena in arenas:
+        number = arena.in_the_middle(wait_until)
+        killed.append((number, list(arena.episodes.messages)[-1]))
+        os.kill(arena.pid("task_generator_server"), signal.SIGKILL)
+    for arena, (number, episode) in zip(arenas, killed, strict=True):
+        arena.wait(lambda a=arena, n=number: n in a.done and a.begun[-1] > n, f"the episode after {number}", wait_until, 90)
+        assert f"started again: episode {number} is repeated" in arena.log
+        again = [message for message in list(arena.episodes.messages) if message.number == number]
+        assert len(again) == 2 and again[0].entry == again[1].entry == episode.entry
+        assert [(r.pose, r.goals) for r in again[0].robots] == [(r.pose, r.goals) for r in again[1].robots]
+        assert arena.done.count(number) == 1
+
+
+def test_a_map_generator_that_was_killed_has_the_map_again_and_no_episode_is_lost(arenas: list[Arena], wait_until: Any) -> None:
+    for arena in arenas:
+        number, maps = arena.in_the_middle(wait_until), arena.graph.hear("map_generator/exact", MapMessage)
+        (before,) = maps.wait(1)
+        os.kill(arena.pid("map_generator"), signal.SIGKILL)
+        after = maps.wait(2, 60)[-1]
+        assert (after.name, after.columns, after.cells) == (before.name, before.columns, before.cells)
+        arena.wait(lambda a=arena, n=number: n in a.done, f"the end of episode {number}", wait_until, 90)
+        assert arena.begun.count(number) == 1
+        assert len(arena.graph.call("distance_map", GetDistanceMap).data) == after.columns * after.rows
 
 
 def stopped(arena: Arena, node: str) -> Any:

@@ -91,7 +91,8 @@ def start(graph: Any, launch_node: Any) -> Any:
 
 def test_a_reset_tells_everybody_in_the_order_of_the_contract(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
     ends, finished = graph.hear("reset_end", Nothing), graph.hear("scenario_finished", Nothing)
-    node = start({"exit_when_finished": True}, tm_obstacles="random", seed=5, episodes=2, record_data=True)
+    leaver = graph.launch("agora_task_generator", "until_finished")
+    start(tm_obstacles="random", seed=5, episodes=2, record_data=True)
     episode = parts.begun(wait_until, 1)
     assert parts.names() == [
         "simulator/pause", "map_generator/set_map", "simulator/begin", "pedsim_simulator/begin", "navigation/begin",
@@ -112,7 +113,7 @@ def test_a_reset_tells_everybody_in_the_order_of_the_contract(graph: Any, parts:
         assert identical(from_episode(parts.begun(wait_until, k + 1))[0], made.start(k))
         parts.say(done=True)
     finished.wait(1)
-    wait_until(lambda: not node.running, "the node to leave")
+    wait_until(lambda: not leaver.running, "the node to leave that roslaunch requires")
     assert [message.data for message in parts.resets.messages] == [1, 2]
 
 

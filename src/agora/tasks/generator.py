@@ -16,6 +16,7 @@ from agora.registry import Named
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.module import Plan
+from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.modules.staged import Staged
 from agora.tasks.periods import Periods
 from agora.tasks.robots.guided import Guided
@@ -169,6 +170,19 @@ class TaskGenerator:
     def previous_stage(self) -> int:
         """Go back to the previous stage of the curriculum; return the number of the stage."""
         return self.next_stage(-1)
+
+    def new_map(self, generator: Named | None = None, maps: int = 1) -> None:
+        """Let the episodes from the next one on be in other maps of the module ``dynamic_map``, by ``generator`` where one is given.
+
+        Raises:
+            InputError: there is no such module.
+        """
+        module = next((m for m in self._stage.modules if isinstance(m.part, DynamicMap)), None)
+        if module is None:
+            raise InputError("maps are new only with the module 'dynamic_map': map_file must be dynamic_map")
+        moved = replace(module.part, generator=generator or module.part.generator, ahead=module.part.ahead + maps)
+        others = [m for m in self.setup.modules if m not in ("dynamic_map", module, module.part)]
+        self._adopt(replace(self.setup, modules=(*others, Named(module.name, moved))))
 
     @property
     def stage_number(self) -> tuple[int, bool]:

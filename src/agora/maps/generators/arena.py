@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agora.config import build, build_component
+from agora.config import build, build_component, parse_component, parse_parameters
 from agora.errors import InputError, UnknownNameError, nearest
-from agora.registry import Named
+from agora.registry import Named, available
 
 
 @dataclass(frozen=True)
@@ -165,3 +165,18 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
     if name == "rosnav_indoor":
         parameters["room"] = [2 * parameters["corridor_radius"]] * 2
     return build_component("map_generators", parameters, where)
+
+
+def parse_generator(text: str, where: str = "algorithm") -> Named:
+    """Return the map generator of a text, in Agora's words or Arena's: ``canteen(width=20)``, ``rosnav(map_type=outdoor)``.
+
+    Raises:
+        InputError: no such generator, or a parameter that it does not have or refuses.
+    """
+    name, _, rest = text.strip().partition("(")
+    if name.strip() in available("map_generators"):
+        return parse_component("map_generators", text, where)
+    try:
+        return from_arena({"algorithm": name, "algorithm_config": parse_parameters(rest.removesuffix(")"), where)}, where)
+    except UnknownNameError as error:
+        raise UnknownNameError("map generator", name.strip(), available("map_generators")) from error

@@ -24,21 +24,24 @@ _MOST = 1_000_000
 class DynamicMap(Module):
     """Arena's ``dynamic_map``: every few episodes take place in a newly generated map, whatever world the stage names.
 
-    Map n depends on the generator, the seed and n alone.
+    Map n depends on the generator, the seed and n alone; episodes e to e + k - 1 share map e / k + ``ahead``.
 
     Attributes:
         generator: map generator; ``file`` says where not given.
         file: Arena's ``map_generator.yaml``: a name in ``configs/map_generator`` or a path, which has a slash.
         episode_per_map: episodes that share a map; as the file says, where 0.
+        ahead: maps that are passed over: what asking for a new one adds to.
     """
 
     generator: Annotated[Named, Plug("map_generators")] | None = None
     file: str = "default"
     episode_per_map: int = 0
+    ahead: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.episode_per_map <= _MOST:
-            raise ValueError(f"episode_per_map must be in [0, {_MOST}], got {self.episode_per_map}")
+        for name in ("episode_per_map", "ahead"):
+            if not 0 <= getattr(self, name) <= _MOST:
+                raise ValueError(f"{name} must be in [0, {_MOST}], got {getattr(self, name)}")
         try:
             self.resolved()
         except InputError as error:
@@ -68,7 +71,7 @@ class DynamicMap(Module):
     def before_reset(self, plan: Plan) -> Plan:
         """Return the plan in the generated world."""
         generator, episodes = self.resolved()
-        number = plan.episode // episodes
+        number = plan.episode // episodes + self.ahead
         world = Named("dynamic_map", _One(Generated(generator, number + 1, plan.seed), number))
         return replace(plan, stage=replace(plan.stage, world=world))
 

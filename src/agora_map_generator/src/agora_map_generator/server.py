@@ -1,8 +1,8 @@
 """The map generator's node: the map of the present for everybody, new maps on request, world folders on disk.
 
-The map is the one that was set last: by the task generator at a reset, by a request, or, before either, that of ``map_file``. A
-node that is started again takes it from the latched episode. Whoever comes late gets everything, since all topics are latched;
-nothing here depends on a clock but the stamps.
+The map is the one that was set last: by the task generator at a reset, by a request where nobody plays episodes, or, before either,
+that of ``map_file``. A node that is started again takes it from the latched episode. Whoever comes late gets everything, since all
+topics are latched; nothing here depends on a clock but the stamps.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from nav_msgs.msg import MapMetaData, OccupancyGrid
 from nav_msgs.srv import GetMap, GetMapResponse
 from std_msgs.msg import String
 
-from agora.config import parse_component, parse_parameters
-from agora.errors import InputError, UnknownNameError
-from agora.maps.generators.arena import from_arena
+from agora.errors import InputError
+from agora.maps.generators.arena import parse_generator
 from agora.maps.place import Place
 from agora.maps.save import whole, write_world
-from agora.registry import Named, available
+from agora.registry import Named
 from agora.seeds import Stream
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.settings import Settings
@@ -46,6 +45,7 @@ class MapGenerator:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._place: Place | None = None
+        self._played = False
         self._number, self._seed = 0, int(rospy.get_param("seed", 0) or 0)
         self._config = str(rospy.get_param("~config", "")) or "default"
         self._grid = rospy.Publisher("map", OccupancyGrid, queue_size=1, latch=True)
@@ -107,6 +107,7 @@ class MapGenerator:
         return SetMapResponse(True, "")
 
     def _on_episode(self, episode: Any) -> None:
+        self._played = True
         try:
             start, _ = from_episode(episode)
         except InputError as error:
@@ -115,6 +116,8 @@ class MapGenerator:
         self._adopt(Place(start.map, (*start.furniture, *(t.furniture for t in start.things if t.kind == "static"))))
 
     def _on_request(self, message: Any) -> None:
+        if self._played:  # the task generator hears it too, and begins an episode on another map
+            return
         try:
             generator = self._generator(message.data)
             self._number += 1
@@ -153,19 +156,8 @@ class MapGenerator:
         return DynamicMap(file=self._config).resolved()[0]
 
     def _generator(self, text: str) -> Named:
-        """The generator of a name of the library's or of Arena's, with parameters; the configured one where empty."""
-        text = text.strip()
-        name = text.partition("(")[0].strip()
-        if not text:
-            return self._configured()
-        if name in available("map_generators"):
-            return parse_component("map_generators", text, "algorithm")
-        try:
-            return from_arena(
-                {"algorithm": name, "algorithm_config": parse_parameters(text[len(name) :].strip("() "), "algorithm")}
-            )
-        except UnknownNameError as error:
-            raise UnknownNameError("map generator", name, available("map_generators")) from error
+        """The generator of a text; the configured one where empty."""
+        return parse_generator(text) if text.strip() else self._configured()
 
     @staticmethod
     def _generated(generator: Named, seed: int, number: int) -> World:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from agora_ros.conversions import to_episode
@@ -12,6 +12,7 @@ from agora_ros.names import ros_name
 from agora.config import parse_component
 from agora.core.state import Array
 from agora.errors import InputError
+from agora.maps.generators.arena import parse_generator
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.module import Plan
 from agora.tasks.modules.benchmark import Benchmark
@@ -101,6 +102,12 @@ class Playlist(Protocol):
             InputError: something that does not exist or fit; nothing has changed then.
         """
 
+    def memory(self) -> dict[str, Any]:
+        """Where it stands, in plain values, for `recall` of a node that was started again."""
+
+    def recall(self, memory: dict[str, Any], again: bool) -> None:
+        """Go on from there, with the episode that was played last where that is to be played again; nothing of another playlist."""
+
 
 class TaskModes:
     """Episodes of Arena's task modes.
@@ -118,6 +125,7 @@ class TaskModes:
         modes = dict(self._modes)
         named = {f"tm_{kind}": modes.pop(kind) for kind in ("robots", "obstacles", "modules")}
         self.generator = TaskGenerator(settings, **named, **modes, periods=parameters.how_often(), seed=parameters.seed)
+        self._maps, self._algorithm = 0, ""
 
     @property
     def finished(self) -> bool:
@@ -132,12 +140,40 @@ class TaskModes:
             changed["settings"] = settings
         if changed:
             self.generator.switch(**changed)
+        if changed.keys() & {"modules", "world"}:
+            self._maps, self._algorithm = 0, ""
         self._robots, self._modes = robots, modes
 
     def next(self) -> Turn:
         """See `Playlist.next`."""
         plan = self.generator.next_plan()
         return Turn.of(plan, self._contestants(plan))
+
+    def new_map(self, algorithm: str, maps: int = 1) -> None:
+        """Take other maps from the next episode on, by another generator where one is named.
+
+        Raises:
+            InputError: there is no such generator, or episodes are not on generated maps.
+        """
+        self.generator.new_map(parse_generator(algorithm, "request_new_map") if algorithm.strip() else None, maps)
+        self._maps, self._algorithm = self._maps + maps, algorithm or self._algorithm
+
+    def memory(self) -> dict[str, Any]:
+        """See `Playlist.memory`."""
+        guided = self.generator.stage.robots.name == "guided"
+        waypoints = [list(map(float, pose)) for pose in self.generator.waypoints] if guided else []
+        return {"played": self.generator.episode, "maps": self._maps, "algorithm": self._algorithm, "waypoints": waypoints}
+
+    def recall(self, memory: dict[str, Any], again: bool) -> None:
+        """See `Playlist.recall`."""
+        if "waypoints" not in memory:
+            return
+        self.generator.episode = memory["played"] - again
+        if memory["maps"]:
+            self.new_map(memory["algorithm"], memory["maps"])
+        if memory["waypoints"]:
+            for x, y, heading in memory["waypoints"][len(self.generator.waypoints) :]:
+                self.generator.append_waypoint((x, y, heading))
 
     @property
     def goes_on(self) -> bool:
@@ -205,6 +241,15 @@ class SuiteEntries:
         """See `Playlist.next`."""
         self._played += 1
         return self.entry(*self._entries[self._played - 1])
+
+    def memory(self) -> dict[str, Any]:
+        """See `Playlist.memory`."""
+        return {"suite": self._suite.name, "played": self._played}
+
+    def recall(self, memory: dict[str, Any], again: bool) -> None:
+        """See `Playlist.recall`."""
+        if memory.get("suite") == self._suite.name:
+            self._played = memory["played"] - again
 
     def entry(self, stage: str, episode: int) -> Turn:
         """One of its episodes.

@@ -34,6 +34,7 @@ from agora_task_generator.tools import Tools
 
 PARTS = ("map_generator", "simulator", "pedsim_simulator", "crowdsim_agents", "navigation", "recorder")
 _TICK = 0.25  # s between two looks at the parts
+_GLANCE = 0.02  # s between two looks for the status of a simulator that plays already
 _SETTLED = 1.0  # s after a reset from which a simulator without an episode is one that was started anew
 
 
@@ -41,7 +42,8 @@ class TaskGeneratorServer:
     """The node ``task_generator_server``.
 
     Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (whom it tells of episodes), ``manual`` (begin
-    nothing before `PlayEpisode`), ``exit_when_finished``, ``patience`` (s to wait for an answer), and Arena's (`Reconfigure`).
+    nothing before `PlayEpisode`), ``patience`` (s to wait for an answer), and Arena's (`Reconfigure`). In ``progress`` it keeps where
+    it stands: a node that was killed and started again repeats the episode that was under way and goes on from there.
 
     Attributes:
         playlist: what is played, None as long as the parameters make nothing that can be.
@@ -54,12 +56,14 @@ class TaskGeneratorServer:
         self.episode: Episode | None = None
         self._number, self._interruptions, self._begun = 0, 0, 0.0
         self._manual, self._idle = bool(rospy.get_param("~manual", False)), False
-        self._exit, patience = rospy.get_param("~exit_when_finished", False), float(rospy.get_param("~patience", 120.0))
+        patience = float(rospy.get_param("~patience", 120.0))
         self._parts = set(rospy.get_param("~parts", PARTS))
         self._status: EpisodeStatus | None = None
         self._goals: tuple[int, ...] = ()
         self._seen: Any = None
         self._renamed: dict[str, str] = {}
+        self._asked: list[Any] = []
+        self._memory: tuple[dict[str, Any], bool] | None = None
         self._work: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self.say = Announcements()
         self._begin = {part: Service(f"{part}/begin", BeginEpisode, patience) for part in PARTS[1:]}
@@ -78,6 +82,7 @@ class TaskGeneratorServer:
         rospy.spin()
 
     def _run(self) -> None:
+        self._recall()
         while not rospy.is_shutdown():
             try:
                 work = self._work.get(timeout=_TICK)
@@ -90,14 +95,42 @@ class TaskGeneratorServer:
             except rospy.ROSInterruptException:
                 return
 
+    def _recall(self) -> None:
+        """Go on where a node stood that was killed."""
+        progress = rospy.get_param("~progress", "")
+        if not progress:
+            return
+        end = time.monotonic() + _SETTLED
+        while self._status is None and time.monotonic() < end and not rospy.is_shutdown():
+            rospy.rostime.wallsleep(_GLANCE)
+        number, status = progress["number"], self._status
+        again = status is None or status.number != number or not status.done or status.interrupted
+        self._number = number - again
+        rospy.logwarn(f"started again: episode {number} {'is repeated' if again else 'had ended, the next follows'}")
+        self._memory = (progress["playlist"], again) if progress["playlist"] else None
+        self._manual = bool(progress["asked"])
+        if again and self._manual:
+            self.later(lambda: self._play(*progress["asked"], PlayEpisodeResponse()))
+
     def later(self, work: Callable[[], None] | None) -> None:
         """Let the thread that resets do something, or look after the episode."""
         self._work.put(work)
 
     def reset(self) -> None:
         """Leave the episode under way and begin the next."""
-        self._idle = False
+        self._idle, self._asked = False, []
         self._next()
+
+    def request_new_map(self, algorithm: str) -> None:
+        """Begin the next episode on a new map, by another generator where one is named.
+
+        Raises:
+            InputError: there is no such generator, or episodes are not on generated maps.
+        """
+        if not isinstance(self.playlist, TaskModes) or self._asked:
+            raise InputError("a suite is played")
+        self.playlist.new_map(algorithm)
+        self.reset()
 
     def carry_on(self, poses: dict[int, Array]) -> None:
         """Let the episode go on with new goals for the robots, guided ones from ``poses``; everybody else stays.
@@ -134,7 +167,7 @@ class TaskGeneratorServer:
 
     def _on_play(self, request: Any) -> PlayEpisodeResponse:
         answer = PlayEpisodeResponse()
-        self._do(lambda: self._play(request, answer))
+        self._do(lambda: self._play(request.suite, request.stage, request.episode, answer))
         return answer
 
     def _do(self, work: Callable[[], None]) -> None:
@@ -151,14 +184,15 @@ class TaskGeneratorServer:
         while not done.wait(1.0) and not rospy.is_shutdown():
             continue
 
-    def _play(self, request: Any, answer: PlayEpisodeResponse) -> None:
+    def _play(self, suite: str, stage: str, episode: int, answer: PlayEpisodeResponse) -> None:
         self._manual = True
         try:
             parameters, _ = Parameters.read()
-            turn = SuiteEntries(parameters, request.suite).entry(request.stage, request.episode)
+            turn = SuiteEntries(parameters, suite).entry(stage, episode)
         except InputError as error:
             answer.message = str(error)
             return
+        self._asked = [suite, stage, episode]
         answer.success = self._begin_turn(turn)
         answer.number, answer.robots = self._number, turn.names()
         answer.message = "" if answer.success else "given up: see the log of task_generator_server"
@@ -229,6 +263,8 @@ class TaskGeneratorServer:
         try:
             if self.playlist is None:
                 self.playlist = SuiteEntries(parameters, parameters.suite) if parameters.suite else TaskModes(parameters, settings)
+                if self._memory is not None:
+                    self.playlist.recall(*self._memory)
             else:
                 self.playlist.adopt(parameters, settings)
         except InputError as error:
@@ -270,14 +306,15 @@ class TaskGeneratorServer:
         self._idle = True
         rospy.loginfo(f"all episodes are played, {self._number} resets in all")
         self.say.finished()
+        rospy.set_param("~progress", "")
         if "simulator" in self._parts:
             self._pause.call()
-        if self._exit:
-            rospy.signal_shutdown("all episodes are played")
 
     def _begin_turn(self, turn: Turn) -> bool:
         """Begin an episode as the next reset; whether everybody has adopted it."""
         self._number, self._interruptions, self._turn = self._number + 1, 0, turn
+        memory = {} if self.playlist is None else self.playlist.memory()
+        rospy.set_param("~progress", {"number": self._number, "asked": self._asked, "playlist": memory})
         self.watch.switch(self._goes_on)
         self._say_names(turn)
         return self._deliver(turn.message(self._number))

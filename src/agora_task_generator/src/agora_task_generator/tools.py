@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rospy
 from agora_ros.conversions import from_pose, to_pose2d
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 
 from agora.core.state import Array
 from agora.errors import InputError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Tools:
-    """Arena's modules ``rviz_ui`` and ``staged`` at work; what is asked is done between resets, in the server's thread.
+    """Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at work; what is asked is done between resets, in the server's thread.
 
     Args:
         server: whose episodes they are.
@@ -36,6 +36,7 @@ class Tools:
         for topic in ("goalpose", "move_base_simple/goal"):
             self._listen(topic, PoseStamped, lambda m: self._on_pose(m, m.pose, self._everybody_to))
         self._listen("clicked_point", PointStamped, lambda _: server.later(server.reset))
+        self._listen("request_new_map", String, lambda m: server.later(lambda: self._new_map(m.data)))
         self._listen("next_stage", Bool, lambda m: m.data and server.later(lambda: self._stage(1)))
         self._listen("previous_stage", Bool, lambda m: m.data and server.later(lambda: self._stage(-1)))
 
@@ -105,6 +106,13 @@ class Tools:
         for name in robots:
             self._goal.call(name, goal)
             self._server.say.goal(name, goal, first=name == self._server.episode.robots[0].name)
+
+    def _new_map(self, algorithm: str) -> None:
+        """Begin an episode on a new map, by another generator where one is named."""
+        try:
+            self._server.request_new_map(algorithm)
+        except InputError as error:
+            rospy.logwarn(f"request_new_map is ignored: {error}")
 
     def _stage(self, by: int) -> None:
         modes = self._server.playlist
