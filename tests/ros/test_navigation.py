@@ -226,10 +226,10 @@ def test_paths_and_costmaps_are_published_where_somebody_listens(graph, node):
     graph.call("my_robot/move_base/clear_costmaps", Empty)
 
 
-def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys(graph):
+def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys_though_the_crowd_is_ahead(graph):
     graph.param("synchronous", True)
     graph.launch("agora_navigation", "navigation", "navigation_node", answer_in=0.4)
-    begun = yard(crowd=[(1.5, 0.9)])
+    begun = yard(crowd=[(3.1, -2.4)])
     names, planners = ["one"], [Robot(name="one", planner="dwa", interplanner="polite")]
     assert graph.call("navigation/begin", BeginEpisode, to_episode(begun, STAGE, planners, 1)).success
     robots, crowd = graph.publisher("simulator/robots", Robots), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
@@ -241,9 +241,16 @@ def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys(graph):
     for k in range(6):
         batch.look()
         step, stamp = 2 * k, stamp_of(2 * k, engine.dt, 7.0)
+        if k % 2:  # the crowd is asked at the same time, and has said where everybody will be before this moment is planned
+            people_now, people_next = (to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step + n) for n in (0, 1))
+            people_now.header.stamp, people_next.header.stamp = stamp, stamp_of(step + 1, engine.dt, 7.0)
+            people_next.x, people_next.y = [0.9] * len(people_next.x), [0.1] * len(people_next.y)  # in the robot's way
+            for people_ in (people_now, people_next):
+                crowd.publish(people_)
+            rospy.rostime.wallsleep(0.2)
         for publisher, message in (
             (robots, to_robots(engine.robots, engine.robot_traits.radius[0], names, step)),
-            (crowd, to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step)),
+            *([] if k % 2 else [(crowd, to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step))]),
             (scans, LaserScan(ranges=scan_of(batch).tolist())),
         ):
             message.header.stamp = stamp
