@@ -83,7 +83,7 @@ def parse_parameters(text: str, where: str) -> dict[str, Any]:
     Raises:
         InputError: the text is not that.
     """
-    flow = ", ".join(part.replace("=", ": ", 1) for part in _split(text))
+    flow = ", ".join(part.replace("=", ": ", 1) for part in split(text))
     return cast(dict[str, Any], parse("{" + flow + "}", dict, where))
 
 
@@ -109,11 +109,11 @@ def parse_components(kind: str, text: str, where: str = "configuration") -> tupl
     Raises:
         InputError: as `parse_component`.
     """
-    return tuple(parse_component(kind, part, where) for part in _split(text))
+    return tuple(parse_component(kind, part, where) for part in split(text))
 
 
-def _split(text: str) -> list[str]:
-    """The parts of ``key=value,key=value``; commas inside brackets do not separate."""
+def split(text: str) -> list[str]:
+    """Return the parts of a text with commas between them; commas inside brackets do not separate."""
     parts, depth, current = [], 0, ""
     for letter in text:
         depth += (letter in "[{(") - (letter in "]})")

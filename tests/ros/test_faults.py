@@ -174,10 +174,11 @@ def test_a_task_generator_that_was_killed_repeats_its_episode_and_goes_on_counti
         os.kill(arena.pid("task_generator_server"), signal.SIGKILL)
     for arena, (number, episode) in zip(arenas, killed, strict=True):
         arena.wait(lambda a=arena, n=number: n in a.done and a.begun[-1] > n, f"the episode after {number}", wait_until, 90)
-        assert f"started again: episode {number} is repeated" in arena.log
-        again = [message for message in list(arena.episodes.messages) if message.number == number]
-        assert len(again) == 2 and again[0].entry == again[1].entry == episode.entry
-        assert [(r.pose, r.goals) for r in again[0].robots] == [(r.pose, r.goals) for r in again[1].robots]
+        played = [message for message in list(arena.episodes.messages) if message.number == number]
+        repeated = f"started again: episode {number} is repeated" in arena.log  # else the simulator was at its end by then
+        assert repeated or f"started again: episode {number} had ended, the next follows" in arena.log
+        assert len(played) == 1 + repeated and {message.entry for message in played} == {episode.entry}
+        assert all(r == other for message in played for r, other in zip(message.robots, episode.robots, strict=True))
         assert arena.done.count(number) == 1
 
 

@@ -14,7 +14,7 @@ import rospy
 from agora_ros.conversions import from_episode, from_pose, to_pose
 from dynamic_reconfigure.client import Client
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
-from std_msgs.msg import Bool, Int16
+from std_msgs.msg import Bool, Int16, String
 from std_msgs.msg import Empty as Nothing
 from std_srvs.srv import Empty, Trigger
 from tests.suites import write_world
@@ -131,6 +131,70 @@ def test_what_is_interrupted_is_repeated_and_given_up_after_a_while(graph: Any, 
     status = given_up.wait(1)[0]
     assert (status.number, status.reason) == (1, "navigation does not answer")
     assert "was interrupted: navigation does not answer" in node.log and "given up" in node.log
+
+
+@pytest.mark.parametrize("suite", ["", "francis2023"])
+def test_one_that_was_killed_repeats_what_had_not_ended_and_goes_on_counting(
+    graph: Any, parts: Parts, start: Any, wait_until: Any, suite: str
+) -> None:
+    node = start(suite=suite, seed=4)
+    parts.begun(wait_until, 1)
+    parts.say(done=True)
+    second = parts.begun(wait_until, 2)
+    node.kill()
+    node = start()
+    assert parts.begun(wait_until, 3) == second and "started again: episode 2 is repeated" in node.log
+    parts.say(done=True)
+    third = parts.begun(wait_until, 4)
+    assert third.number == 3
+    node.kill()
+    parts.say(done=True)
+    node = start()
+    fourth = parts.begun(wait_until, 5)
+    assert fourth.number == 4 and "started again: episode 3 had ended, the next follows" in node.log
+    entries = [episode.entry for episode in parts.episodes]
+    assert entries[1] == entries[2] and len(set(entries)) == 4
+
+
+def test_an_episode_that_was_asked_for_is_repeated_by_one_that_was_killed(
+    graph: Any, parts: Parts, start: Any, wait_until: Any
+) -> None:
+    node = start({"manual": True})
+    assert graph.call("task_generator_server/play", PlayEpisode, "francis2023", "frontal_approach", 3).success
+    node.kill()
+    node = start({"manual": True})
+    assert parts.begun(wait_until, 2) == parts.episodes[0]
+    parts.say(done=True)
+    again = graph.call("task_generator_server/play", PlayEpisode, "francis2023", "frontal_approach", 4)
+    assert again.number == 2 and parts.episodes[-1].entry != parts.episodes[0].entry and len(parts.episodes) == 3
+
+
+def test_a_new_map_that_is_asked_for_is_that_of_the_episodes_from_now_on(
+    graph: Any, parts: Parts, start: Any, wait_until: Any
+) -> None:
+    node = start(map_file="dynamic_map", tm_obstacles="none")
+    ask = graph.publisher("request_new_map", String)
+    first = parts.begun(wait_until, 1).map
+    ask.publish("")
+    second = parts.begun(wait_until, 2).map
+    assert (first.name, second.name) == ("barn-0", "barn-1") and first.cells != second.cells
+    ask.publish("canteen(width=14, height=11, obstacle_num=12)")
+    wait_until(lambda: "request_new_map is ignored: obstacle_num 12: there is room for" in node.log, "a word")
+    ask.publish("canteen(width=20, obstacle_num=6)")
+    third = parts.begun(wait_until, 3).map
+    assert third.name == "canteen-2"
+    parts.say(done=True)
+    assert parts.begun(wait_until, 4).map == third
+    node.kill()
+    node = start()
+    assert parts.begun(wait_until, 5).map == third
+    ask.publish("cantine")
+    wait_until(lambda: "did you mean 'canteen'?" in node.log, "the nearest name")
+    graph.param("map_file", "hall")
+    graph.call("reset_task", Empty)
+    ask.publish("")
+    wait_until(lambda: "request_new_map is ignored: maps are new only with the module 'dynamic_map'" in node.log, "a refusal")
+    assert parts.episodes[-1].map.name == "hall"
 
 
 def stand_in(graph: Any, part: str, **params: Any) -> Any:

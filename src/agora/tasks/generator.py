@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.config import load
+from agora.config import load, split
 from agora.errors import InputError
 from agora.registry import Named
 from agora.seeds import Stream
@@ -175,14 +175,20 @@ class TaskGenerator:
         """Let the episodes from the next one on be in other maps of the module ``dynamic_map``, by ``generator`` where one is given.
 
         Raises:
-            InputError: there is no such module.
+            InputError: there is no such module, or the next map cannot be made; nothing has changed then.
         """
+        before = self.setup
         module = next((m for m in self._stage.modules if isinstance(m.part, DynamicMap)), None)
         if module is None:
             raise InputError("maps are new only with the module 'dynamic_map': map_file must be dynamic_map")
         moved = replace(module.part, generator=generator or module.part.generator, ahead=module.part.ahead + maps)
         others = [m for m in self.setup.modules if m not in ("dynamic_map", module, module.part)]
         self._adopt(replace(self.setup, modules=(*others, Named(module.name, moved))))
+        try:
+            prepare(self.plan(self.episode))
+        except InputError:
+            self._adopt(before)
+            raise
 
     @property
     def stage_number(self) -> tuple[int, bool]:
@@ -258,5 +264,5 @@ def _settings(given: Settings | str | Path | None) -> Settings:
 
 def _modules(given: str | Sequence[Any]) -> tuple[Any, ...]:
     if isinstance(given, str):
-        return tuple(name.strip() for name in given.split(",") if name.strip())
+        return tuple(name.strip() for name in split(given))
     return tuple(given)

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from agora.config import parse_component
 from agora.errors import InputError
 from agora.registry import Named, available
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.modules.staged import Staged
+from agora.tasks.obstacles.groups import Groups
 from agora.tasks.obstacles.parametrized import Parametrized
 from agora.tasks.obstacles.random import Random
 from agora.tasks.obstacles.zones import Zones as ZonesOfPedestrians
@@ -90,6 +92,7 @@ class Setup:
         settings, drawn = self.settings, self.settings.random
         made = {
             "random": lambda: Random(dynamic=drawn.dynamic, static=drawn.static, interactive=drawn.interactive),
+            "groups": lambda: Groups(dynamic=drawn.dynamic, static=drawn.static, interactive=drawn.interactive),
             "parametrized": lambda: Parametrized(settings.parametrized.file),
             "zones": lambda: ZonesOfPedestrians(settings.zones.scenario),
         }
@@ -122,7 +125,7 @@ def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:
     if not isinstance(given, str):
         return Named(type(given).__name__, given)
     if given not in made:
-        return Named.of(kind, given)
+        return parse_component(kind, given, "modes")
     try:
         return Named(given, made[given]())
     except ValueError as error:

@@ -10,7 +10,7 @@ from typing import Any
 import rosgraph
 import rospy
 
-from agora.config import build, parse_component, parse_components, parse_parameters
+from agora.config import build, parse_component, parse_components, parse_parameters, split
 from agora.errors import InputError, UnknownNameError
 from agora.share import named_file
 from agora.simulators.arena import crowd_model, names_plugin
@@ -116,11 +116,11 @@ class Parameters:
             InputError: a component that does not exist, or parameters that it refuses.
         """
         models = tuple(entry.model for entry in self.robots())
-        names = [name.strip() for name in self.tm_modules.split(",")]
+        names = [name.strip() for name in split(self.tm_modules)]
         return {
             "robots": self.tm_robots,
             "obstacles": self.tm_obstacles,
-            "modules": tuple(name for name in names if name and name not in _IN_THE_NODE),
+            "modules": tuple(name for name in names if name not in _IN_THE_NODE),
             "world": self.map_file,
             "robot": models[0] if len(models) == 1 else models,
             "crowd": self._crowd(),

@@ -138,10 +138,10 @@ class TaskModes:
         changed = {name: value for name, value in modes.items() if value != self._modes[name]}
         if settings != self.generator.setup.settings:
             changed["settings"] = settings
+        if changed.keys() & {"modules", "world"}:  # a map that was asked for is not that of another world
+            changed["modules"], self._maps, self._algorithm = modes["modules"], 0, ""
         if changed:
             self.generator.switch(**changed)
-        if changed.keys() & {"modules", "world"}:
-            self._maps, self._algorithm = 0, ""
         self._robots, self._modes = robots, modes
 
     def next(self) -> Turn:

@@ -1,0 +1,91 @@
+"""Modes and modules in the graph that really plays: started once, switched while it runs, each played to its end."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import rospy
+from std_msgs.msg import Bool
+from std_srvs.srv import Empty
+
+from agora.share import folder
+from agora.tasks.scenario import read_scenario
+from agora_msgs.msg import Episode, EpisodeStatus
+
+NODES = {
+    "agora_simulators": "simulator",
+    "agora_pedsim": "pedsim_simulator",
+    "agora_navigation": "navigation",
+    "agora_map_generator": "map_generator",
+}
+PLAIN = {"tm_robots": "random", "tm_obstacles": "none", "tm_modules": "", "map_file": "hospital", "behaviours": ""}
+
+
+class Play:
+    """The graph in lock step, and what was heard of it."""
+
+    def __init__(self, graph: Any, wait_until: Any) -> None:
+        for name, value in {**PLAIN, "synchronous": True, "model": "jackal", "seed": 6, "timeout": 6.0}.items():
+            graph.param(name, value)
+        self.graph, self.wait_until = graph, wait_until
+        self.episodes = graph.hear("task_generator_server/episode", Episode)
+        self.statuses = graph.hear("simulator/status", EpisodeStatus)
+        for package, node in NODES.items():
+            graph.launch(package, node, f"{node}_node" if node in ("simulator", "navigation") else node)
+        self.server = graph.launch("agora_task_generator", "task_generator_server", patience=300.0)
+        self.numbered(1)
+
+    def numbered(self, number: int) -> Any:
+        """An episode, once it has begun."""
+        there = lambda: [e for e in list(self.episodes.messages) if e.number == number]  # noqa: E731
+        return self.wait_until(there, f"episode {number}\n{self.server.log[-3000:]}", 240)[0]
+
+    def ended(self, episode: Any) -> Any:
+        """How an episode has ended: everybody has, and no planner failed."""
+        end = lambda: [s for s in list(self.statuses.messages) if s.number == episode.number and s.done]  # noqa: E731
+        status = self.wait_until(end, f"the end of episode {episode.number}\n{self.server.log[-3000:]}", 240)[0]
+        assert all(robot.ended and not robot.failure for robot in status.robots), status
+        return status
+
+    def played(self, **params: Any) -> Any:
+        """The first episode of other modes, once it is over."""
+        for name, value in {**PLAIN, **params}.items():
+            self.graph.param(name, value)
+        before = self.episodes[-1].number
+        self.graph.call("reset_task", Empty, seconds=120.0)
+        episode = self.numbered(int(re.findall(r"\]: episode (\d+): ", self.server.log)[-1]))
+        assert episode.number > before, self.server.log[-3000:]
+        self.ended(episode)
+        return episode
+
+
+def test_every_mode_is_switched_to_and_played_to_its_end(graph: Any, wait_until: Any) -> None:
+    play = Play(graph, wait_until)
+
+    groups = play.played(tm_obstacles="groups(dynamic=[6, 6], standing_groups=[1, 1])", behaviours="groups,social_states")
+    assert len(groups.crowd.id) > 6 and 2 <= np.unique(groups.crowd.group, return_counts=True)[1].max() <= 5
+    assert 3 <= len(play.played(tm_obstacles="parametrized").crowd.id) <= 7
+    zones = play.played(tm_robots="zones", tm_obstacles="zones")
+    assert 6 <= len(zones.crowd.id) <= 10 and 7.6 <= zones.robots[0].pose.y <= 18.0  # corridor, or store
+    scenario = play.played(tm_robots="scenario", tm_obstacles="scenario", scenario_file="delivery")
+    file = folder("scenarios") / "worlds/hospital/scenarios/delivery.json"
+    written = read_scenario(file).robots[0].start
+    pose = scenario.robots[0].pose
+    assert np.allclose([pose.x, pose.y, pose.theta], written, atol=1e-5)
+    path = play.played(tm_robots="scenario", tm_obstacles="scenario", scenario_file=str(file))
+    assert path.robots[0].pose == pose and path.crowd.id == scenario.crowd.id
+
+    forbidden = play.played(tm_modules="clear_forbidden_zones", tm_obstacles="random")
+    assert not any(x > 28.4 and y < 7.4 for x, y in zip(forbidden.crowd.x, forbidden.crowd.y, strict=True))
+    staged = play.played(tm_modules="staged,dynamic_map", tm_obstacles="random")
+    assert (len(staged.crowd.id), staged.goal_tolerance) == (12, 1.0) and staged.map.name.startswith("barn-")
+    graph.publisher("next_stage", Bool).publish(True)
+    wait_until(lambda: rospy.get_param(graph.name("curr_stage")) == 1, "the next stage")
+    staged = play.played(tm_modules="staged,dynamic_map", tm_obstacles="random")
+    assert (len(staged.crowd.id), staged.goal_tolerance) == (15, 0.75)
+    contest = play.played(tm_modules="benchmark")
+    assert contest.entry.startswith("basic/") and contest.robots[0].interplanner == "bypass"
+
+
