@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import rosgraph
 import rospy
 from geometry_msgs.msg import Pose2D
 from std_msgs.msg import String
@@ -123,3 +125,30 @@ def test_a_planner_of_ones_own_is_driven_through_a_suite_and_the_run_goes_on_aft
     rows = store.read_rows(tmp_path / "run" / "episodes")
     assert [row["episode"] for row in sorted(rows, key=lambda row: row["key"])] == [0, 0, 1, 1, 2, 2, 3, 3]
     assert np.median([row["path_length"] for row in rows]) > 0.5
+
+
+def test_a_graph_that_benchedlaunches_is_driven_freely_from_outside_and_taken_down_again(master, tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    env = master.env | {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", "ROS_HOME": str(tmp_path), "PWD": str(tmp_path)}
+    (tmp_path / "small.yaml").write_text(dump(small_suite(tmp_path / "room", episodes=2)))
+    graph = f"-p {port} agora_bringup start_arena.launch headless:=2 navigation:=external record_data:=true record_data_dir:=bags"
+    command = [*BENCH, "small.yaml", "--planner", "ros", "--output", "run", "--ros-launch", f"{graph} time_scale:=4"]
+    benched = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    drivers: list[Any] = []
+    try:
+        wait_until(lambda: rosgraph.Master("/t", env["ROS_MASTER_URI"]).is_online(), "the roscore that is launched", 60)
+        for robot in ("jackal", "burger"):
+            drivers.append(subprocess.Popen([sys.executable, str(EXAMPLE), f"_robot:={robot}"], env=env))
+        _, said = benched.communicate(timeout=240)
+    finally:
+        for process in (benched, *drivers):
+            process.kill()
+            process.wait(10)
+    assert benched.returncode == 0 and "Traceback" not in said, said[-4000:]
+    rows = store.read_rows(tmp_path / "run" / "episodes")
+    assert [row["episode"] for row in sorted(rows, key=lambda row: row["key"])] == [0, 0, 1, 1]
+    assert np.median([row["path_length"] for row in rows]) > 0.5  # they were driven
+    assert len(list((tmp_path / "bags").glob("*.bag"))) >= 2
+    assert subprocess.run(["rostopic", "list"], env=env, capture_output=True, check=False).returncode != 0  # no roscore is left

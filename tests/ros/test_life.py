@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agora_ros.life import stand_where_started
 
 NODES = {
     "simulator_node": ("agora_simulators", "simulator"),
@@ -87,3 +88,15 @@ def _end(processes: dict[str, Any], number: int) -> dict[str, float]:
                 took[name] = time.monotonic() - began
         threading.Event().wait(0.01)
     return took | {name: 10.0 for name in processes if name not in took}
+
+
+def test_a_node_of_roslaunch_finds_relative_paths_where_its_user_stands(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROS_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir(), (tmp_path / "mine").mkdir()
+    monkeypatch.setenv("PWD", str(tmp_path / "mine"))
+    monkeypatch.chdir(tmp_path / "home")
+    stand_where_started()
+    assert Path.cwd() == tmp_path / "mine"
+    monkeypatch.setenv("PWD", str(tmp_path))
+    stand_where_started()
+    assert Path.cwd() == tmp_path / "mine"  # started by hand: it stays

@@ -87,5 +87,3 @@ def test_every_mode_is_switched_to_and_played_to_its_end(graph: Any, wait_until:
     assert (len(staged.crowd.id), staged.goal_tolerance) == (15, 0.75)
     contest = play.played(tm_modules="benchmark")
     assert contest.entry.startswith("basic/") and contest.robots[0].interplanner == "bypass"
-
-

@@ -155,7 +155,7 @@ def test_a_full_disk_stops_the_bag_and_keeps_what_was_written(graph, tmp_path, s
 
 
 def test_auto_is_a_folder_of_the_run_as_in_arena(tmp_path, monkeypatch):
-    monkeypatch.setenv("PWD", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     assert data_folder("auto:/mine", "26-11-20_19-00-00") == tmp_path / "data" / "26-11-20_19-00-00" / "mine"
     assert data_folder("auto:", "t") == tmp_path / "data" / "t" and data_folder("there", "t") == tmp_path / "there"
     assert data_folder(str(tmp_path / "a"), "t") == tmp_path / "a"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from agora_ros.conversions import heading_of
+from agora_ros.conversions import heading_of, to_pose
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from PIL import Image
@@ -54,7 +54,9 @@ def picture(screen, path: Path) -> np.ndarray:
     return np.asarray(Image.open(path).convert("RGB")).astype(int)
 
 
-def test_a_goal_dragged_in_rviz_arrives_and_the_map_is_drawn(graph, launch_node, screen, wait_until, monkeypatch, tmp_path):
+def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_on_the_map(
+    graph, launch_node, screen, wait_until, monkeypatch, tmp_path
+):
     monkeypatch.setitem(graph.master.env, "DISPLAY", screen("printenv", "DISPLAY"))
     monkeypatch.setitem(graph.master.env, "LIBGL_ALWAYS_SOFTWARE", "1")
     say = graph.publisher("task_generator_server/episode", Episode, latch=True, listeners=0)
@@ -83,3 +85,21 @@ def test_a_goal_dragged_in_rviz_arrives_and_the_map_is_drawn(graph, launch_node,
     wait_until(drag, "a goal that was dragged upwards")
     assert goals[0].header.frame_id == "map"
     assert heading_of(goals[0].pose.orientation) == pytest.approx(math.pi / 2, abs=0.05)
+
+    def green():
+        red, strong, blue = np.moveaxis(picture(screen, tmp_path / "rviz.png")[130:, 400:], -1, 0)
+        return np.argwhere((strong > 90) & (red < strong / 2) & (blue < 0.7 * strong))
+
+    assert len(green()) == 0
+    drawn = []
+    told = graph.publisher("burger/move_base_simple/goal", PoseStamped)
+    for x, y in ((9.0, 6.0), (21.0, 14.0)):  # below and left of the middle, above and right of it
+        goal = PoseStamped(pose=to_pose((x, y, 0.5)))
+        goal.header.frame_id = "map"
+        before = green()
+        told.publish(goal)
+        wait_until(lambda before=before: len(now := green()) > 20 and not np.array_equal(now, before), "the arrow of the goal")
+        drawn.append(green().mean(0))
+    assert (
+        drawn[0][0] - drawn[1][0] > 100 and drawn[1][1] - drawn[0][1] > 100
+    )  # pixels: the second is higher up, and more to the right

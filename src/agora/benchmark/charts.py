@@ -87,7 +87,7 @@ class _Scale:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> _Scale:
-        low, high = (min(values), max(values)) if values else (0.0, 1.0)
+        low, high = (min(values), max(values)) if any(values) else (0.0, 1.0)
         margin = 0.04 * (high - low) or 0.05 * abs(low) or 0.5
         return cls(low - margin, high + margin)
 

@@ -154,9 +154,15 @@ def cell(
 
 
 def decimals(estimates: Sequence[Estimate]) -> int | None:
-    """Decimal places that show two digits of the narrowest interval's half-width, at most 6; None without intervals."""
+    """Decimal places that show two digits of the narrowest interval's half-width; None without intervals.
+
+    There are 6 at most, and no more than show four digits of the largest number.
+    """
     widths = [e.high - e.low for e in estimates if e.low is not None and e.high is not None and e.high > e.low]
-    return min(6, max(0, 1 - math.floor(math.log10(min(widths) / 2)))) if widths else None
+    if not widths:
+        return None
+    largest = max(abs(number) for e in estimates for number in (e.value, e.low, e.high) if number is not None)
+    return max(0, min(6, 1 - math.floor(math.log10(min(widths) / 2)), 3 - math.floor(math.log10(largest))))
 
 
 def percent(value: float | None) -> str:

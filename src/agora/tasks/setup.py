@@ -125,7 +125,7 @@ def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:
     if not isinstance(given, str):
         return Named(type(given).__name__, given)
     if given not in made:
-        return parse_component(kind, given, "modes")
+        return Named.of(kind, given) if given.isidentifier() else parse_component(kind, given, kind)
     try:
         return Named(given, made[given]())
     except ValueError as error:

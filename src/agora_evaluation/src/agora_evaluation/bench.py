@@ -164,7 +164,7 @@ def main() -> int:
             if not rosgraph.is_master_online():
                 raise InputError(f"no roscore at {os.environ.get('ROS_MASTER_URI')}: start the graph first, or give --ros-launch")
             rospy.init_node("bench", anonymous=True)
-            graph = Graph(given.suite)
+            graph = Graph(str(Path(given.suite).absolute()) if Path(given.suite).is_file() else given.suite)
             bench_outside(suite, given.label, given.output, graph.play, resume=given.resume, progress=_say)
     except AgoraError as error:
         sys.stderr.write(f"error: {error}\n")

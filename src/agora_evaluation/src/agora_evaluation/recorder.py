@@ -15,7 +15,6 @@ Parameters of the graph: ``record_data_dir``; private: ``record_scans`` (false),
 
 from __future__ import annotations
 
-import os
 import re
 import struct
 import threading
@@ -46,14 +45,12 @@ def data_folder(setting: str, prefix: str) -> Path:
     """The folder that ``record_data_dir`` means.
 
     Args:
-        setting: a folder; ``auto:/more`` stands for a folder of this run, named ``prefix``, and ``more`` in it, as in Arena. What
-            is relative is below the folder that the user started the graph in: roslaunch gives its nodes another and leaves PWD.
+        setting: a folder; ``auto:/more`` stands for a folder of this run, named ``prefix``, and ``more`` in it, as in Arena.
         prefix: the time of the run's beginning.
     """
-    here = Path(os.environ.get("PWD") or "").absolute()
     if setting.startswith("auto:"):
-        return here / "data" / prefix / setting[len("auto:") :].lstrip("/")
-    return here / Path(setting).expanduser()
+        return Path("data", prefix, setting[len("auto:") :].lstrip("/")).absolute()
+    return Path(setting).expanduser().absolute()
 
 
 def shared_prefix() -> str:

@@ -18,6 +18,7 @@ from agora_pedsim.messages import agent_ids
 
 _HEIGHT = 1.7
 _LETTERS = 0.32  # m
+_WORD = ColorRGBA(0.78, 0.33, 0.0, 1.0)  # contrast 4.5 to 1 with a white floor and with black walls
 _GREY = ColorRGBA(0.45, 0.45, 0.5, 0.7)
 _CALM = {"idle": (0.55, 0.55, 0.6), "walking": (0.16, 0.47, 0.85)}
 _KEPT = rospy.Duration(1.0)
@@ -51,7 +52,7 @@ def markers(crowd: Crowd, header: Header) -> MarkerArray:
         nose.pose = Pose(
             Point(x + radius * float(np.cos(heading)), y + radius * float(np.sin(heading)), _HEIGHT), quaternion(heading)
         )
-        word = _marker(header, "states", k, Marker.TEXT_VIEW_FACING, (0.0, 0.0, _LETTERS), ColorRGBA(0.05, 0.05, 0.05, 1.0))
+        word = _marker(header, "states", k, Marker.TEXT_VIEW_FACING, (0.0, 0.0, _LETTERS), _WORD)
         above = Point(x, y + radius + 1.2 * _LETTERS, _HEIGHT + 1.2 * _LETTERS)  # clear of the body, from above and from the side
         word.pose, word.text = Pose(above, quaternion(0.0)), f"{ids[k]}\n{STATE_NAMES[states[k]]}"
         drawn += [body, nose, word]

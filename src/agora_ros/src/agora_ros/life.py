@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import rosgraph
+import rospkg
 import rospy
 
 from agora.errors import AgoraError
@@ -37,6 +38,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: asked.put(f"signal {number}"))
     threading.Thread(target=_end, args=(name, asked), daemon=True).start()
+    stand_where_started()
     status = 0
     try:
         rospy.init_node(name, disable_signals=True)
@@ -52,12 +54,20 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
         rospy.logfatal(f"{name}: the roscore at {rosgraph.get_master_uri()} does not answer: {error}")
         status = 1
     except Exception:  # noqa: BLE001 said as Python would, which is not reached
-        traceback.print_exc()
-        status = 1
+        if not rospy.is_shutdown():  # else it was at work on what is closed now
+            traceback.print_exc()
+            status = 1
     asked.put("end of its work")
     while not rospy.is_shutdown():  # which is after what was to be done at the end
         rospy.rostime.wallsleep(_GLANCE)
     _leave(status)
+
+
+def stand_where_started() -> None:
+    """Let relative paths begin where the user is: roslaunch starts nodes in ROS's home, and leaves them the shell's ``PWD``."""
+    here, home = os.environ.get("PWD", ""), rospkg.get_ros_home()
+    if os.path.isdir(here) and os.path.isdir(home) and os.path.samefile(".", home):
+        os.chdir(here)
 
 
 def _end(name: str, asked: queue.SimpleQueue[str]) -> None:

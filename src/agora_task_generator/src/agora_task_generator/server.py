@@ -42,8 +42,8 @@ class TaskGeneratorServer:
     """The node ``task_generator_server``.
 
     Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (whom it tells of episodes), ``manual`` (begin
-    nothing before `PlayEpisode`), ``patience`` (s to wait for an answer), and Arena's (`Reconfigure`). In ``progress`` it keeps where
-    it stands: a node that was killed and started again repeats the episode that was under way and goes on from there.
+    nothing before `PlayEpisode`), ``patience`` (s to wait for an answer), and Arena's (`Reconfigure`). In ``progress`` it keeps
+    where it stands: a node that was killed and started again repeats the episode that was under way and goes on from there.
 
     Attributes:
         playlist: what is played, None as long as the parameters make nothing that can be.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Tools:
-    """Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at work; what is asked is done between resets, in the server's thread.
+    """Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at work; what is asked is done between resets, in its thread.
 
     Args:
         server: whose episodes they are.
