@@ -278,9 +278,10 @@ def test_a_real_robot_is_driven_on_a_map_by_odometry_and_tf(graph, wait_until):
     import tf2_ros
     from geometry_msgs.msg import TransformStamped
 
-    graph.param("model", "burger")
-    graph.param("local_planner", "pure_pursuit")
-    node = graph.launch("agora_navigation", "navigation", "navigation_node", real_robot=True)
+    graph.param("model", "tiago")  # another graph's; what is private goes before it
+    node = graph.launch(
+        "agora_navigation", "navigation", "navigation_node", real_robot=True, model="burger", local_planner="pure_pursuit"
+    )
     grid = OccupancyGrid()
     grid.info.resolution, grid.info.width, grid.info.height, grid.data = 0.1, 90, 60, [0] * 5400
     grid.info.origin = to_pose((-2.0, -3.0, 0.0))

@@ -172,7 +172,7 @@ class TaskGenerator:
         return self.next_stage(-1)
 
     def new_map(self, generator: Named | None = None, maps: int = 1) -> None:
-        """Let the episodes from the next one on be in other maps of the module ``dynamic_map``, by ``generator`` where one is given.
+        """Let the episodes from the next one on be in other maps of the module ``dynamic_map``, of ``generator`` if given.
 
         Raises:
             InputError: there is no such module, or the next map cannot be made; nothing has changed then.

@@ -7,6 +7,7 @@ from typing import Any
 
 import rospy
 from agora_ros.names import ros_name
+from agora_ros.parameters import own_or_graphs
 
 from agora.navigation.relay import Relay
 from agora.planners.presets import named_interplanner
@@ -21,7 +22,10 @@ class MbfClient:
 
     def __init__(self) -> None:
         get = rospy.get_param
-        model, inter = load_robot(str(get("model", "jackal"))), named_interplanner(str(get("inter_planner", "bypass")))
+        model, inter = (
+            load_robot(str(own_or_graphs("model", "jackal"))),
+            named_interplanner(str(own_or_graphs("inter_planner", "bypass"))),
+        )
         given = Settings()
         period = float(get("~inter_period", given.inter_period))
         localisation = Localisation(trusting=False)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import rospy
 from agora_ros.conversions import from_episode, from_pedestrians, from_robots, to_twist
+from agora_ros.parameters import own_or_graphs
 from nav_msgs.msg import OccupancyGrid
 
 from agora.core.state import Bools
@@ -73,11 +74,11 @@ class Navigation:
 
     def __init__(self) -> None:
         get = rospy.get_param
-        self._planners = str(get("local_planner", "dwa")), str(get("inter_planner", "bypass"))
+        self._planners = str(own_or_graphs("local_planner", "dwa")), str(own_or_graphs("inter_planner", "bypass"))
         self._lock_step = bool(get("synchronous", False))
         self._patience, self._answer_in = float(get("~stale_after", 0.5)), float(get("~answer_in", 5.0))
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
-        self._model = str(get("model", "jackal")) if get("~real_robot", False) else ""
+        self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
         self._played: Played | None = None
@@ -86,7 +87,7 @@ class Navigation:
         self._status: Any = None
         self._map: Any = None
         named_planner(*self._planners)  # a wrong name is said before anything is waited for
-        self._global = Named.of("global_planners", str(get("global_planner", "a_star"))).part
+        self._global = Named.of("global_planners", str(own_or_graphs("global_planner", "a_star"))).part
         exact = not self._model and int(get("complexity", 1)) == 1
         self._localisation = None if self._lock_step else Localisation(trusting=exact)
         for topic, kind, name in (
