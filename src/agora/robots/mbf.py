@@ -42,7 +42,7 @@ def mbf_parameters(model: RobotModel, name: str, controller: str = "dwa", people
     body: dict[str, Any] = {"footprint": [list(c) for c in model.footprint]} if model.footprint else {"robot_radius": model.radius}
     common = body | {"robot_base_frame": f"{name}/{model.base_frame}", "update_frequency": 5.0, "publish_frequency": 2.0}
     inflation = {"inflation_radius": round(model.radius + 0.3, 3), "cost_scaling_factor": 5.0}
-    layers = {"obstacles": _obstacles(model, people == "cloud"), "inflation": inflation}
+    layers = {"obstacles": _obstacles(model, name if people == "cloud" else ""), "inflation": inflation}
     local, world = dict(common), dict(common)
     local |= {"global_frame": f"{name}/odom", "rolling_window": True, "width": 6.0, "height": 6.0, "resolution": 0.05} | layers
     local["plugins"] = _plugins("obstacles", "inflation")
@@ -67,23 +67,28 @@ def _plugins(*names: str) -> list[dict[str, str]]:
     return [{"name": name, "type": f"costmap_2d::{kinds[name]}Layer"} for name in names]
 
 
-def _obstacles(model: RobotModel, cloud: bool) -> dict[str, Any]:
-    """The obstacle layer: the scan marks and clears, points of people mark."""
+def _obstacles(model: RobotModel, people_of: str) -> dict[str, Any]:
+    """The obstacle layer: the scan marks and clears; points of people mark, for the robot that is named."""
     reach = 10.0 if model.lidar is None else min(10.0, model.lidar.range_max)
     marks = {"marking": True, "obstacle_range": 0.9 * reach, "raytrace_range": reach}
     sources: dict[str, Any] = {"scan": marks | {"topic": "scan", "data_type": "LaserScan", "clearing": True, "inf_is_valid": True}}
-    if cloud:
+    if people_of:
         sources["people"] = marks | {
-            "topic": "people_cloud",
-            "data_type": "PointCloud2",
-            "clearing": False,
-            "min_obstacle_height": 0.0,
-        }
+            "topic": "people_cloud", "data_type": "PointCloud2", "clearing": False, "min_obstacle_height": 0.0,
+            # The range is counted from this frame's origin. It is not longer than what the scan clears, or people leave trails.
+            "sensor_frame": f"{people_of}/{model.base_frame}",
+        }  # fmt: skip
     return {"observation_sources": " ".join(sources)} | sources
 
 
+def _top(model: RobotModel) -> tuple[float, float]:
+    """The largest velocities forward and sideways that planners in a costmap of 6 m are given, m/s."""
+    vx = min(model.vx[1], 1.0)
+    return vx, min(model.vy, vx)
+
+
 def _dwa(model: RobotModel) -> dict[str, Any]:
-    vx, vy = min(model.vx[1], 1.0), model.vy
+    vx, vy = _top(model)
     return {
         "odom_topic": "odom",
         "max_vel_x": vx, "min_vel_x": max(-0.1, model.vx[0]), "max_vel_y": vy, "min_vel_y": -vy,
@@ -95,14 +100,16 @@ def _dwa(model: RobotModel) -> dict[str, Any]:
 
 
 def _teb(model: RobotModel, name: str) -> dict[str, Any]:
+    vx, vy = _top(model)
     outline: dict[str, Any] = {"type": "circular", "radius": model.radius}
     if model.footprint:
         outline = {"type": "polygon", "vertices": [list(corner) for corner in model.footprint]}
     return {
         "odom_topic": "odom", "map_frame": f"{name}/odom",
-        "max_vel_x": min(model.vx[1], 1.0), "max_vel_x_backwards": max(0.05, min(-model.vx[0], 0.2)), "max_vel_y": model.vy,
-        "max_vel_theta": min(model.omega, 2.0),
-        "acc_lim_x": min(model.ax or _FAST, 2.5), "acc_lim_theta": min(model.alpha or _FAST, 3.2),
+        "max_vel_x": vx, "max_vel_x_backwards": max(0.05, min(-model.vx[0], 0.2)), "max_vel_y": vy, "max_vel_trans": vx,
+        "max_vel_theta": min(model.omega, 2.0), "weight_kinematics_forward_drive": 1.0 if model.vx[0] < 0.0 else 1000.0,
+        "acc_lim_x": min(model.ax or _FAST, 2.5), "acc_lim_y": min(model.ay or _FAST, 2.5),
+        "acc_lim_theta": min(model.alpha or _FAST, 3.2),
         "footprint_model": outline, "min_obstacle_dist": 0.15, "inflation_dist": 0.4, "include_costmap_obstacles": True,
         "enable_homotopy_class_planning": False, "xy_goal_tolerance": 0.2, "yaw_goal_tolerance": 0.3,
     }  # fmt: skip
