@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,8 @@ _HINTS = {
     57: "it knows no pose of the robot: set its robot_frame and map_frame, and look at tf",
     59: "look at tf and at its robot_frame and map_frame",
     101: "something else took the controller over",
-    110: "the path was empty or blocked",
+    110: "something is on the path",
+    111: "the path was empty, or the controller refused it",
     112: "look at tf and at its robot_frame and map_frame",
 }
 
@@ -51,7 +53,7 @@ class Settings:
     Attributes:
         server: name of its node. planner, controller: plug-ins, the first ones where empty.
         replan_period: s between two paths. inter_period: s between two questions to the interplanner.
-        retries: how often get_path or exe_path may fail in a row.
+        retries: how often get_path may fail in a row, and exe_path on the way to one goal.
         speed_parameters: of the controller, scaled by the interplanner; its dynamic_reconfigure is ``server/controller``.
         answer_in: s that a call may take.
     """
@@ -104,6 +106,8 @@ class MbfRobot:
         self._scan: Any = None
         self.people: Any = None
         server = settings.server
+        self._asking = threading.Lock()  # a client knows one goal, and make_plan asks from a thread of its own
+        self._telling, self._ended = threading.Lock(), False
         self._get_path = SimpleActionClient(f"{server}/get_path", GetPathAction)
         self._exe_path = SimpleActionClient(f"{server}/exe_path", ExePathAction)
         self._speed = Speed(f"{server}/{settings.controller}", settings.speed_parameters) if settings.controller else None
@@ -113,6 +117,7 @@ class MbfRobot:
         if relay.navigator.beams:
             rospy.Subscriber(f"{robot}/scan", LaserScan, self._store("_scan"), queue_size=1, tcp_nodelay=True)
         self._move_base = MoveBase(robot, self._make_plan, lambda: None)
+        rospy.on_shutdown(self.close)
 
     def _store(self, name: str) -> Any:
         return lambda message: setattr(self, name, message)
@@ -130,32 +135,37 @@ class MbfRobot:
     def _pursue(self, goal: Array) -> Array | None:
         """Go to a goal; the next one, if that came in between."""
         self._relay.begin(goal)
-        path, path_at, failed, led, leads = np.zeros((0, 2)), -np.inf, 0, None, True
+        path: Floats | None = None
+        asked_at, unplanned, undriven = -np.inf, 0, 0
         try:
             while not rospy.is_shutdown():
-                now = rospy.get_time()
+                other, cancelled = self._move_base.poll()
+                if cancelled:
+                    self._exe_path.cancel_goal()
+                if cancelled or other is not None:
+                    return other
+                now, fresh = rospy.get_time(), False
                 if not self._see(now):
                     self._wait()
                     continue
-                if not 0.0 <= now - path_at < self._settings.replan_period:
+                if not 0.0 <= now - asked_at < self._settings.replan_period:
                     made, why = self._path_to(goal)
-                    fresh, path_at = made is not None, now
-                    if made is None:
-                        failed += 1
-                        if failed > self._settings.retries:
-                            return self._give_up(f"get_path: {why}")
-                        continue
-                    path = made
-                    self._plan.publish(to_path(path, rospy.Time.from_sec(now)))
-                else:
-                    fresh = False
+                    asked_at, fresh = now, made is not None
+                    unplanned = 0 if fresh else unplanned + 1
+                    if unplanned > self._settings.retries:
+                        return self._give_up(f"get_path: {why}")
+                    if made is not None:
+                        path = made
+                        self._plan.publish(to_path(path, rospy.Time.from_sec(now)))
+                if path is None:
+                    self._wait()
+                    continue
                 led = self._relay.guide(path, now)
                 leads = self._relay.leads_to_goal(led)
                 if self._relay.is_news(led) or (fresh and leads):
                     self._execute(led, now)
                 self._slow(led)
-                state = self._exe_path.get_state()
-                if state in _OVER:
+                if self._exe_path.get_state() in _OVER:
                     result = self._exe_path.get_result()
                     outcome = result.outcome if result is not None else ExePathResult.INTERNAL_ERROR
                     if outcome == ExePathResult.SUCCESS and leads:
@@ -164,33 +174,38 @@ class MbfRobot:
                     if not leads:
                         self._relay.begin(goal)  # the way back cannot be driven, or ends: on with the path
                     elif outcome != ExePathResult.SUCCESS:
-                        failed += 1
-                    if failed > self._settings.retries:
+                        undriven += 1
+                    if undriven > self._settings.retries:
                         return self._give_up(f"exe_path: {explained(ExePathResult, outcome, result.message if result else '')}")
                     self._relay.is_news(Led(np.zeros((0, 2), np.float32), None, 1.0, 0.0))
-                    path_at = -np.inf
-                fresh_goal, cancelled = self._move_base.poll()
-                if cancelled or fresh_goal is not None:
-                    if cancelled:
-                        self._exe_path.cancel_goal()
-                    return fresh_goal
+                    asked_at = -np.inf
                 self._wait()
         finally:
-            if self._exe_path.get_state() not in _OVER and rospy.is_shutdown():
-                self._exe_path.cancel_goal()
             if self._speed is not None:
                 self._speed.scale(1.0)
         return None
 
+    def close(self) -> None:
+        """Have the controller stop, as fast as it was: the node ends."""
+        with self._telling:
+            self._ended = True
+            self._exe_path.cancel_goal()
+        for _ in range(25):  # what is still in a queue when the process ends is never sent
+            if self._exe_path.get_state() in _OVER:
+                break
+            rospy.rostime.wallsleep(0.02)
+        if self._speed is not None:
+            self._speed.scale(1.0)
+
     def _wait(self) -> None:
         rospy.rostime.wallsleep(0.02)
-        end = rospy.get_time() + self._settings.inter_period
-        while rospy.get_time() < end and not rospy.is_shutdown():
+        begun = rospy.get_time()
+        while 0.0 <= rospy.get_time() - begun < self._settings.inter_period and not rospy.is_shutdown():
             rospy.rostime.wallsleep(0.01)
 
     def _give_up(self, why: str) -> None:
         rospy.logwarn(f"{self._robot}: {why}")
-        self._exe_path.cancel_all_goals()
+        self._exe_path.cancel_goal()
         self._move_base.abort(why)
 
     def _see(self, now: float) -> bool:
@@ -214,11 +229,12 @@ class MbfRobot:
     def _path_to(self, goal: Array) -> tuple[Floats | None, str]:
         """The path (K, 2) of Move Base Flex from where the robot is, or why there is none."""
         request = GetPathGoal(target_pose=_stamped(goal), planner=self._settings.planner)
-        self._get_path.send_goal(request)
-        if not self._get_path.wait_for_result(rospy.Duration(self._settings.answer_in)):
-            self._get_path.cancel_goal()
-            return None, f"no answer in {self._settings.answer_in:g} s"
-        result = self._get_path.get_result()
+        with self._asking:
+            self._get_path.send_goal(request)
+            if not self._get_path.wait_for_result(rospy.Duration(self._settings.answer_in)):
+                self._get_path.cancel_goal()
+                return None, f"no answer in {self._settings.answer_in:g} s"
+            result = self._get_path.get_result()
         if result is None or result.outcome != GetPathResult.SUCCESS or not result.path.poses:
             outcome = GetPathResult.INTERNAL_ERROR if result is None else result.outcome or GetPathResult.EMPTY_PATH
             return None, explained(GetPathResult, outcome, "" if result is None else result.message)
@@ -236,7 +252,9 @@ class MbfRobot:
         if led.goal is not None and message.poses:
             message.poses[-1].pose = to_pose((*led.path[-1], led.goal[2]))
         self._inter.publish(message)
-        self._exe_path.send_goal(ExePathGoal(path=message, controller=self._settings.controller))
+        with self._telling:
+            if not self._ended:
+                self._exe_path.send_goal(ExePathGoal(path=message, controller=self._settings.controller))
 
     def _slow(self, led: Led) -> None:
         if self._speed is not None:
