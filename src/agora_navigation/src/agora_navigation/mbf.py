@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import rospy
-from actionlib import SimpleActionClient
-from actionlib_msgs.msg import GoalStatus
+from actionlib import ActionClient, CommState
 from agora_ros.conversions import from_pedestrians, from_pose, from_twist, to_pose
 from dynamic_reconfigure.msg import Config, DoubleParameter
 from dynamic_reconfigure.srv import Reconfigure, ReconfigureRequest
@@ -28,7 +27,6 @@ from agora_navigation.localisation import Localisation
 from agora_navigation.messages import to_path
 from agora_navigation.move_base import MoveBase
 
-_OVER = (GoalStatus.PREEMPTED, GoalStatus.SUCCEEDED, GoalStatus.ABORTED, GoalStatus.REJECTED, GoalStatus.RECALLED, GoalStatus.LOST)
 _HINTS = {
     57: "it knows no pose of the robot: set its robot_frame and map_frame, and look at tf",
     59: "look at tf and at its robot_frame and map_frame",
@@ -106,10 +104,15 @@ class MbfRobot:
         self._scan: Any = None
         self.people: Any = None
         server = settings.server
-        self._asking = threading.Lock()  # a client knows one goal, and make_plan asks from a thread of its own
-        self._telling, self._ended = threading.Lock(), False
-        self._get_path = SimpleActionClient(f"{server}/get_path", GetPathAction)
-        self._exe_path = SimpleActionClient(f"{server}/exe_path", ExePathAction)
+        self._asking, self._telling = (
+            threading.Lock(),
+            threading.Lock(),
+        )  # make_plan and the end come in threads of their own
+        # Not SimpleActionClient: it overlooks an answer that comes before its send_goal has returned, and then waits in vain.
+        self._get_path = ActionClient(f"{server}/get_path", GetPathAction)
+        self._exe_path = ActionClient(f"{server}/exe_path", ExePathAction)
+        self._drive: Any = None
+        self._ended = False
         self._speed = Speed(f"{server}/{settings.controller}", settings.speed_parameters) if settings.controller else None
         self._danger = rospy.Publisher(f"{robot}/Danger", String, queue_size=1)
         self._plan, self._inter = (rospy.Publisher(f"{robot}/{name}", Path, queue_size=1) for name in ("global_plan", "inter_plan"))
@@ -141,7 +144,7 @@ class MbfRobot:
             while not rospy.is_shutdown():
                 other, cancelled = self._move_base.poll()
                 if cancelled:
-                    self._exe_path.cancel_goal()
+                    self._halt()
                 if cancelled or other is not None:
                     return other
                 now, fresh = rospy.get_time(), False
@@ -165,8 +168,8 @@ class MbfRobot:
                 if self._relay.is_news(led) or (fresh and leads):
                     self._execute(led, now)
                 self._slow(led)
-                if self._exe_path.get_state() in _OVER:
-                    result = self._exe_path.get_result()
+                if _over(self._drive):
+                    result = self._drive.get_result()
                     outcome = result.outcome if result is not None else ExePathResult.INTERNAL_ERROR
                     if outcome == ExePathResult.SUCCESS and leads:
                         self._move_base.succeed()
@@ -189,9 +192,9 @@ class MbfRobot:
         """Have the controller stop, as fast as it was: the node ends."""
         with self._telling:
             self._ended = True
-            self._exe_path.cancel_goal()
+            self._halt()
         for _ in range(25):  # what is still in a queue when the process ends is never sent
-            if self._exe_path.get_state() in _OVER:
+            if _over(self._drive):
                 break
             rospy.rostime.wallsleep(0.02)
         if self._speed is not None:
@@ -203,9 +206,13 @@ class MbfRobot:
         while 0.0 <= rospy.get_time() - begun < self._settings.inter_period and not rospy.is_shutdown():
             rospy.rostime.wallsleep(0.01)
 
+    def _halt(self) -> None:
+        if not _over(self._drive):
+            self._drive.cancel()
+
     def _give_up(self, why: str) -> None:
         rospy.logwarn(f"{self._robot}: {why}")
-        self._exe_path.cancel_goal()
+        self._halt()
         self._move_base.abort(why)
 
     def _see(self, now: float) -> bool:
@@ -230,11 +237,13 @@ class MbfRobot:
         """The path (K, 2) of Move Base Flex from where the robot is, or why there is none."""
         request = GetPathGoal(target_pose=_stamped(goal), planner=self._settings.planner)
         with self._asking:
-            self._get_path.send_goal(request)
-            if not self._get_path.wait_for_result(rospy.Duration(self._settings.answer_in)):
-                self._get_path.cancel_goal()
-                return None, f"no answer in {self._settings.answer_in:g} s"
-            result = self._get_path.get_result()
+            asked, begun = self._get_path.send_goal(request), rospy.get_time()
+            while not _over(asked) and not rospy.is_shutdown():
+                if not 0.0 <= rospy.get_time() - begun < self._settings.answer_in:
+                    asked.cancel()
+                    return None, f"no answer in {self._settings.answer_in:g} s"
+                rospy.rostime.wallsleep(0.002)
+            result = asked.get_result()
         if result is None or result.outcome != GetPathResult.SUCCESS or not result.path.poses:
             outcome = GetPathResult.INTERNAL_ERROR if result is None else result.outcome or GetPathResult.EMPTY_PATH
             return None, explained(GetPathResult, outcome, "" if result is None else result.message)
@@ -254,13 +263,18 @@ class MbfRobot:
         self._inter.publish(message)
         with self._telling:
             if not self._ended:
-                self._exe_path.send_goal(ExePathGoal(path=message, controller=self._settings.controller))
+                self._drive = self._exe_path.send_goal(ExePathGoal(path=message, controller=self._settings.controller))
 
     def _slow(self, led: Led) -> None:
         if self._speed is not None:
             self._speed.scale(led.speed)
         if led.danger > self._relay.navigator.danger_threshold:
             self._danger.publish("SIGNAL")
+
+
+def _over(asked: Any) -> bool:
+    """Whether nothing more is to come of what an action was asked; its result is there then, unless the server is gone."""
+    return asked is None or asked.get_comm_state() == CommState.DONE
 
 
 def _stamped(pose: Array) -> PoseStamped:
