@@ -21,6 +21,7 @@ from rosgraph_msgs.msg import Clock
 
 from agora.errors import InputError
 from agora.robots.body import body
+from agora.robots.mbf import mbf_parameters
 from agora.robots.model import load_robot, robot_names
 from agora.robots.urdf import urdf
 from agora_msgs.msg import Episode, Map, Robot, Robots
@@ -96,6 +97,19 @@ def test_windows_are_opened_as_headless_and_show_rviz_say(headless, show_rviz, v
 )
 def test_parts_are_started_where_they_are_asked_for(arguments, more):
     assert started("headless:=2", *arguments) == EVERYWHERE | more
+
+
+@pytest.mark.parametrize(("controller", "scaled"), [("dwa", set()), ("teb", {"max_vel_x_backwards"})])
+def test_move_base_flex_has_the_parameters_of_the_robot_and_its_client_scales_what_the_controller_has(controller, scaled):
+    file = LAUNCH.parent / "parts" / "mbf.launch"
+    config = loaded("model:=jackal", f"mbf_controller:={controller}", "mbf_people:=grid", file=file)
+    given = config.params["/jackal/move_base_flex"].value
+    assert given == mbf_parameters(load_robot("jackal"), "jackal", controller, "grid")
+    names = value(config, "/mbf_client/speed_parameters")
+    assert set(names) == {"max_vel_x", "max_vel_trans"} | scaled and set(names) <= set(given[controller])
+    assert value(config, "/mbf_client/controller") == controller
+    server = next(node for node in config.nodes if node.name == "move_base_flex")
+    assert server.namespace == "/jackal/" and ["people_grid", "/pedsim_simulator/people_grid"] in map(list, server.remap_args)
 
 
 def test_parts_that_can_come_back_are_started_again_and_a_limited_run_ends_with_its_last_episode():
