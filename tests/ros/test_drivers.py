@@ -1,8 +1,9 @@
 """The same episodes through every driver: the engine's own, and stand-ins of Flatland, Gazebo and Unity, or the real ones.
 
-A real simulator is tested where ``AGORA_REAL_FLATLAND``, ``AGORA_REAL_GAZEBO`` or ``AGORA_REAL_UNITY`` is a command that starts it
-(of Unity the endpoint alone; the player is the stand-in). ``{world}`` in it becomes a file with an empty world of Flatland's,
-``{port}`` a free port; the node must end up in the root namespace.
+A real simulator is tested where ``AGORA_REAL_FLATLAND``, ``AGORA_REAL_ARENA_FLATLAND`` (Arena's fork), ``AGORA_REAL_GAZEBO`` or
+``AGORA_REAL_UNITY`` is a command that starts it (of Unity the endpoint alone; the player is the stand-in). ``{world}`` in it
+becomes a file with an empty world of Flatland's, ``{port}`` a free port; the node must end up in the root namespace. Arena's fork
+plays in lock step, too: its parameters ``/train_mode`` and ``/step_size`` are set here.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import rospy
-from agora_ros.conversions import to_episode
+from agora_ros.conversions import to_episode, to_pedestrians
 from agora_simulators.drivers.flatland import EMPTY_WORLD
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -33,7 +34,10 @@ from agora.config import build
 from agora.core.recording import Outcome
 from agora.maps.grid import Map
 from agora.robots.model import load_robot
+from agora.simulators.base import People
 from agora.simulators.native import Native
+from agora.simulators.referee import Referee
+from agora.tasks.start import Start
 from agora.tasks.suite import Stage
 from agora_msgs import msg, srv
 
@@ -45,14 +49,25 @@ def wall(x0: float, y0: float, x1: float, y1: float) -> list[tuple[float, float]
     return [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
 
 
-ROOM = Map.from_shapes(
-    discs=[(0.3, 1.1, 0.2)],
-    polygons=[
+def turned(points: Any, angle: float) -> np.ndarray:
+    """Points (N, 2) about the origin."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.asarray(points, float) @ np.array([[c, s], [-s, c]])
+
+
+def room(angle: float = 0.0) -> Map:
+    """A room with a pillar and a crooked thing in it, turned about the origin."""
+    polygons = [
         wall(-2.1, -1.6, 2.6, -1.5), wall(2.5, -1.5, 2.6, 2.0), wall(-2.1, 2.0, 2.6, 2.1), wall(-2.1, -1.5, -2.0, 2.0),
         [(-1.6, -1.2), (-1.0, -1.3), (-1.2, -0.8)],
-    ],
-    bounds=(-2.6, -2.1, 3.1, 2.7),
-)  # fmt: skip
+    ]  # fmt: skip
+    pillar = (*turned((0.3, 1.1), angle), 0.2)
+    outline = turned([(-2.1, -1.6), (2.6, -1.6), (2.6, 2.1), (-2.1, 2.1)], angle)
+    bounds = (*(outline.min(0) - 0.5), *(outline.max(0) + 0.6))
+    return Map.from_shapes(discs=[pillar], polygons=[turned(polygon, angle) for polygon in polygons], bounds=bounds)
+
+
+ROOM = room()
 
 
 def free_port() -> int:
@@ -61,55 +76,134 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@dataclass
-class Server:
-    """The processes of a foreign simulator."""
+@dataclass(frozen=True)
+class Kind:
+    """A way to simulate.
 
+    Attributes:
+        driver: its name. stand_in: file and arguments of what stands in for the simulator.
+        real: the variable that is a command to start the real one. lock_step: whether the simulator is stepped.
+    """
+
+    driver: str
+    stand_in: tuple[str, ...] = ()
+    real: str = "AGORA_REAL_NATIVE"
+    lock_step: bool = False
+
+
+STEP = 0.05
+ARENA_FLATLAND = Kind("flatland", ("flatland_server.py", "_fork:=true"), "AGORA_REAL_ARENA_FLATLAND")
+KINDS = {
+    "native": Kind("native"),
+    "flatland": Kind("flatland", ("flatland_server.py",), "AGORA_REAL_FLATLAND"),
+    "arena_flatland": ARENA_FLATLAND,
+    "arena_flatland_in_lock_step": replace(ARENA_FLATLAND, lock_step=True),
+    "gazebo": Kind("gazebo", ("gazebo_server.py",), "AGORA_REAL_GAZEBO"),
+    "unity": Kind("unity", ("tcp_endpoint.py",), "AGORA_REAL_UNITY"),
+}
+FOREIGN = [name for name, kind in KINDS.items() if kind.stand_in]
+
+
+@dataclass
+class Simulator:
+    """A simulator node with its driver, and the processes of a foreign simulator behind it.
+
+    In lock step the crowd stands where the episode began, and one twist counts for all scans that follow.
+    """
+
+    kind: Kind
+    graph: Any
     start: Callable[[], list[subprocess.Popen[bytes]]]
-    processes: list[subprocess.Popen[bytes]]
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    people: People = field(default_factory=lambda: People.room(0))
+
+    def again(self) -> None:
+        """Start the foreign simulator."""
+        self.processes = self.start()
 
     def kill(self) -> None:
+        """End the foreign simulator without a word."""
         for process in self.processes:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(10)
         self.processes = []
 
-    def again(self) -> None:
-        self.processes = self.start()
+    def launch(self) -> None:
+        """Start the node of the graph."""
+        if self.kind.lock_step:
+            self.graph.serve("pedsim_simulator/step", srv.StepCrowd, self._stand)
+        self.graph.launch(
+            "agora_simulators", "simulator", "simulator_node",
+            driver=self.kind.driver, synchronous=self.kind.lock_step, cmd_vel_timeout=60.0, command_timeout=0.01,
+        )  # fmt: skip
+        self.graph.call("simulator/info", srv.GetSimulator, seconds=240)
+
+    def _stand(self, request: Any) -> Any:
+        seen = to_pedestrians(self.people.now, self.people.traits, self.people.minds, request.robots.step + 1)
+        return srv.StepCrowdResponse(True, "", seen)
+
+    def episode(self, number: int, pose: Any, goal: Any, crowd: Any = None, place: Map = ROOM) -> tuple[Any, Start, Stage]:
+        """The message of an episode, and what it was made of."""
+        periods = {"physics": STEP, "crowd": STEP} if self.kind.lock_step else {}
+        of = build({"name": "s", "world": {"name": "open"}, "periods": periods}, Stage)
+        begun = start(pose, goal, crowd, place, BURGER, f"test/s/{number}", timeout=60.0, goal_tolerance=0.2)
+        judge = Referee()
+        judge.begin(begun, of, ["bot"], 0.0)
+        self.people = judge.people
+        return to_episode(begun, of, [msg.Robot(name="bot", navigation="external")], number), begun, of
+
+    def begin(self, message: Any) -> None:
+        """Begin an episode."""
+        answer = self.graph.call("simulator/begin", srv.BeginEpisode, message)
+        assert answer.success, answer.message
+
+    def go(self, vx: float, omega: float = 0.0) -> None:
+        """Let time pass, and send a twist."""
+        commands = self.graph.publisher("bot/cmd_vel", Twist)
+        assert self.graph.call("simulator/resume", Trigger).success
+        twist = Twist()
+        twist.linear.x, twist.angular.z = vx, omega
+        commands.publish(twist)
 
 
-@pytest.fixture(params=["native", "flatland", "gazebo", "unity"])
-def simulator(request: Any, graph: Any, tmp_path: Path) -> Iterator[tuple[str, Server]]:
-    """A simulator node with its driver, and the server behind it."""
-    name, real = request.param, os.environ.get(f"AGORA_REAL_{request.param.upper()}", "")
+@pytest.fixture(params=KINDS)
+def simulator(request: Any, graph: Any, tmp_path: Path) -> Iterator[Simulator]:
+    """A simulator of each kind."""
+    kind = KINDS[request.param]
+    real = os.environ.get(kind.real, "")
     if real:
         graph.namespace = ""
+    parameters = {"/train_mode": kind.lock_step, "/step_size": STEP if kind.lock_step else 0.01}
+    for name, value in parameters.items():
+        rospy.set_param(name, value)
     (tmp_path / "empty.yaml").write_text(EMPTY_WORLD)
     port = free_port()
     path = f"{HERE}:{graph.master.env['PYTHONPATH']}"
     environment = graph.master.env | {"PYTHONPATH": path, "ROS_NAMESPACE": graph.namespace or "/"}
 
     def popen(*command: str) -> subprocess.Popen[bytes]:
-        with (tmp_path / f"{name}.log").open("ab") as log:
+        with (tmp_path / f"{kind.driver}.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def run() -> list[subprocess.Popen[bytes]]:
-        stand_in = {"flatland": "flatland_server.py", "gazebo": "gazebo_server.py", "unity": "tcp_endpoint.py"}.get(name)
-        if stand_in is None:
+        if not kind.stand_in:
             return []
+        file, *arguments = kind.stand_in
         given = real.format(world=tmp_path / "empty.yaml", port=port)
-        own = [sys.executable, str(HERE / "standins" / stand_in), f"_tcp_port:={port}"]
+        own = [sys.executable, str(HERE / "standins" / file), f"_tcp_port:={port}", *arguments]
         processes = [popen(*(shlex.split(given) if real else own))]
-        if name == "unity":
+        if kind.driver == "unity":
             _connects(port)
             processes.append(popen(sys.executable, str(HERE / "standins" / "unity_player.py"), "127.0.0.1", str(port)))
         return processes
 
-    server = Server(run, run())
-    graph.launch("agora_simulators", "simulator", "simulator_node", driver=name, cmd_vel_timeout=60.0)
-    graph.call("simulator/info", srv.GetSimulator, seconds=240)
-    yield name, server
-    server.kill()
+    made = Simulator(kind, graph, run)
+    made.again()
+    made.launch()
+    yield made
+    made.kill()
+    for name in parameters:
+        rospy.delete_param(name)
 
 
 def _connects(port: int) -> None:
@@ -123,43 +217,24 @@ def _connects(port: int) -> None:
     pytest.fail("the endpoint does not listen")
 
 
-def episode(number: int, pose: Any, goal: Any, crowd: Any = None, timeout: float = 30.0) -> tuple[Any, Any, Stage]:
-    of = build({"name": "s", "world": {"name": "open"}}, Stage)
-    begun = start(pose, goal, crowd, ROOM, BURGER, f"test/s/{number}", timeout=timeout, goal_tolerance=0.2)
-    return to_episode(begun, of, [msg.Robot(name="bot", navigation="external")], number), begun, of
+def agreement(scan: Any, begun: Start, of: Stage) -> float:
+    """Share of the beams of a scan that read what the engine's own lidar reads where an episode begins."""
+    own = Native()
+    own.begin(begun, of, ["bot"], 0.0)
+    return float((np.abs(np.array(scan.ranges) - own.readings()[0].ranges) < 0.03).mean())
 
 
-def begin(graph: Any, message: Any) -> None:
-    answer = graph.call("simulator/begin", srv.BeginEpisode, message)
-    assert answer.success, answer.message
-
-
-def go(graph: Any, vx: float, omega: float = 0.0) -> Any:
-    """Let time pass, and send a twist."""
-    commands = graph.publisher("bot/cmd_vel", Twist)
-    assert graph.call("simulator/resume", Trigger).success
-    twist = Twist()
-    twist.linear.x, twist.angular.z = vx, omega
-    commands.publish(twist)
-    return commands
-
-
-def test_the_same_scenario_looks_the_same_and_ends_the_same_everywhere(graph: Any, simulator: Any) -> None:
+def test_the_same_scenario_looks_the_same_and_ends_the_same_everywhere(graph: Any, simulator: Simulator) -> None:
     """The first scan is the engine's own, the robot drives as fast as told, and ends at the pedestrian in its way."""
     status = graph.hear("simulator/status", msg.EpisodeStatus)
     scans, odometry = graph.hear("bot/scan", LaserScan), graph.hear("bot/odom", Odometry)
     robots = graph.hear("simulator/robots", msg.Robots)
     crowd = people([(1.3, -0.1)], waypoints=[[(1.3, -0.1)]], radius=0.25)
-    message, begun, of = episode(1, (-0.9, 0.2, -0.15), (2.2, -0.3, 0.0), crowd)
-    begin(graph, message)
-    go(graph, 0.0)
-    own = Native()
-    own.begin(begun, of, ["bot"], 0.0)
-    expected = own.readings()[0].ranges
-    first = scans.wait_for(lambda m: True, "a scan")
-    close = np.abs(np.array(first.ranges) - expected) < 0.03
-    assert close.mean() > 0.97, f"{close.mean():.3f} of the beams agree"
-    go(graph, 0.2)
+    message, begun, of = simulator.episode(1, (-0.9, 0.2, -0.15), (2.2, -0.3, 0.0), crowd)
+    simulator.begin(message)
+    simulator.go(0.0)
+    assert agreement(scans.wait(1)[0], begun, of) > 0.97
+    simulator.go(0.2)
     moving = odometry.wait_for(lambda m: m.twist.twist.linear.x > 0.18, "a robot that moves")
     assert moving.twist.twist.linear.x == pytest.approx(0.2, abs=0.02) and abs(moving.twist.twist.linear.y) < 0.02
     ended = status.wait_for(lambda m: m.done, "the end", 40)
@@ -168,33 +243,53 @@ def test_the_same_scenario_looks_the_same_and_ends_the_same_everywhere(graph: An
     assert np.hypot(last.x[0] - 1.3, last.y[0] + 0.1) == pytest.approx(BURGER.radius + 0.25, abs=0.03)
 
 
-def test_episodes_follow_each_other_and_robots_start_where_they_are_told(graph: Any, simulator: Any) -> None:
+def test_episodes_follow_each_other_and_robots_start_where_they_are_told(graph: Any, simulator: Simulator) -> None:
     status, robots = graph.hear("simulator/status", msg.EpisodeStatus), graph.hear("simulator/robots", msg.Robots)
     for number, pose in enumerate([(-0.5, 0.3, 0.4), (1.0, -0.7, 2.1), (0.2, 0.1, -1.2)], 1):
         heading = np.array([np.cos(pose[2]), np.sin(pose[2])])
         goal = (*(np.array(pose[:2]) + 0.5 * heading), 0.0)
-        message, _, _ = episode(number, pose, goal)
-        begin(graph, message)
+        message, _, _ = simulator.episode(number, pose, goal)
+        simulator.begin(message)
         seen = len(robots)
-        go(graph, 0.2)
+        simulator.go(0.2)
         robots.wait(seen + 1)
         assert np.hypot(robots[seen].x[0] - pose[0], robots[seen].y[0] - pose[1]) < 0.05
         ended = status.wait_for(lambda m, number=number: m.number == number and m.done, f"the end of episode {number}")
         assert Outcome(ended.robots[0].outcome) == Outcome.REACHED
 
 
-@pytest.mark.parametrize("simulator", ["flatland", "gazebo", "unity"], indirect=True)
-def test_a_simulator_that_dies_interrupts_the_episode_and_its_successor_plays_on(graph: Any, simulator: Any) -> None:
-    name, server = simulator
+def test_twenty_resets_in_the_middle_of_episodes_each_show_another_map_another_crowd_and_the_robot_in_its_place(
+    graph: Any, simulator: Simulator, wait_until: Any
+) -> None:
+    status, scans = graph.hear("simulator/status", msg.EpisodeStatus), graph.hear("bot/scan", LaserScan)
+    for number in range(1, 21):
+        turn = 0.9 * number
+        place = (*turned((0.9 - 0.1 * number, 0.2), turn), turn + 0.3 * number)
+        corners = turned([(2.0, 0.9), (-1.5, 1.3), (1.5, -1.0)], turn)[: number % 4]
+        crowd = people(corners, corners[:, None], radius=0.25) if len(corners) else None
+        message, begun, of = simulator.episode(number, place, (*turned((2.0, 0.3), turn), 0.0), crowd, room(turn))
+        simulator.begin(message)
+        wait_until(lambda number=number: status[-1].number == number and status[-1].running, f"episode {number}")
+        seen = len(scans)
+        simulator.go(0.0)
+        assert agreement(scans.wait(seen + 1)[seen], begun, of) > 0.97, f"episode {number}"
+        simulator.go(0.15, 0.4)
+        scans.wait(seen + 4)
+        assert graph.call("simulator/pause", Trigger).success
+    assert not any(message.interrupted for message in status.messages)
+
+
+@pytest.mark.parametrize("simulator", FOREIGN, indirect=True)
+def test_a_simulator_that_dies_interrupts_the_episode_and_its_successor_plays_on(graph: Any, simulator: Simulator) -> None:
     status = graph.hear("simulator/status", msg.EpisodeStatus)
-    message, _, _ = episode(1, (-0.9, 0.2, 0.0), (2.2, 0.2, 0.0))
-    begin(graph, message)
-    go(graph, 0.1)
+    message, _, _ = simulator.episode(1, (-0.9, 0.2, 0.0), (2.2, 0.2, 0.0))
+    simulator.begin(message)
+    simulator.go(0.1)
     status.wait_for(lambda m: m.running, "episode 1")
-    server.kill()
+    simulator.kill()
     lost = status.wait_for(lambda m: m.interrupted, "an interrupted episode", 20)
-    assert name in lost.reason and "start" in lost.reason
-    server.again()
+    assert simulator.kind.driver in lost.reason and "start" in lost.reason
+    simulator.again()
     for _ in range(60):
         answer = graph.call("simulator/begin", srv.BeginEpisode, message)
         if answer.success:
@@ -202,5 +297,5 @@ def test_a_simulator_that_dies_interrupts_the_episode_and_its_successor_plays_on
         rospy.rostime.wallsleep(0.5)
     assert answer.success, answer.message
     seen = len(status)
-    go(graph, 0.2)
+    simulator.go(0.2)
     status.wait_for(lambda m: m in status.messages[seen:] and m.done or m.running, "the episode again")

@@ -1,9 +1,9 @@
 """Stands in for flatland_server: its services, topics and parameters, on a world of plain NumPy.
 
 As the real one: models come as YAML files, a laser reads NaN where nothing is in range, topics are under the namespace given at
-spawning, time runs at ``update_rate``. With the parameter ``train_mode`` it is Arena's fork: time moves by the service
-``step_world`` alone, a DiffDrive tells the velocity in the map frame although the message says the robot's, and the last beam is
-missing.
+spawning, time runs at ``update_rate``. With the parameter ``fork`` it is Arena's: the service ``step_world`` moves time on, a
+DiffDrive tells the velocity in the map frame although the message says the robot's, and the last beam is missing. With the global
+parameter ``train_mode`` too, time moves by the service alone, after steps of its own at the start.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ class FlatlandServer:
 
     def __init__(self) -> None:
         self._world, self._lock = World(), threading.Lock()
-        self._step, self._rate = rospy.get_param("~step_size", 0.01), rospy.get_param("~update_rate", 200.0)
-        self._paused, self._train = False, bool(rospy.get_param("/train_mode", False))
+        self._step, self._rate = rospy.get_param("/step_size", 0.01), rospy.get_param("~update_rate", 200.0)
+        self._paused, self._fork = False, rospy.get_param("~fork", False)
+        self._own = min(int(5.0 / self._step), 1000) if self._fork and rospy.get_param("/train_mode", False) else None
         self._plugins: dict[str, list] = {}
         self._clock = rospy.Publisher("/clock", Clock, queue_size=1)
         rospy.Service("spawn_model", SpawnModel, self._spawn)
@@ -39,7 +40,7 @@ class FlatlandServer:
         rospy.Service("move_model", MoveModel, self._move)
         rospy.Service("pause", Empty, lambda _: self._pause(True))
         rospy.Service("resume", Empty, lambda _: self._pause(False))
-        if self._train:
+        if self._fork:
             rospy.Service("/step_world", Empty, self._step_once)
 
     def run(self) -> None:
@@ -48,9 +49,12 @@ class FlatlandServer:
 
         due = time.monotonic()
         while not rospy.is_shutdown():
-            if not self._paused and not self._train:
+            if not self._paused and self._own != 0:
                 with self._lock:
                     self._advance()
+                if self._own is not None:
+                    self._own -= 1
+                    continue
             due += 1.0 / self._rate
             rospy.rostime.wallsleep(max(0.0, due - time.monotonic()))
 
@@ -60,7 +64,8 @@ class FlatlandServer:
 
     def _step_once(self, _: object) -> EmptyResponse:
         with self._lock:
-            self._advance()
+            if not self._paused:
+                self._advance()
         return EmptyResponse()
 
     def _advance(self) -> None:
@@ -69,7 +74,7 @@ class FlatlandServer:
         self._clock.publish(Clock(now))
         for plugins in list(self._plugins.values()):
             for plugin in plugins:
-                plugin.after_step(now)
+                plugin.after_step(now, self._step)
 
     def _spawn(self, request: object) -> SpawnModelResponse:
         with self._lock:
@@ -88,7 +93,7 @@ class FlatlandServer:
             self._world.bodies[request.name] = body
             kinds = {"DiffDrive": DiffDrive, "Laser": Laser}
             self._plugins[request.name] = [
-                kinds[p["type"]](self._world, request.name, request.ns, p, self._train)
+                kinds[p["type"]](self._world, request.name, request.ns, p, self._fork)
                 for p in model.get("plugins", [])
                 if p["type"] in kinds
             ]
@@ -116,7 +121,7 @@ def _topic(ns: str, topic: str) -> str:
 
 
 class DiffDrive:
-    """Drives its body by the last twist; odometry after every step."""
+    """Drives its body by the last twist; tells odometry after every step."""
 
     def __init__(self, world: World, name: str, ns: str, config: dict, fork: bool) -> None:
         self._fork = fork
@@ -130,7 +135,7 @@ class DiffDrive:
     def _drive(self, twist: Twist) -> None:
         self._body.twist[:] = twist.linear.x, 0.0, twist.angular.z
 
-    def after_step(self, now: rospy.Time) -> None:
+    def after_step(self, now: rospy.Time, step: float) -> None:
         x, y, heading = self._body.pose
         message = Odometry()
         message.header.stamp, message.header.frame_id, message.child_frame_id = now, *self._frames
@@ -148,7 +153,7 @@ class DiffDrive:
 
 
 class Laser:
-    """Scans at its rate in simulated time."""
+    """Scans at multiples of its period in simulated time."""
 
     def __init__(self, world: World, name: str, ns: str, config: dict, fork: bool) -> None:
         self._world, self._name = world, name
@@ -159,14 +164,13 @@ class Laser:
             "x": x, "y": y, "heading": heading, "lowest": angle["min"], "step": angle["increment"], "beams": beams,
             "range": config["range"],
         }  # fmt: skip
-        self._period, self._last = 1.0 / config.get("update_rate", 1e9), -math.inf
+        self._period = 1.0 / config.get("update_rate", 1e9)
         self._frame = (f"{ns}_" if ns else "") + config.get("frame", config["name"])
         self._scan = rospy.Publisher(_topic(ns, config.get("topic", "scan")), LaserScan, queue_size=1)
 
-    def after_step(self, now: rospy.Time) -> None:
-        if now.to_sec() - self._last < self._period - 1e-6 or not self._scan.get_num_connections():
+    def after_step(self, now: rospy.Time, step: float) -> None:
+        if (now.to_sec() + step / 2) % self._period >= step or not self._scan.get_num_connections():
             return
-        self._last = now.to_sec()
         message = LaserScan()
         message.header.stamp, message.header.frame_id = now, self._frame
         message.angle_min, message.angle_max, message.angle_increment = (self._angle[k] for k in ("min", "max", "increment"))
