@@ -19,6 +19,8 @@ from gazebo_msgs.srv import (
     DeleteModelResponse,
     GetModelState,
     GetModelStateResponse,
+    GetWorldProperties,
+    GetWorldPropertiesResponse,
     SetModelState,
     SetModelStateResponse,
     SpawnModel,
@@ -57,6 +59,7 @@ class GazeboServer:
         self._states = rospy.Publisher("/gazebo/model_states", ModelStates, queue_size=10)
         rospy.Subscriber("/gazebo/set_model_state", ModelState, self._set, queue_size=100)
         rospy.Service("/gazebo/spawn_sdf_model", SpawnModel, self._spawn)
+        rospy.Service("/gazebo/get_world_properties", GetWorldProperties, lambda _: self._properties())
         rospy.Service("/gazebo/delete_model", DeleteModel, self._delete)
         rospy.Service("/gazebo/get_model_state", GetModelState, self._get)
         rospy.Service("/gazebo/set_model_state", SetModelState, lambda r: SetModelStateResponse(self._set(r.model_state), ""))
@@ -127,6 +130,10 @@ class GazeboServer:
             for plugin in self._plugins.pop(request.model_name):
                 plugin.close()
         return DeleteModelResponse(True, "DeleteModel: successfully deleted model")
+
+    def _properties(self) -> GetWorldPropertiesResponse:
+        with self._lock:
+            return GetWorldPropertiesResponse(sim_time=self._world.time, model_names=list(self._world.bodies), success=True)
 
     def _get(self, request: object) -> GetModelStateResponse:
         body = self._world.bodies.get(request.model_name)

@@ -198,18 +198,16 @@ class SimulatorNode:
             return
         self._show()
         try:
-            moved_on = self._driver.wait(0.05)
+            if not self._driver.wait(0.05):
+                return
+            if (people := self._people) is not None and people.step > self._room.step:
+                self._set_people(people)
+            self._driver.command(self._twists(), {})
+            self._show()
+            if self._driver.done:
+                self._pause()
         except SimulatorLostError as error:
             self._lose(str(error))
-            return
-        if not moved_on:
-            return
-        if (people := self._people) is not None and people.step > self._room.step:
-            self._set_people(people)
-        self._driver.command(self._twists(), {})
-        self._show()
-        if self._driver.done:
-            self._pause()
 
     def _twists(self) -> np.ndarray:
         """The latest command of every robot (R, 3); who has said nothing for too long stands."""

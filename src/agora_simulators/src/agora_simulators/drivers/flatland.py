@@ -27,7 +27,7 @@ from agora.maps.world3d.flatland import model_yaml
 from agora.maps.world3d.solids import Body
 from agora.robots.flatland import disc_yaml, robot_yaml
 from agora.robots.model import RobotModel
-from agora_simulators.drivers.foreign import WALLS, Foreign
+from agora_simulators.drivers.foreign import Foreign
 
 EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nlayers: []\n"
 """A world of Flatland's with nothing in it; the parameter ``world_path`` of flatland_server names a file with it."""
@@ -37,9 +37,9 @@ _PATIENCE, _STANDS = 10.0, 0.2  # s of the wall's clock: for a message that is d
 class Flatland(Foreign):
     """Drives a flatland_server; robots that turn in place and do not move sideways.
 
-    Arena's fork is known by its service ``/step_world``; with its parameter ``/train_mode`` it waits to be stepped, for lock step.
-    What its laser and its DiffDrive tell otherwise than others do (see `agora.robots.flatland`) is put right here;
-    that it knows no limits of acceleration is not.
+    Arena's fork is known by its service ``/step_world``, offered by the process that spawns models; with its parameter
+    ``/train_mode`` it waits to be stepped, for lock step. What its laser and its DiffDrive tell otherwise than others do (see
+    `agora.robots.flatland`) is put right here; that it knows no limits of acceleration is not.
     """
 
     name: ClassVar[str] = "flatland"
@@ -48,7 +48,7 @@ class Flatland(Foreign):
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
-        self._fork = "/step_world" in rosservice.get_service_list()
+        self._fork = rosservice.get_service_uri("/step_world") == rosservice.get_service_uri(rospy.resolve_name("spawn_model"))
         self._stepped = self._fork and bool(rospy.get_param("/train_mode", False))
         self._step_size = float(rospy.get_param("/step_size", 0.005))
         if self._stepped:
@@ -63,12 +63,12 @@ class Flatland(Foreign):
     def pause(self) -> None:
         """Let time stand; between two steps it does anyway, and a step of a paused fork is none."""
         if not self._stepped:
-            self._pause()
+            super().pause()
 
     def resume(self) -> None:
         """Let time pass again."""
         if not self._stepped:
-            self._resume()
+            super().resume()
 
     def advance(self) -> None:
         """Take a physics step of a fork that waits for it: first the pedestrians, whom the scan at its end sees."""
@@ -105,6 +105,11 @@ class Flatland(Foreign):
     def _learn_time(self) -> None:
         if not self._stepped:
             super()._learn_time()
+
+    def _halt(self) -> None:
+        """The fork knows no inertia; `_set_off` tells robots to stand before the first step."""
+        if not self._stepped:
+            super()._halt()
 
     def _set_off(self) -> None:
         """Step until the fork's own first steps are over and scans are due, which they are at multiples of their period."""
@@ -147,16 +152,13 @@ class Flatland(Foreign):
         if not answer.success:
             raise InputError(f"flatland refuses the model {name}: {answer.message}")
 
-    def _show_walls(self, bodies: Sequence[Body]) -> None:
-        self._spawn(WALLS, model_yaml(bodies), np.zeros(3))
-
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         self._spawn(name, robot_yaml(model, name, scan_period, fork=self._fork), pose)
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
         self._spawn(name, disc_yaml(radius), pose)
 
-    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
+    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
         self._spawn(name, model_yaml(bodies), np.zeros(3))
 
     def _place(self, name: str, pose: Array) -> None:

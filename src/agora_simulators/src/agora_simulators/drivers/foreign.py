@@ -37,9 +37,8 @@ from agora.tasks.start import Start
 from agora.tasks.suite import Stage
 from agora_simulators.calls import Call, CallError
 
-WALLS = "agora_walls"
-"""Name of the model that is the episode's map."""
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
+_RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of the wall's clock after which a robot begins as it is
 
 
 @dataclass
@@ -69,6 +68,8 @@ class Foreign(ABC):
     name: ClassVar[str]
     services: ClassVar[tuple[str, ...]]
     start_it: ClassVar[str]
+    _pause: Callable[[], Any]
+    _resume: Callable[[], Any]
     can: frozenset[Ability] = frozenset({"pause", "delete", "clock"})
 
     def __init__(self, patience: float = 30.0) -> None:
@@ -80,7 +81,8 @@ class Foreign(ABC):
         self._calls: list[Call] = []
         self._scans: list[tuple[int, float, Floats]] = []
         self._shown: set[str] = set()
-        self._referee, self._walls, self._lost, self._alive = Referee(), "", "", time.monotonic()
+        self._walls, self._told, self._maps = "", "", 0
+        self._referee, self._lost, self._alive = Referee(), "", time.monotonic()
         for service in self.services:
             try:
                 rospy.wait_for_service(service, patience)
@@ -100,8 +102,8 @@ class Foreign(ABC):
         return ask
 
     @abstractmethod
-    def _show_walls(self, bodies: Sequence[Body]) -> None:
-        """Put a static model named `WALLS` into the world."""
+    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
+        """Put a static model into the world: the walls of a map, or an obstacle."""
 
     @abstractmethod
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
@@ -118,6 +120,17 @@ class Foreign(ABC):
     @abstractmethod
     def _remove(self, name: str) -> None:
         """Take a model away."""
+
+    def pause(self) -> None:
+        """Let time stand."""
+        with self._noticing():
+            self._pause()
+
+    def resume(self) -> None:
+        """Let time pass again; nobody has told a clock while it stood."""
+        with self._noticing():
+            self._resume()
+        self._alive = time.monotonic()
 
     def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
         """The twist in the robot's frame, of the one in its odometry."""
@@ -149,7 +162,7 @@ class Foreign(ABC):
 
     def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         self._learn_time()
-        self.pause()
+        self._halt()
         models = tuple(robot.model for robot in start.robots)
         spelled = [ros_name(name) for name in names]
         if [(robot.name, robot.model, robot.scan_period) for robot in self._watched] != [
@@ -161,7 +174,7 @@ class Foreign(ABC):
         self._referee.begin(start, stage, names, since)
         self._furniture = start.furniture + tuple(thing.furniture for thing in start.things)
         self.set_map(start.map)
-        for name in [n for n in self._shown if n != WALLS and n not in spelled and not n.startswith("pedestrian_")]:
+        for name in [n for n in self._shown if n not in spelled and not n.startswith("pedestrian_")]:
             self._take_away(name)
         for number, (name, robot) in enumerate(zip(spelled, start.robots, strict=True)):
             if number < len(self._watched):
@@ -173,6 +186,16 @@ class Foreign(ABC):
                 self._watched[number].twist = np.zeros(3, np.float32)
         self._show_people(self._referee.people)
         self._set_off()
+
+    def _halt(self) -> None:
+        """Let time stand once the robots do: they would begin an episode as they were told to move last, some with inertia."""
+        for robot in self._watched:
+            assert robot.command is not None
+            robot.command.publish(Twist())
+        self.resume()
+        with self._news:
+            self._news.wait_for(lambda: all(np.abs(robot.twist).max() < _RESTS for robot in self._watched), _COMES_TO_REST)
+        self.pause()
 
     def _set_off(self) -> None:
         """Fix the moment at which the episode begins; everything is in its place."""
@@ -198,16 +221,18 @@ class Foreign(ABC):
         self._shown.discard(name)
 
     def set_map(self, place: Map) -> None:
-        """Change the static surroundings."""
+        """Change the static surroundings.
+
+        Every map is a model of another name: gzserver 11.1 now and then loses what is spawned under a name that was just deleted.
+        """
         bodies = solids(Place(place, self._furniture)).bodies
-        walls = repr(bodies)
-        if WALLS in self._shown:
-            if walls == self._walls:
-                return
-            self._take_away(WALLS)
-        self._show_walls(bodies)
-        self._shown.add(WALLS)
-        self._walls = walls
+        if (told := repr(bodies)) == self._told:
+            return
+        if self._walls:
+            self._remove(self._walls)
+        self._maps += 1
+        self._walls, self._told = f"agora_walls_{self._maps}", told
+        self._show_bodies(self._walls, bodies)
 
     def _watch(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         """Put a robot into the world and listen to it."""
@@ -254,17 +279,14 @@ class Foreign(ABC):
         if entity.kind == "robot":
             raise InputError(f"{self.name}: robots come with an episode; put {entity.name!r} into the robot setup")
         piece = Furniture(entity.furniture, *(float(v) for v in entity.pose))
-        self._show_obstacle(name, solids(Place(Map.open((-1.0, -1.0), (1.0, 1.0)), (piece,))).furniture)
+        self._show_bodies(name, solids(Place(Map.open((-1.0, -1.0), (1.0, 1.0)), (piece,))).furniture)
         self._shown.add(name)
         self._referee.spawn(entity)
-
-    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
-        raise InputError(f"{self.name}: this driver cannot add obstacles while an episode runs")
 
     def _known(self, name: str) -> str:
         spelled = ros_name(name)
         if spelled not in self._shown:
-            raise UnknownNameError("robot or obstacle", name, sorted(self._shown - {WALLS}))
+            raise UnknownNameError("robot or obstacle", name, sorted(self._shown))
         return spelled
 
     def move(self, name: str, pose: Array) -> None:
@@ -341,6 +363,7 @@ class Foreign(ABC):
     def _give_up(self) -> SimulatorLostError:
         """What to raise when the simulator has gone: nothing of what was shown is there any more."""
         self._shown.clear()
+        self._walls = self._told = ""
         for call in self._calls:
             call.drop()
         for robot in self._watched:
@@ -373,13 +396,16 @@ class Foreign(ABC):
         self.step = reached
 
     def readings(self) -> Sequence[Reading]:
-        """The scans that came since the last call; what saw nothing reads the lidar's range."""
+        """The scans that came since the last call; what saw nothing reads the lidar's range.
+
+        One of the very moment at which the episode began may have been taken while the world was still being arranged.
+        """
         with self._news:
             scans, self._scans = self._scans, []
         made = []
         for number, stamp, ranges in scans:
             lidar = self._watched[number].model.lidar
-            if lidar is None or stamp < self.began:
+            if lidar is None or stamp < self.began + 1e-6:
                 continue
             if len(ranges) != lidar.beams:
                 rospy.logwarn_throttle(

@@ -9,7 +9,8 @@ import numpy as np
 import rospy
 from agora_ros.conversions import to_pose
 from gazebo_msgs.msg import ModelState
-from gazebo_msgs.srv import DeleteModel, SetModelState, SpawnModel
+from gazebo_msgs.srv import DeleteModel, GetWorldProperties, SetModelState, SpawnModel
+from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Empty
 
 from agora.core.state import Array
@@ -19,7 +20,7 @@ from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import Body
 from agora.robots.model import RobotModel
 from agora.robots.sdf import sdf
-from agora_simulators.drivers.foreign import WALLS, Foreign
+from agora_simulators.drivers.foreign import Foreign
 
 _HEIGHT = 1.75
 
@@ -32,8 +33,11 @@ class Gazebo(Foreign):
 
     name: ClassVar[str] = "gazebo"
     services: ClassVar[tuple[str, ...]] = tuple(
-        f"/gazebo/{what}" for what in ("spawn_sdf_model", "delete_model", "set_model_state", "pause_physics", "unpause_physics")
-    )
+        f"/gazebo/{what}"
+        for what in (
+            "spawn_sdf_model", "delete_model", "set_model_state", "pause_physics", "unpause_physics", "get_world_properties",
+        )
+    )  # fmt: skip
     start_it: ClassVar[str] = "start gazebo_ros, or let start_arena.launch do it where the package gazebo_ros is found"
 
     def __init__(self, patience: float = 30.0) -> None:
@@ -41,24 +45,19 @@ class Gazebo(Foreign):
         self._spawn_model = self._service("/gazebo/spawn_sdf_model", SpawnModel)
         self._delete_model = self._service("/gazebo/delete_model", DeleteModel)
         self._set_state = self._service("/gazebo/set_model_state", SetModelState)
+        self._world = self._service("/gazebo/get_world_properties", GetWorldProperties)
         self._pause = self._service("/gazebo/pause_physics", Empty)
         self._resume = self._service("/gazebo/unpause_physics", Empty)
 
-    def pause(self) -> None:
-        """Let time stand."""
-        self._pause()
-
-    def resume(self) -> None:
-        """Let time pass again."""
-        self._resume()
+    def _set_off(self) -> None:
+        """Ask for the time: it stands a little later than ``/clock`` told last."""
+        self._tick(Clock(rospy.Time.from_sec(self._world().sim_time)))
+        super()._set_off()
 
     def _spawn(self, name: str, text: str, pose: Array) -> None:
         answer = self._spawn_model(name, text, "", to_pose(pose), "world")
         if not answer.success:
             raise InputError(f"gazebo refuses the model {name}: {answer.status_message}")
-
-    def _show_walls(self, bodies: Sequence[Body]) -> None:
-        self._spawn(WALLS, model_sdf(WALLS, bodies), np.zeros(3))
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         self._spawn(name, sdf(model, name, topics=rospy.resolve_name(self._topic(name, ""))), pose)
@@ -67,7 +66,7 @@ class Gazebo(Foreign):
         person = Body(name, 0.0, 0.0, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, _HEIGHT, ORANGE),))
         self._spawn(name, model_sdf(name, (person,)), pose)
 
-    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
+    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
         self._spawn(name, model_sdf(name, bodies), np.zeros(3))
 
     def _place(self, name: str, pose: Array) -> None:

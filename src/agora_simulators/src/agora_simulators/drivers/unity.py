@@ -21,7 +21,7 @@ from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf
 from agora.simulators.base import People
 from agora_msgs.msg import Pedestrians
-from agora_simulators.drivers.foreign import WALLS, Foreign
+from agora_simulators.drivers.foreign import Foreign
 
 
 class Unity(Foreign):
@@ -41,21 +41,10 @@ class Unity(Foreign):
         self._set_state = self._service("unity/set_model_state", SetModelState)
         self._pause, self._resume = self._service("unity/pause", Trigger), self._service("unity/resume", Trigger)
 
-    def pause(self) -> None:
-        """Let time stand."""
-        self._pause()
-
-    def resume(self) -> None:
-        """Let time pass again."""
-        self._resume()
-
     def _spawn(self, name: str, text: str, pose: Array) -> None:
         answer = self._spawn_model(name, text, "", to_pose(pose), "map")
         if not answer.success:
             raise InputError(f"unity refuses the model {name}: {answer.status_message}")
-
-    def _show_walls(self, bodies: Sequence[Body]) -> None:
-        self._spawn(WALLS, model_sdf(WALLS, bodies), np.zeros(3))
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         root = ElementTree.fromstring(urdf(model))
@@ -65,7 +54,7 @@ class Unity(Foreign):
             ElementTree.SubElement(root, "agora_lidar", {key: f"{value:.9g}" for key, value in (place | beams).items()})
         self._spawn(name, ElementTree.tostring(root, encoding="unicode"), pose)
 
-    def _show_obstacle(self, name: str, bodies: Sequence[Body]) -> None:
+    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
         self._spawn(name, model_sdf(name, bodies), np.zeros(3))
 
     def _show_people(self, people: People) -> None:
