@@ -61,10 +61,10 @@ class Driver:
         rospy.wait_for_service(graph.name("pedsim_simulator/step"))
         self.call = rospy.ServiceProxy(graph.name("pedsim_simulator/step"), StepCrowd, persistent=True)
 
-    def robots(self, step=None):
+    def robots(self, step=None, since=7.25):
         step = self.mine.step_number if step is None else step
         message = to_robots(self.mine.robots, self.mine.engine.robot_traits.radius[0], ["my robot"], step)
-        message.header.stamp = stamp_of(step, DT, since=7.25)
+        message.header.stamp = stamp_of(step, DT, since=since)
         return message
 
     def step(self, count=1):
@@ -250,18 +250,19 @@ def test_without_an_episode_it_runs_by_the_clock_sees_registered_robots_and_can_
     assert abs(heard[-1].agent_states[0].pose.position.x - ada.pose.position.x) < 1.0
 
 
-def test_free_running_it_follows_the_robots_of_the_simulator(graph, wait_until):
+@pytest.mark.parametrize("since", [7.25, 0.012], ids=["later", "a moment after the clock began"])
+def test_free_running_it_follows_the_robots_of_the_simulator(graph, wait_until, since):
     graph.launch("agora_pedsim", "pedsim_simulator")
     driver = Driver(graph, crossing(), stage())
     heard = graph.hear("pedsim_simulator/pedestrians", Pedestrians)
     robots = graph.publisher("simulator/robots", Robots)
     for step in (1, 2, 5):
-        robots.publish(driver.robots(step))
+        robots.publish(driver.robots(step, since))
         wait_until(lambda step=step: len(heard) and heard[-1].step == step, f"step {step}")
     assert [m.step for m in heard.messages] == [1, 2, 5]
-    assert heard[-1].header.stamp == stamp_of(5, DT, since=7.25)
-    robots.publish(driver.robots(4))
-    robots.publish(driver.robots(6))
+    assert heard[-1].header.stamp == stamp_of(5, DT, since=since)
+    robots.publish(driver.robots(4, since))
+    robots.publish(driver.robots(6, since))
     wait_until(lambda: heard[-1].step == 6, "step 6")
 
 

@@ -29,6 +29,7 @@ from agora_pedsim.weights import Weights
 
 _NAME = "pedsim_simulator"
 _MOST_AT_ONCE = 1.0  # s that are caught up in one go
+_NEVER = -(10**18)  # ns: far from every stamp, of which the first are near 0
 _SIDE = 50.0  # m from the centre of the map where there is no episode
 
 
@@ -47,7 +48,7 @@ class CrowdNode:
         self._stage = self._default_stage(str(rospy.get_param("sfm", "")))
         self.crowd, self.robot_names = Crowd(open_start(_empty_map()), self._stage), []
         self._begun, self._paused, self._since, self._behind = False, False, _now(), False
-        self._told, self._over = -1, -1  # ns at which the robots' episode began, and the one before it
+        self._told, self._over = _NEVER, _NEVER  # ns at which the robots' episode began, and the one before it
         self.feedback = Feedback(self._synchronous)
         self._pedestrians = rospy.Publisher(f"{_NAME}/pedestrians", Pedestrians, queue_size=10, tcp_nodelay=True)
         self._arena, self._people = ArenaTopics(), PeopleTopics()
@@ -110,7 +111,7 @@ class CrowdNode:
         with self._lock:
             self.crowd, self.robot_names = crowd, [robot.name for robot in episode.robots]
             self._begun, self._paused, self._behind = True, False, False
-            self._told, self._over = -1, self._told
+            self._told, self._over = _NEVER, self._told
             self._since = episode.header.stamp.to_nsec() or _now()
             self.feedback.forget()
             self._people.forget()
