@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ import numpy as np
 import rospy
 import rosservice
 from agora_ros.conversions import to_pose2d
-from flatland_msgs.srv import DeleteModel, MoveModel, SpawnModel
+from flatland_msgs.srv import DeleteModel, MoveModel, MoveModelRequest, SpawnModel
 from geometry_msgs.msg import Twist
 from std_srvs.srv import Empty
 
@@ -27,6 +27,7 @@ from agora.maps.world3d.flatland import model_yaml
 from agora.maps.world3d.solids import Body
 from agora.robots.flatland import disc_yaml, robot_yaml
 from agora.robots.model import RobotModel
+from agora_simulators.calls import Call
 from agora_simulators.drivers.foreign import Foreign
 
 EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nlayers: []\n"
@@ -54,10 +55,10 @@ class Flatland(Foreign):
         if self._stepped:
             self.can = self.can | {"step"}
         self._step_world = self._service("/step_world", Empty)
+        self._movers: list[Call] = []
         self._folder = tempfile.TemporaryDirectory(prefix="agora_flatland_")
         self._spawn_model = self._service("spawn_model", SpawnModel)
         self._delete_model = self._service("delete_model", DeleteModel)
-        self._move_model = self._service("move_model", MoveModel)
         self._pause, self._resume = self._service("pause", Empty), self._service("resume", Empty)
 
     def pause(self) -> None:
@@ -162,7 +163,17 @@ class Flatland(Foreign):
         self._spawn(name, model_yaml(bodies), np.zeros(3))
 
     def _place(self, name: str, pose: Array) -> None:
-        self._move_model(name, to_pose2d(pose))
+        self._place_all({name: pose})
+
+    def _place_all(self, poses: Mapping[str, Array]) -> None:
+        """All at once, each on a connection of its own: the server looks at its calls once in a cycle, and then at all of them."""
+        while len(self._movers) < len(poses):
+            self._movers.append(Call("move_model", MoveModel, self._patience))
+            self._calls.append(self._movers[-1])
+        for mover, (name, pose) in zip(self._movers, poses.items(), strict=False):
+            mover.send(MoveModelRequest(name, to_pose2d(pose)))
+        for mover in self._movers[: len(poses)]:
+            mover.answer(rospy.is_shutdown)
 
     def _remove(self, name: str) -> None:
         self._delete_model(name)

@@ -117,6 +117,11 @@ class Foreign(ABC):
     def _place(self, name: str, pose: Array) -> None:
         """Put a model somewhere else."""
 
+    def _place_all(self, poses: Mapping[str, Array]) -> None:
+        """Put several models somewhere else."""
+        for name, pose in poses.items():
+            self._place(name, pose)
+
     @abstractmethod
     def _remove(self, name: str) -> None:
         """Take a model away."""
@@ -321,13 +326,11 @@ class Foreign(ABC):
         here = {f"pedestrian_{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
         for name in [n for n in self._shown if n.startswith("pedestrian_") and n not in here]:
             self._take_away(name)
-        for name, i in here.items():
-            pose = np.array([now.x[0, i], now.y[0, i], now.heading[0, i]], float)
-            if name in self._shown:
-                self._place(name, pose)
-            else:
-                self._show_pedestrian(name, float(traits.radius[0, i]), pose)
-                self._shown.add(name)
+        poses = {name: np.array([now.x[0, i], now.y[0, i], now.heading[0, i]], float) for name, i in here.items()}
+        self._place_all({name: pose for name, pose in poses.items() if name in self._shown})
+        for name in [name for name in here if name not in self._shown]:
+            self._show_pedestrian(name, float(traits.radius[0, here[name]]), poses[name])
+            self._shown.add(name)
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
         """Send the robots their twists, within their limits; robots whose planner failed and those that have ended stand."""
