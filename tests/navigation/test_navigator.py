@@ -60,7 +60,12 @@ def played(begun, conditions, planner, control=2):
 
 @pytest.mark.parametrize(
     ("planner", "more"),
-    [("dwa+polite", {}), ("dwa_scan:window={size: 6.0, sources: [map, scan]}", {}), ("pure_pursuit+shortsighted", {"replan": 0.7, "layers": (PersonalSpace(),)}), ("orca", {"ends": 0})],
+    [
+        ("dwa+polite", {}),
+        ("dwa_scan:window={size: 6.0, sources: [map, scan]}", {}),
+        ("pure_pursuit+shortsighted", {"replan": 0.7, "layers": (PersonalSpace(),)}),
+        ("orca", {"ends": 0}),
+    ],
 )
 def test_robots_driven_through_a_navigator_go_where_they_go_in_episodes(planner, more):
     begun, conditions = two_robots(), Conditions(crowd=Helbing(), **more)

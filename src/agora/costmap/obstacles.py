@@ -18,7 +18,7 @@ import numpy as np
 from agora.core.jit import device, kernel
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.costmap.inflation import FREE, LETHAL, NO_INFORMATION, cost_at
+from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
 
 _SEEN, _OUTLINE, _NOTHING = np.uint8(1), np.uint8(2), np.uint8(FREE)
 _UNKNOWN = np.uint8(NO_INFORMATION)
@@ -204,7 +204,6 @@ def put(parameters, maps, map_index, pose, inscribed, corners_x, corners_y, beam
     """
     cell, reach, scaling = parameters[0], parameters[1], parameters[2]
     touch, inverse = HALF * cell, ONE / cell
-    side = cost.shape[1]
     for n in range(first, last):
         m = map_index[n]
         column = np.int32(np.floor((origin[n, 0] - maps.origin_x[m]) * inverse + HALF))

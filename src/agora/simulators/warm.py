@@ -13,11 +13,20 @@ from agora.simulators.native import Native
 from agora.tasks.suite import Suite
 
 
+_HALL = {"world": "open", "robots": "random", "obstacles": {"name": "random", "dynamic": [2, 2]}}
+_CROWDS = {"plain": {}, "social": {"behaviours": ["groups", "social_states"]}}
+
+
 def warm() -> None:
     """Play one control step of simulator, crowd and navigation; kernels are kept on disk, so that a second call takes a second."""
-    hall = {"name": "hall", "world": "open", "robots": "random", "obstacles": {"name": "random", "dynamic": [2, 2]}}
-    suite = build({"name": "kernels", "stages": [hall]}, Suite)
-    start, stage = suite.start("hall", 0), suite.stage("hall")
+    suite = build({"name": "kernels", "stages": [{"name": name, "crowd": crowd, **_HALL} for name, crowd in _CROWDS.items()]}, Suite)
+    for name in _CROWDS:
+        _play(suite, name)
+
+
+def _play(suite: Suite, name: str) -> None:
+    """Play one control step of a stage."""
+    start, stage = suite.start(name, 0), suite.stage(name)
     simulator, crowd = Native(), Crowd(start, stage)
     simulator.begin(start, stage, ["robot"], 0.0)
     navigator = Navigator(start, Conditions.of(stage), named_planner("dwa", "bypass")[1].part)
