@@ -1,0 +1,254 @@
+"""The timed elastic band as a local planner.
+
+Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
+2012; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names are
+kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Floats, read_only
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import Memory, Observation, Tracks
+from agora.planners.local.teb_discs import BLOCK
+from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
+from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
+
+_CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)]).astype(np.float32)
+_LOCAL = threading.local()
+_MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses")
+
+
+@dataclass(frozen=True)
+class Teb:
+    """Optimise the poses of a band and the times between them for time, within limits and off obstacles; drive the first step.
+
+    All limits apply together with the robot's own.
+
+    Attributes:
+        window: local costmap; pedestrians and robots are known as discs and need not be in it.
+        footprint_model: distances to obstacles are those of the robot's centre ("point") or of the disc about it ("circular").
+        max_vel_x, max_vel_x_backwards: m/s, both positive.
+        max_vel_theta: rad/s.
+        acc_lim_x, acc_lim_theta: m/s2 and rad/s2.
+        min_turning_radius: of car-like robots, m; 0 for those that turn in place.
+        dt_ref, dt_hysteresis: times between poses, and how far off they may be, s.
+        min_samples, max_samples: steps and poses of a band.
+        max_global_plan_lookahead_dist: how far along the path it plans, m; the window bounds it as well.
+        force_reinit_new_goal_dist, force_reinit_new_goal_angular: a local goal that jumps farther starts afresh, m and rad.
+        feasibility_check_no_poses: how many poses are checked for collisions; -1 for all.
+        xy_goal_tolerance, yaw_goal_tolerance: within both it stops, m and rad.
+        min_obstacle_dist, inflation_dist, dynamic_obstacle_inflation_dist: distances that are wanted, m.
+        include_dynamic_obstacles: whether moving discs are expected to go on as they do; else they count as standing.
+        costmap_obstacles_behind_robot_dist: what lies farther behind is left out, m.
+        obstacle_association_force_inclusion_factor, obstacle_association_cutoff_factor: in ``min_obstacle_dist``: within the first all
+            obstacles count, within the second the nearest on either side.
+        no_inner_iterations, no_outer_iterations: of the solver; the band is resized before each outer one.
+        penalty_epsilon: margin to limits, in their units.
+        weight_max_vel_x, weight_max_vel_theta, weight_acc_lim_x, weight_acc_lim_theta, weight_kinematics_nh,
+        weight_kinematics_forward_drive, weight_kinematics_turning_radius, weight_optimaltime, weight_shortest_path, weight_obstacle,
+        weight_inflation, weight_dynamic_obstacle, weight_dynamic_obstacle_inflation, weight_prefer_rotdir: of the residuals' squares.
+        weight_adapt_factor: by which the weight of obstacles grows with every outer iteration.
+        shrink_horizon_backup: whether to look half as far, after ten failures a quarter as far, after an infeasible band.
+        shrink_horizon_min_duration: for how long, s.
+        oscillation_recovery: whether to prefer one turning direction when the robot swings to and fro.
+        oscillation_v_eps, oscillation_omega_eps: mean speed and turning rate, as shares of the largest, below which it does.
+        oscillation_filter_duration, oscillation_recovery_min_duration: over which, and for how long, s.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})
+
+    window: Window = field(default_factory=lambda: Window(pedestrians=False))
+    footprint_model: Literal["point", "circular"] = "point"
+    max_vel_x: float = 0.4
+    max_vel_x_backwards: float = 0.2
+    max_vel_theta: float = 0.3
+    acc_lim_x: float = 0.5
+    acc_lim_theta: float = 0.5
+    min_turning_radius: float = 0.0
+    dt_ref: float = 0.3
+    dt_hysteresis: float = 0.1
+    min_samples: int = 3
+    max_samples: int = 100
+    max_global_plan_lookahead_dist: float = 3.0
+    force_reinit_new_goal_dist: float = 1.0
+    force_reinit_new_goal_angular: float = 0.5 * math.pi
+    feasibility_check_no_poses: int = 5
+    xy_goal_tolerance: float = 0.2
+    yaw_goal_tolerance: float = 0.2
+    min_obstacle_dist: float = 0.5
+    inflation_dist: float = 0.6
+    dynamic_obstacle_inflation_dist: float = 0.6
+    include_dynamic_obstacles: bool = True
+    costmap_obstacles_behind_robot_dist: float = 1.5
+    obstacle_association_force_inclusion_factor: float = 1.5
+    obstacle_association_cutoff_factor: float = 5.0
+    no_inner_iterations: int = 5
+    no_outer_iterations: int = 4
+    penalty_epsilon: float = 0.05
+    weight_max_vel_x: float = 2.0
+    weight_max_vel_theta: float = 1.0
+    weight_acc_lim_x: float = 1.0
+    weight_acc_lim_theta: float = 1.0
+    weight_kinematics_nh: float = 1000.0
+    weight_kinematics_forward_drive: float = 1.0
+    weight_kinematics_turning_radius: float = 1.0
+    weight_optimaltime: float = 1.0
+    weight_shortest_path: float = 0.0
+    weight_obstacle: float = 50.0
+    weight_inflation: float = 0.1
+    weight_dynamic_obstacle: float = 50.0
+    weight_dynamic_obstacle_inflation: float = 0.1
+    weight_prefer_rotdir: float = 50.0
+    weight_adapt_factor: float = 2.0
+    shrink_horizon_backup: bool = True
+    shrink_horizon_min_duration: float = 10.0
+    oscillation_recovery: bool = True
+    oscillation_v_eps: float = 0.1
+    oscillation_omega_eps: float = 0.1
+    oscillation_filter_duration: float = 10.0
+    oscillation_recovery_min_duration: float = 10.0
+
+    def __post_init__(self) -> None:
+        for one in dataclasses.fields(self):
+            if one.name not in _MAY_BE_NEGATIVE and not getattr(self, one.name) >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
+        positive = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_theta", "dt_ref", "max_global_plan_lookahead_dist")
+        for name in (*positive, "weight_adapt_factor", "weight_optimaltime", "no_inner_iterations", "no_outer_iterations"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+        if self.footprint_model not in ("point", "circular"):
+            raise InputError(f"footprint_model: must be point or circular, is {self.footprint_model!r}")
+        if not self.dt_hysteresis < self.dt_ref:
+            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref}, is {self.dt_hysteresis}")
+        if not 3 <= self.min_samples < self.max_samples:
+            raise InputError(f"min_samples and max_samples: must be 3 <= {self.min_samples} < {self.max_samples}")
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return the twists (N, 3), and the memory: bands, place on the path, failures and last commands."""
+        o = observation
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        recall = self._recalled(memory, len(o.pose), o.dt)
+        twists = np.zeros((len(o.pose), 3), np.float32)
+        if o.path.shape[1] > 0:
+            plan(self._parameters(o.dt), self._scene(o), recall, self._scratch(o), twists, 0, len(twists))
+        return twists, recall._asdict()
+
+    def _parameters(self, dt: float) -> Parameters:
+        """The kernel's parameters."""
+        f, reach = np.float32, self.min_obstacle_dist
+        return Parameters(
+            *(f(self.max_vel_x), f(self.max_vel_x_backwards), f(self.max_vel_theta), f(self.acc_lim_x), f(self.acc_lim_theta)),
+            *(f(self.min_turning_radius), self.footprint_model == "circular"),
+            *(f(self.dt_ref), f(self.dt_hysteresis), self.min_samples, self.max_samples),
+            *(f(self.max_global_plan_lookahead_dist), f(self.force_reinit_new_goal_dist), f(self.force_reinit_new_goal_angular)),
+            *(self.feasibility_check_no_poses, f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance)),
+            *(self.include_dynamic_obstacles, f(self.costmap_obstacles_behind_robot_dist)),
+            f(reach * self.obstacle_association_force_inclusion_factor),
+            f(reach * self.obstacle_association_cutoff_factor),
+            *(self.no_inner_iterations, self.no_outer_iterations, f(self.weight_adapt_factor)),
+            *(self.shrink_horizon_backup, round(self.shrink_horizon_min_duration / dt)),
+            *(self.oscillation_recovery, f(self.oscillation_v_eps), f(self.oscillation_omega_eps)),
+            max(round(self.oscillation_recovery_min_duration / dt), 1),
+            self.weights,
+        )
+
+    @property
+    def weights(self) -> Weights:
+        """Weights of the residuals, and the thresholds that belong to them."""
+        named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
+        weights = [getattr(self, f"weight_{name}") for name in Weights._fields[: -len(named)]]
+        return Weights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
+
+    def _scene(self, o: Observation) -> Scene:
+        """The arrays that the kernel reads; discs get 16 corners, as costmap_2d gives them."""
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        m, rows = o.limits, len(o.pose)
+        corners = np.moveaxis(o.footprint, 2, 0) if o.footprint.shape[1] else o.radius[:, None] * _CIRCLE[:, None]
+        return Scene(
+            pose=_frozen(o.pose),
+            twist=_frozen(o.twist),
+            goal=_frozen(o.goal),
+            radius=_frozen(o.radius),
+            inscribed=_frozen(_inscribed(corners) if o.footprint.shape[1] else o.radius),
+            footprint_x=_frozen(corners[0]),
+            footprint_y=_frozen(corners[1]),
+            min_x=_frozen(m.min_vx),
+            max_x=_frozen(m.max_vx),
+            max_theta=_frozen(m.max_omega),
+            acc_x=_frozen(m.max_ax),
+            acc_theta=_frozen(m.max_alpha),
+            turning_radius=_frozen(m.turning_radius),
+            path=_frozen(o.path),
+            path_count=_frozen(o.path_count),
+            cost=_frozen(o.costmap.cost),
+            origin=_frozen(o.costmap.origin),
+            resolution=np.float32(o.costmap.resolution),
+            pedestrians=_tracks(o.pedestrians, rows),
+            robots=_tracks(o.robots, rows),
+        )
+
+    def _recalled(self, memory: Memory, count: int, dt: float) -> Recall:
+        """A copy of the memory; zeros at the start of an episode."""
+        if memory:
+            return Recall(**{name: array.copy() for name, array in memory.items()})
+        classes, long = 1, max(round(self.oscillation_filter_duration / dt), 1)
+        return Recall(
+            np.zeros((count, classes, self.max_samples, 4), np.float32),
+            np.zeros((count, classes), np.int32),
+            np.zeros((count, 3), np.float32),
+            np.zeros(count, np.int32),
+            np.zeros((count, 2), np.int32),
+            np.zeros((count, long, 2), np.float32),
+            np.zeros((count, 3), np.int32),
+        )
+
+    def _scratch(self, o: Observation) -> Scratch:
+        """Working memory of this thread, kept for the next call."""
+        assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
+        slots = o.pedestrians.radius.shape[1] + o.robots.radius.shape[1]
+        cell, side = o.costmap.resolution, max(o.costmap.cost.shape[1:])
+        reach = self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor + float(np.max(o.radius))
+        near = math.ceil(2.0 * reach / (BLOCK * cell) + 2.0) ** 2 + 2 + slots
+        key = (self.max_samples, slots, side, near)
+        if getattr(_LOCAL, "key", None) != key:
+            most, blocks, classes = self.max_samples, side // BLOCK + 3, 1
+            f, i = np.float32, np.int32
+            tall = (np.empty((4 * most, WIDTH + 1), f), np.empty((4 * most, WIDTH + 1), f), np.empty(4 * most, f), np.empty(4 * most, f))
+            _LOCAL.scratch = Scratch(
+                *(np.empty((most, 2), f), np.empty((classes, most, 4), f), np.empty(classes, i), np.empty(classes, f)),
+                *(np.empty((blocks, blocks), i), np.empty((blocks, blocks, 2), i)),
+                *(np.empty((blocks * blocks + slots, 3), f), np.empty((slots, 5), f)),
+                Near(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
+                Work(np.empty((most, 2), f), np.empty((most, 7), f), *tall, np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
+            )
+            _LOCAL.key = key
+        scratch: Scratch = _LOCAL.scratch
+        return scratch
+
+
+def _tracks(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
+    """Positions, velocities, radii and presence."""
+    assert tracks is not None and len(tracks.radius) == rows
+    return _frozen(tracks.position), _frozen(tracks.velocity), _frozen(tracks.radius), _frozen(tracks.present)
+
+
+def _inscribed(corners: Array) -> Array:
+    """Radius (N,) of the disc inside polygons (2, N, V) about their origin."""
+    edge = np.roll(corners, -1, axis=2) - corners
+    area = np.abs(corners[0] * edge[1] - corners[1] * edge[0])
+    return (area / np.maximum(np.hypot(edge[0], edge[1]), 1e-9)).min(axis=1)
+
+
+def _frozen(array: Array) -> Array:
+    """A read-only, contiguous view: one type for the compiler, whoever calls."""
+    return read_only(np.ascontiguousarray(array))

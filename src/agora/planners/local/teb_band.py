@@ -1,0 +1,207 @@
+"""Timed elastic bands from paths: the part of the path to plan for, the first guess, and bands that grow, shrink and follow the robot.
+
+Facts from teb_local_planner (timed_elastic_band.cpp, teb_local_planner_ros.cpp). A band of n poses is an array (n, 4) of x, y, heading
+and the time to the next pose, m from the robot along the map's axes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
+
+SPACING = np.float32(0.1)
+_FAR, _TINY = np.float32(3e38), np.float32(1e-12)
+_REACHED = np.float32(0.05)
+_LOOK = np.float32(0.3)
+_LEAST_TIME = np.float32(0.1)
+_PASSES, _PASSED = 100, 10
+
+
+@device
+def nearest_leg(path, count, leg, x, y):
+    """The leg of the path nearest to a point and where on it, 0 to 1, from leg ``leg`` on; none beyond the first that is reached.
+
+    A path that comes by twice is followed in order: once it is within 0.22 m, what comes after the next greater distance is not
+    looked at.
+    """
+    best, found, share = _FAR, min(leg, max(count - 2, 0)), ZERO
+    for k in range(found, count - 1):
+        ax, ay = path[k, 0], path[k, 1]
+        dx, dy = path[k + 1, 0] - ax, path[k + 1, 1] - ay
+        t = min(max(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
+        ox, oy = ax + t * dx - x, ay + t * dy - y
+        squared = ox * ox + oy * oy
+        if squared < best:
+            best, found, share = squared, k, t
+        elif best < _REACHED:
+            break
+    return found, share
+
+
+@device
+def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
+    """Points ``spacing`` apart on the path, from a leg on, up to ``reach`` m along it and while they are within ``half`` m.
+
+    Args:
+        path: (K, 2) m. count: how many points it has.
+        leg, share: where it starts.
+        x, y: of the robot.
+        reach, half, spacing: m.
+        out: (A, 2) m from the robot; the first is the robot.
+
+    Returns:
+        How many points; whether the last is the end of the path; direction of the path there.
+    """
+    out[0, 0], out[0, 1] = ZERO, ZERO
+    points, way, wanted = 1, ZERO, spacing
+    px, py = path[count - 1, 0] - x, path[count - 1, 1] - y
+    k, t = leg, share
+    while k < count - 1:
+        ax, ay = path[k, 0] - x, path[k, 1] - y
+        dx, dy = path[k + 1, 0] - x - ax, path[k + 1, 1] - y - ay
+        long = math.sqrt(dx * dx + dy * dy)
+        rest = (ONE - t) * long
+        if way + rest < wanted or long <= ZERO:
+            way, k, t = way + rest, k + 1, ZERO
+            continue
+        t += (wanted - way) / long
+        way = wanted
+        px, py = ax + t * dx, ay + t * dy
+        if points > 1 and (way > reach or points >= out.shape[0] - 1 or px * px + py * py > half * half):
+            return points, False, _direction(path, count, k, t, out[points - 1, 0] + x, out[points - 1, 1] + y)
+        out[points, 0], out[points, 1] = px, py
+        points += 1
+        wanted += spacing
+    px, py = path[count - 1, 0] - x, path[count - 1, 1] - y
+    if points > 1 and wanted - way > HALF * spacing:
+        points -= 1
+    out[points, 0], out[points, 1] = px, py
+    return points + 1, True, ZERO
+
+
+@device
+def _direction(path, count, leg, share, x, y):
+    """Direction from a point to that of the path 0.3 m on from a place on it, or to its end."""
+    k, t, left = leg, share, _LOOK
+    px, py = path[count - 1, 0], path[count - 1, 1]
+    while k < count - 1:
+        dx, dy = path[k + 1, 0] - path[k, 0], path[k + 1, 1] - path[k, 1]
+        long = math.sqrt(dx * dx + dy * dy)
+        if (ONE - t) * long >= left:
+            t += left / max(long, _TINY)
+            px, py = path[k, 0] + t * dx, path[k, 1] + t * dy
+            break
+        left, k, t = left - (ONE - t) * long, k + 1, ZERO
+    return atan2(py - y, px - x)
+
+
+@device
+def _time(band, i, speed, omega):
+    """A time for the step from pose ``i`` to the next at given speeds, at least 0.1 s."""
+    dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
+    turn = abs(wrap(band[i + 1, 2] - band[i, 2]))
+    return max(math.sqrt(dx * dx + dy * dy) / speed, turn / omega, _LEAST_TIME)
+
+
+@device
+def lay(points, count, heading, goal_heading, speed, omega, least, band):
+    """Write a first guess along ``count`` points: headings along the path, times at the given speeds; return the number of poses."""
+    n = 0
+    for i in range(count - 1):
+        band[n, 0], band[n, 1] = points[i, 0], points[i, 1]
+        band[n, 2] = heading if i == 0 else atan2(points[i + 1, 1] - points[i, 1], points[i + 1, 0] - points[i, 0])
+        n += 1
+    while n < least - 1:
+        band[n, 0], band[n, 1] = HALF * (band[n - 1, 0] + points[count - 1, 0]), HALF * (band[n - 1, 1] + points[count - 1, 1])
+        band[n, 2] = _between(band[n - 1, 2], goal_heading)
+        n += 1
+    band[n, 0], band[n, 1], band[n, 2], band[n, 3] = points[count - 1, 0], points[count - 1, 1], goal_heading, ZERO
+    for i in range(n):
+        band[i, 3] = _time(band, i, speed, omega)
+    return n + 1
+
+
+@device
+def _between(heading, other):
+    """The mean of two angles, on the shorter side."""
+    return wrap(heading + HALF * wrap(other - heading))
+
+
+@device
+def _remove(band, n, first, count):
+    """Take ``count`` poses from ``first`` on out of a band."""
+    for i in range(first, n - count):
+        band[i] = band[i + count]
+    return n - count
+
+
+@device
+def resize(band, n, dt_ref, hysteresis, least, most):
+    """Insert and remove poses until all times are ``dt_ref`` give or take ``hysteresis``, where that is possible.
+
+    Between ``least`` and ``most`` steps remain.
+    """
+    for _ in range(_PASSES):
+        modified = False
+        i = 0
+        while i < n - 1:
+            dt = band[i, 3]
+            if dt > dt_ref + hysteresis and n - 1 < most:
+                if dt > TWO * dt_ref:
+                    for k in range(n, i + 1, -1):
+                        band[k] = band[k - 1]
+                    band[i + 1, 0], band[i + 1, 1] = HALF * (band[i, 0] + band[i + 2, 0]), HALF * (band[i, 1] + band[i + 2, 1])
+                    band[i + 1, 2] = _between(band[i, 2], band[i + 2, 2])
+                    band[i, 3], band[i + 1, 3] = HALF * dt, HALF * dt
+                    n += 1
+                    modified = True
+                    continue
+                if i < n - 2:
+                    band[i + 1, 3] += dt - dt_ref
+                band[i, 3] = dt_ref
+            elif dt < dt_ref - hysteresis and n - 1 > least:
+                modified = True
+                if i < n - 2:
+                    dt += band[i + 1, 3]
+                    n = _remove(band, n, i + 1, 1)
+                    band[i, 3] = dt
+                    continue
+                band[i - 1, 3] += dt
+                n = _remove(band, n, i, 1)
+            i += 1
+        if not modified:
+            break
+    return n
+
+
+@device
+def follow(band, n, heading, goal_x, goal_y, goal_heading, least):
+    """Drop the poses that have been passed, start at the robot, end at the goal; return the number of poses left."""
+    passed, best = 0, band[0, 0] * band[0, 0] + band[0, 1] * band[0, 1]
+    for i in range(1, min(n - least, _PASSED) + 1):
+        squared = band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1]
+        if squared >= best:
+            break
+        passed, best = i, squared
+    n = _remove(band, n, 1, passed)
+    band[0, 0], band[0, 1], band[0, 2] = ZERO, ZERO, heading
+    band[n - 1, 0], band[n - 1, 1], band[n - 1, 2] = goal_x, goal_y, goal_heading
+    return n
+
+
+@device
+def command(band, backward, forward, omega, turning_radius):
+    """The twist of the first step, within limits."""
+    sine, cosine = sincos(band[0, 2])
+    dx, dy, dt = band[1, 0] - band[0, 0], band[1, 1] - band[0, 1], band[0, 3]
+    long = math.sqrt(dx * dx + dy * dy)
+    value = math.copysign(long, dx * cosine + dy * sine) / dt
+    value = min(max(value, -backward), forward)
+    turn = wrap(band[1, 2] - band[0, 2]) / dt
+    if turning_radius > ZERO:
+        omega = min(omega, abs(value) / turning_radius)
+    return value, ZERO * value, min(max(turn, -omega), omega)

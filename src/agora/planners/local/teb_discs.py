@@ -1,0 +1,157 @@
+"""What a timed elastic band avoids: the edges of obstacles in the local costmap as points, pedestrians and robots as discs.
+
+Upstream takes every lethal cell of a costmap, in which a scan marks the edges of things. Here those are the blocked cells that have a
+free one beside them, and the cells of a block of 3 x 3 are one point, their mean. The blocks are counted from the robot's cell, so that
+a scene that is mirrored or turned by quarters has the same points.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import HALF, ZERO
+
+BLOCK = 3
+_BLOCKED = np.uint8(254)
+_FAR = np.float32(3e38)
+
+
+@device
+def _note(out, k, x, y, reach):
+    """Write a disc as number ``k``, if there is room, and return how many there are."""
+    if k >= out.shape[0]:
+        return k
+    out[k, 0], out[k, 1], out[k, 2] = x, y, reach
+    return k + 1
+
+
+@device
+def _edge(cost, row, column):
+    """Whether a cell is lethal or unknown and one of its four neighbours is neither; the window's border does not count."""
+    if cost[row, column] < _BLOCKED:
+        return False
+    rows, columns = cost.shape
+    free = row > 0 and cost[row - 1, column] < _BLOCKED
+    free |= row + 1 < rows and cost[row + 1, column] < _BLOCKED
+    free |= column > 0 and cost[row, column - 1] < _BLOCKED
+    free |= column + 1 < columns and cost[row, column + 1] < _BLOCKED
+    return free
+
+
+@device
+def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
+    """Write the points of a window, m from the robot along the map's axes; return how many.
+
+    Args:
+        cost: (rows, columns) uint8. resolution: m per cell.
+        x, y: of the robot from the window's lower-left corner, m.
+        cosine, sine: of its heading.
+        behind: what lies farther behind it is left out, m.
+        blocks: (B, B) int32, room for counts; B >= columns / 3 + 3.
+        sums: (B, B, 2) int32, room.
+        still: out, (O, 3) position and radius, which is 0.
+    """
+    rows, columns = cost.shape
+    own_row, own_column = np.int32(np.floor(y / resolution)), np.int32(np.floor(x / resolution))
+    shift_row, shift_column = (BLOCK + 1 - own_row) % BLOCK, (BLOCK + 1 - own_column) % BLOCK
+    down, across = (rows + shift_row + BLOCK - 1) // BLOCK, (columns + shift_column + BLOCK - 1) // BLOCK
+    blocks[:down, :across] = 0
+    sums[:down, :across] = 0
+    for r in range(rows):
+        for c in range(columns):
+            if cost[r, c] >= _BLOCKED and _edge(cost, r, c):
+                i, j = (r + shift_row) // BLOCK, (c + shift_column) // BLOCK
+                blocks[i, j] += 1
+                sums[i, j, 0] += c
+                sums[i, j, 1] += r
+    count = 0
+    for i in range(down):
+        for j in range(across):
+            if blocks[i, j] > 0:
+                many = np.float32(blocks[i, j])
+                px = (np.float32(sums[i, j, 0]) / many + HALF) * resolution - x
+                py = (np.float32(sums[i, j, 1]) / many + HALF) * resolution - y
+                back = px * cosine + py * sine < ZERO and px * px + py * py > behind * behind
+                if not back and count < still.shape[0]:
+                    count = _note(still, count, px, py, ZERO)
+    return count
+
+
+@device
+def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
+    """Append the discs of one row that are near: moving ones, and those that stand.
+
+    Args:
+        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q).
+        row: of them.
+        x, y: of the robot, m.
+        slowest: speed from which a disc moves, m/s.
+        reach: of a disc from the robot, beyond which it is left out, m; one that moves may come from twice as far.
+        moving: out, (Q, 5) position from the robot, velocity, radius. count: how many there are.
+        still: out, (Q, 3) position from the robot, radius. standing: how many there are.
+
+    Returns:
+        How many there are of each then.
+    """
+    position, velocity, radius, present = tracks
+    for q in range(present.shape[1]):
+        if not present[row, q]:
+            continue
+        dx, dy = position[row, q, 0] - x, position[row, q, 1] - y
+        vx, vy = velocity[row, q, 0], velocity[row, q, 1]
+        far = math.sqrt(dx * dx + dy * dy) - radius[row, q]
+        if vx * vx + vy * vy > slowest * slowest:
+            if far < reach + reach and count < moving.shape[0]:
+                moving[count, 0], moving[count, 1], moving[count, 2], moving[count, 3] = dx, dy, vx, vy
+                moving[count, 4] = radius[row, q]
+                count += 1
+        elif far < reach:
+            standing = _note(still, standing, dx, dy, radius[row, q])
+    return count, standing
+
+
+@device
+def associate(band, n, still, standing, moving, movers, radius, force, cutoff, trig, near):
+    """Write which discs each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
+
+    Of those that move, all within ``cutoff`` m of where they will be when the robot is at the pose.
+
+    Args:
+        band: (n, 4). n: its poses.
+        still: (S, 3), ``standing`` of them.
+        moving: (Q, 5), ``movers`` of them.
+        radius: of the robot, added to all, m.
+        force, cutoff: m.
+        trig: (n, 2) cosine and sine of the headings.
+        near: out, `agora.planners.local.teb_solver.Near`.
+    """
+    k, m, time = 0, 0, band[0, 3]
+    near.still_begin[0], near.moving_begin[0], near.still_begin[1], near.moving_begin[1] = 0, 0, 0, 0
+    for i in range(1, n - 1):
+        x, y = band[i, 0], band[i, 1]
+        left, right, at_left, at_right = _FAR, _FAR, -1, -1
+        for q in range(standing):
+            dx, dy, reach = still[q, 0] - x, still[q, 1] - y, still[q, 2] + radius
+            squared = dx * dx + dy * dy
+            if squared > (cutoff + reach) * (cutoff + reach):
+                continue
+            far = math.sqrt(squared) - reach
+            if far < force:
+                k = _note(near.still, k, still[q, 0], still[q, 1], reach)
+            elif trig[i, 0] * dy - trig[i, 1] * dx > ZERO:
+                left, at_left = (far, q) if far < left else (left, at_left)
+            else:
+                right, at_right = (far, q) if far < right else (right, at_right)
+        for q in (at_left, at_right):
+            if q >= 0:
+                k = _note(near.still, k, still[q, 0], still[q, 1], still[q, 2] + radius)
+        for q in range(movers):
+            px, py, reach = moving[q, 0] + time * moving[q, 2], moving[q, 1] + time * moving[q, 3], moving[q, 4] + radius
+            dx, dy = px - x, py - y
+            if dx * dx + dy * dy < (cutoff + reach) * (cutoff + reach):
+                m = _note(near.moving, m, px, py, reach)
+        near.still_begin[i + 1], near.moving_begin[i + 1] = k, m
+        time += band[i, 3]

@@ -1,0 +1,105 @@
+"""What a timed elastic band is judged by: quantities with their derivatives, and the hinges that turn them into residuals.
+
+Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
+2012; the quantities are those of the package teb_local_planner (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are ours.
+A pose has x, y and heading; from it to the next are (dx, dy), the change of heading ``turn`` in (-pi, pi], and the time ``dt``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import ONE, TWO, ZERO
+
+_STEEP = np.float32(100.0)
+_TINY = np.float32(1e-12)
+
+
+@device
+def inside(value, low, high, epsilon):
+    """How far a value is outside [low + epsilon, high - epsilon], and the derivative of that."""
+    if value < low + epsilon:
+        return low + epsilon - value, -ONE
+    if value > high - epsilon:
+        return value - (high - epsilon), ONE
+    return ZERO * value, ZERO
+
+
+@device
+def above(value, least):
+    """How far a value is below ``least``, and the derivative of that."""
+    if value < least:
+        return least - value, -ONE
+    return ZERO * value, ZERO
+
+
+@device
+def length(dx, dy):
+    """Length of a step, and its derivatives by dx and dy."""
+    long = math.sqrt(dx * dx + dy * dy + _TINY)
+    return long, dx / long, dy / long
+
+
+@device
+def speed(dx, dy, cosine, sine, dt):
+    """Speed, negative backwards, and its derivatives by dx, dy, the first heading and dt.
+
+    |(dx, dy)| / dt times a soft sign of the step along the heading: q / (1 + |q|) with q = 100 (dx cos + dy sin).
+    """
+    long, long_x, long_y = length(dx, dy)
+    rate = ONE / dt
+    along = _STEEP * (dx * cosine + dy * sine)
+    fold = ONE / (ONE + abs(along))
+    sign, slope = along * fold, _STEEP * fold * fold
+    value = long * sign * rate
+    by_x = (long_x * sign + long * slope * cosine) * rate
+    by_y = (long_y * sign + long * slope * sine) * rate
+    return value, by_x, by_y, long * slope * (dy * cosine - dx * sine) * rate, -value * rate
+
+
+@device
+def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
+    """How far two poses are from lying on one arc, and its derivatives by dx, dy, the first and the second heading."""
+    value = (cosine + next_cosine) * dy - (sine + next_sine) * dx
+    by_first, by_second = -sine * dy - cosine * dx, -next_sine * dy - next_cosine * dx
+    return value, -(sine + next_sine), cosine + next_cosine, by_first, by_second
+
+
+@device
+def ahead(dx, dy, cosine, sine):
+    """The step along the first heading, and its derivatives by dx, dy and that heading."""
+    return dx * cosine + dy * sine, cosine, sine, dy * cosine - dx * sine
+
+
+@device
+def radius(dx, dy, turn):
+    """Radius of the curve, and its derivatives by dx, dy and the second heading; the turn is not 0."""
+    long, long_x, long_y = length(dx, dy)
+    rate = ONE / abs(turn)
+    return long * rate, long_x * rate, long_y * rate, -long * rate / turn
+
+
+@device
+def acceleration(before, after, dt, next_dt):
+    """Change of a speed per time, and its derivatives by the speeds and, but for the speeds', by both times."""
+    rate = TWO / (dt + next_dt)
+    value = (after - before) * rate
+    return value, -rate, rate, -value * rate / TWO
+
+
+@device
+def start(before, after, dt):
+    """Change of a given speed to the first one, or of the last to a given one, per time, and its derivatives as `acceleration`."""
+    rate = ONE / dt
+    value = (after - before) * rate
+    return value, -rate, rate, -value * rate
+
+
+@device
+def gap(x, y, other_x, other_y, reach):
+    """Distance to a disc of radius ``reach``, and its derivatives by x and y."""
+    far, by_x, by_y = length(x - other_x, y - other_y)
+    return far - reach, by_x, by_y

@@ -1,0 +1,375 @@
+"""The timed elastic band planner, one row after the other: local path, discs, bands, choice, check, command.
+
+Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp, recovery_behaviors.cpp).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.scalar import HALF, ONE, PI, ZERO, sincos, wrap
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.planners.local.dwa_critics import footprint_cost
+from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, resize
+from agora.planners.local.teb_discs import associate, cluster, gather
+from agora.planners.local.teb_solver import Bounds, Near, Weights, Work, measure, optimise
+
+_FAR = np.float32(1e6)
+_SLOWEST = np.float32(0.01)
+_MARGIN = np.float32(0.85)
+_STANDING = np.float32(1e-3)
+_QUARTER = np.float32(0.25)
+_MANY_TROUBLES = 9
+
+
+class Parameters(NamedTuple):
+    """The fields of `Teb` that the loop reads, as float32 and, where they are times, as numbers of control periods."""
+
+    max_vel_x: np.float32
+    max_vel_x_backwards: np.float32
+    max_vel_theta: np.float32
+    acc_lim_x: np.float32
+    acc_lim_theta: np.float32
+    min_turning_radius: np.float32
+    circular: bool
+    dt_ref: np.float32
+    dt_hysteresis: np.float32
+    min_samples: int
+    max_samples: int
+    lookahead: np.float32
+    reinit_distance: np.float32
+    reinit_angle: np.float32
+    checked: int
+    xy_tolerance: np.float32
+    yaw_tolerance: np.float32
+    dynamic: bool
+    behind: np.float32
+    force: np.float32
+    cutoff: np.float32
+    inner: int
+    outer: int
+    adapt: np.float32
+    shrinks: bool
+    shrink_periods: int
+    unsticks: bool
+    oscillation_v: np.float32
+    oscillation_omega: np.float32
+    oscillation_periods: int
+    weights: Weights
+
+
+class Scene(NamedTuple):
+    """The arrays of an observation; pedestrians and robots as (positions, velocities, radii, present)."""
+
+    pose: Floats
+    twist: Floats
+    goal: Floats
+    radius: Floats
+    inscribed: Floats
+    footprint_x: Floats
+    footprint_y: Floats
+    min_x: Floats
+    max_x: Floats
+    max_theta: Floats
+    acc_x: Floats
+    acc_theta: Floats
+    turning_radius: Floats
+    path: Floats
+    path_count: Ints
+    cost: Array
+    origin: Floats
+    resolution: np.float32
+    pedestrians: tuple[Floats, Floats, Floats, Bools]
+    robots: tuple[Floats, Floats, Floats, Bools]
+
+
+class Recall(NamedTuple):
+    """What a row remembers; all zero is the start of an episode.
+
+    Attributes:
+        bands: (N, C, M, 4) in the map's frame, the one that was driven first.
+        counts: (N, C) poses of each, 0 for none.
+        path: (N, 3) first point of the path and its number of points: another path starts afresh.
+        leg: (N,) of the path that the robot has come to.
+        trouble: (N, 2) periods in a row without a feasible band; periods for which the horizon stays short.
+        history: (N, L, 2) the last commands, as shares of the largest: speed, turning rate.
+        turning: (N, 3) commands ever noted; the preferred turn, 1 or -1 or 0; periods for which it stays.
+    """
+
+    bands: Floats
+    counts: Ints
+    path: Floats
+    leg: Ints
+    trouble: Ints
+    history: Floats
+    turning: Ints
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread.
+
+    Attributes:
+        route: (A, 2) local path. band: (C, M, 4). counts: (C,). costs: (C,).
+        blocks, sums: of `teb_discs.cluster`. still: (S, 3). moving: (Q, 5).
+        near, work: of the solver.
+    """
+
+    route: Floats
+    bands: Floats
+    counts: Ints
+    costs: Floats
+    blocks: Ints
+    sums: Ints
+    still: Floats
+    moving: Floats
+    near: Near
+    work: Work
+
+
+@device
+def _bounds(p, scene, n, turn):
+    """What the robot of a row may do, and does."""
+    return Bounds(
+        min(p.max_vel_x, scene.max_x[n]),
+        max(min(p.max_vel_x_backwards, -scene.min_x[n]), ZERO),
+        min(p.max_vel_theta, scene.max_theta[n]),
+        min(p.acc_lim_x, scene.acc_x[n]),
+        min(p.acc_lim_theta, scene.acc_theta[n]),
+        max(p.min_turning_radius, scene.turning_radius[n]),
+        scene.twist[n, 0],
+        scene.twist[n, 2],
+        np.float32(turn),
+    )
+
+
+@device
+def _oscillates(p, history, noted):
+    """Whether the robot moves, on average, neither forward nor round while its turns change their sign."""
+    held = min(noted, history.shape[0])
+    if held < history.shape[0] // 2 or held < 2:
+        return False
+    speed, omega, changes = ZERO, ZERO, 0
+    oldest = noted % history.shape[0] if noted > history.shape[0] else 0
+    before = ZERO
+    for k in range(held):
+        line = history[(oldest + k) % history.shape[0]]
+        speed += line[0]
+        omega += line[1]
+        sign = math.copysign(ONE, line[1]) if line[1] != ZERO else ZERO
+        changes += k > 0 and sign != before
+        before = sign
+    many = np.float32(held)
+    return abs(speed / many) < p.oscillation_v and abs(omega / many) < p.oscillation_omega and changes > 1
+
+
+@device
+def _prefer(p, history, turning, omega):
+    """Choose the preferred turn of this period: the present one, kept for a while, once the robot oscillates."""
+    if not p.unsticks:
+        return
+    if _oscillates(p, history, turning[0]):
+        if turning[2] == 0:
+            turning[1] = 1 if omega > ZERO else -1
+        turning[2] = p.oscillation_periods
+    elif turning[2] > 0:
+        turning[2] -= 1
+        if turning[2] == 0:
+            turning[1] = 0
+
+
+@device
+def _note(b, history, turning, twist):
+    """Remember a command."""
+    line = history[turning[0] % history.shape[0]]
+    most = b.forward if twist[0] >= ZERO else b.backward
+    omega = max(b.omega, most / b.turning_radius) if b.turning_radius > ZERO and most > ZERO else b.omega
+    line[0] = twist[0] / most if most > ZERO else ZERO
+    line[1] = twist[2] / omega if omega > ZERO else ZERO
+    turning[0] += 1
+
+
+@device
+def _discs(p, scene, n, scratch):
+    """Write the discs about the robot; return how many stand and how many move."""
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    sine, cosine = sincos(scene.pose[n, 2])
+    left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
+    still, blocks, sums = scratch.still, scratch.blocks, scratch.sums
+    standing = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, blocks, sums, still)
+    slowest = _STANDING if p.dynamic else np.float32(3e38)
+    reach = p.lookahead + p.cutoff
+    movers, standing = gather(scene.pedestrians, n, x, y, slowest, reach, scratch.moving, 0, still, standing)
+    movers, standing = gather(scene.robots, n, x, y, slowest, reach, scratch.moving, movers, still, standing)
+    return standing, movers
+
+
+@device
+def _recalled(p, scene, n, recall, scratch, goal):
+    """Bring the remembered bands into the robot's frame, up to date; return how many there are."""
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    kept = 0
+    for c in range(recall.counts.shape[1]):
+        count = recall.counts[n, c]
+        if count == 0:
+            break
+        band = scratch.bands[kept]
+        for i in range(count):
+            band[i, 0], band[i, 1] = recall.bands[n, c, i, 0] - x, recall.bands[n, c, i, 1] - y
+            band[i, 2], band[i, 3] = recall.bands[n, c, i, 2], recall.bands[n, c, i, 3]
+        dx, dy = goal[0] - band[count - 1, 0], goal[1] - band[count - 1, 1]
+        turned = abs(wrap(goal[2] - band[count - 1, 2]))
+        if dx * dx + dy * dy >= p.reinit_distance * p.reinit_distance or turned >= p.reinit_angle:
+            break
+        scratch.counts[kept] = follow(band, count, scene.pose[n, 2], goal[0], goal[1], goal[2], p.min_samples)
+        kept += 1
+    return kept
+
+
+@device
+def _optimise(p, band, count, radius, bounds, standing, movers, scratch):
+    """Resize and optimise a band by turns; return its poses, and its cost in two parts."""
+    more, total, discs = ONE, ZERO, ZERO
+    for _ in range(p.outer):
+        count = resize(band, count, p.dt_ref, p.dt_hysteresis, p.min_samples, p.max_samples - 1)
+        measure(band, count, scratch.work)
+        still, moving, trig = scratch.still, scratch.moving, scratch.work.trig
+        associate(band, count, still, standing, moving, movers, radius, p.force, p.cutoff, trig, scratch.near)
+        total, discs = optimise(band, count, p.weights, bounds, scratch.near, more, p.inner, scratch.work)
+        more *= p.adapt
+    return count, total, discs
+
+
+@device
+def _touches(scene, n, moving, movers, x, y, sine, cosine, time, allowed):
+    """Whether the footprint is on something at a place, m from the robot, or a moving disc reaches farther into it than allowed."""
+    left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
+    corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
+    if footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0:
+        return True
+    return _clearance(moving, movers, x, y, time, scene.radius[n]) < allowed
+
+
+@device
+def _clearance(moving, movers, x, y, time, radius):
+    """Distance to the nearest moving disc at a place and time, at most 0."""
+    least = ZERO
+    for q in range(movers):
+        dx, dy = moving[q, 0] + time * moving[q, 2] - x, moving[q, 1] + time * moving[q, 3] - y
+        least = min(least, math.sqrt(dx * dx + dy * dy) - moving[q, 4] - radius)
+    return least
+
+
+@device
+def _feasible(p, scene, n, band, count, moving, movers):
+    """Whether the footprint is free at the first poses and between them, as often as the robot is wide or turns by half."""
+    time, allowed = ZERO, _clearance(moving, movers, ZERO, ZERO, ZERO, scene.radius[n])
+    last = count - 1 if p.checked < 0 else min(p.checked, count - 1)
+    for i in range(last + 1):
+        pieces, dx, dy, turn = 1, ZERO, ZERO, ZERO
+        if i < last:
+            dx, dy, turn = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1], wrap(band[i + 1, 2] - band[i, 2])
+            pieces = max(int(np.ceil(max(math.sqrt(dx * dx + dy * dy) / scene.inscribed[n], abs(turn) / PI))), 1)
+        for k in range(pieces):
+            share = np.float32(k) / np.float32(pieces)
+            sine, cosine = sincos(wrap(band[i, 2] + share * turn))
+            x, y = band[i, 0] + share * dx, band[i, 1] + share * dy
+            if not (abs(x) + abs(y) < _FAR) or _touches(
+                scene, n, moving, movers, x, y, sine, cosine, time + share * band[i, 3], allowed
+            ):
+                return False
+        time += band[i, 3]
+    return True
+
+
+@device
+def _store(p, scene, n, recall, scratch, kept):
+    """Remember the bands."""
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    recall.counts[n, :] = 0
+    for c in range(kept):
+        count = scratch.counts[c]
+        recall.counts[n, c] = count
+        for i in range(count):
+            recall.bands[n, c, i, 0], recall.bands[n, c, i, 1] = scratch.bands[c, i, 0] + x, scratch.bands[c, i, 1] + y
+            recall.bands[n, c, i, 2], recall.bands[n, c, i, 3] = scratch.bands[c, i, 2], scratch.bands[c, i, 3]
+
+
+@device
+def _local(p, scene, n, recall, scratch):
+    """Write the path to plan for; return its number of points and the pose at its end, m from the robot."""
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    path, count = scene.path[n], scene.path_count[n]
+    leg, share = nearest_leg(path, count, recall.leg[n], x, y)
+    recall.leg[n] = leg
+    half = _MARGIN * HALF * scene.resolution * np.float32(scene.cost.shape[1])
+    spacing = max(SPACING, p.lookahead / np.float32(scratch.route.shape[0] - 3))
+    points, ends, direction = local_path(path, count, leg, share, x, y, p.lookahead, half, spacing, scratch.route)
+    if not ends and p.shrinks and recall.trouble[n, 1] > 0:
+        reach = p.lookahead * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
+        points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, scratch.route)
+    heading = scene.goal[n, 2] if ends else direction
+    return points, (scratch.route[points - 1, 0], scratch.route[points - 1, 1], heading)
+
+
+@device
+def _row(p, scene, n, recall, scratch):
+    """The twist of one row."""
+    still = (ZERO, ZERO, ZERO)
+    _prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
+    b = _bounds(p, scene, n, recall.turning[n, 1])
+    dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
+    turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
+    arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
+    if scene.path_count[n] <= 0 or b.forward < _SLOWEST or b.omega < _SLOWEST or arrived:
+        recall.counts[n, :] = 0
+        return still
+    recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
+    points, goal = _local(p, scene, n, recall, scratch)
+    standing, movers = _discs(p, scene, n, scratch)
+    kept = _recalled(p, scene, n, recall, scratch, goal)
+    if kept == 0:
+        heading = scene.pose[n, 2]
+        band = scratch.bands[0]
+        scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
+        kept = 1
+    radius = scene.radius[n] if p.circular else ZERO
+    for c in range(kept):
+        band = scratch.bands[c]
+        scratch.counts[c], total, discs = _optimise(p, band, scratch.counts[c], radius, b, standing, movers, scratch)
+        scratch.costs[c] = total + discs
+    if not _feasible(p, scene, n, scratch.bands[0], scratch.counts[0], scratch.moving, movers):
+        recall.counts[n, :] = 0
+        recall.trouble[n, 0] += 1
+        recall.trouble[n, 1] = p.shrink_periods
+        _note(b, recall.history[n], recall.turning[n], still)
+        return still
+    recall.trouble[n, 0] = 0
+    _store(p, scene, n, recall, scratch, kept)
+    twist = command(scratch.bands[0], b.backward, b.forward, b.omega, b.turning_radius)
+    _note(b, recall.history[n], recall.turning[n], twist)
+    return twist
+
+
+@kernel
+def plan(p, scene, recall, scratch, twists, first, last):
+    """Plan the rows ``first <= n < last``.
+
+    Args:
+        p: `Parameters`.
+        scene: `Scene`.
+        recall: `Recall`, changed in place.
+        scratch: `Scratch`, of one thread.
+        twists: out, (N, 3).
+        first: of the rows.
+        last: behind them.
+    """
+    for n in range(first, last):
+        mark, count = recall.path[n], np.float32(scene.path_count[n])
+        if count > ZERO and (mark[0] != scene.path[n, 0, 0] or mark[1] != scene.path[n, 0, 1] or mark[2] != count):
+            mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], count
+            recall.leg[n] = 0
+        twists[n, 0], twists[n, 1], twists[n, 2] = _row(p, scene, n, recall, scratch)
