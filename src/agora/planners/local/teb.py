@@ -63,6 +63,16 @@ class Teb:
         oscillation_recovery: whether to prefer one turning direction when the robot swings to and fro.
         oscillation_v_eps, oscillation_omega_eps: mean speed and turning rate, as shares of the largest, below which it does.
         oscillation_filter_duration, oscillation_recovery_min_duration: over which, and for how long, s.
+        max_number_classes: how many ways round obstacles are planned side by side; 1 for the way of the path alone, and then the others
+            of these parameters do not count.
+        selection_cost_hysteresis, selection_prefer_initial_plan, selection_obst_cost_scale: factors, for the choice between them, of the
+            cost of the band that is driven, of that of the path's class, and of the part of obstacles in all.
+        roadmap_graph_no_samples: points by which new ways are looked for in every period, in an area of
+            ``roadmap_graph_area_width`` m and ``roadmap_graph_area_length_scale`` times the way to the local goal.
+        h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns.
+        obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
+        delete_detours_backwards: whether to drop bands that set out more than ``detours_orientation_tolerance`` rad off the driven one,
+            measured ``length_start_orientation_vector`` m on, or take ``max_ratio_detours_duration_best_duration`` times as long.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})
@@ -117,6 +127,19 @@ class Teb:
     oscillation_omega_eps: float = 0.1
     oscillation_filter_duration: float = 10.0
     oscillation_recovery_min_duration: float = 10.0
+    max_number_classes: int = 5
+    selection_cost_hysteresis: float = 1.0
+    selection_prefer_initial_plan: float = 0.95
+    selection_obst_cost_scale: float = 100.0
+    roadmap_graph_no_samples: int = 15
+    roadmap_graph_area_width: float = 6.0
+    roadmap_graph_area_length_scale: float = 1.0
+    h_signature_threshold: float = 0.1
+    obstacle_heading_threshold: float = 0.45
+    delete_detours_backwards: bool = True
+    detours_orientation_tolerance: float = 0.5 * math.pi
+    length_start_orientation_vector: float = 0.4
+    max_ratio_detours_duration_best_duration: float = 3.0
 
     def __post_init__(self) -> None:
         for one in dataclasses.fields(self):
@@ -130,6 +153,10 @@ class Teb:
             raise InputError(f"footprint_model: must be point or circular, is {self.footprint_model!r}")
         if not self.dt_hysteresis < self.dt_ref:
             raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref}, is {self.dt_hysteresis}")
+        if not 1 <= self.max_number_classes <= 32:
+            raise InputError(f"max_number_classes: must be 1 to 32, is {self.max_number_classes}")
+        if self.roadmap_graph_no_samples + 2 > self.max_samples:
+            raise InputError(f"roadmap_graph_no_samples: must be at most max_samples - 2, is {self.roadmap_graph_no_samples}")
         if not 3 <= self.min_samples < self.max_samples:
             raise InputError(f"min_samples and max_samples: must be 3 <= {self.min_samples} < {self.max_samples}")
 
@@ -159,6 +186,11 @@ class Teb:
             *(self.shrink_horizon_backup, round(self.shrink_horizon_min_duration / dt)),
             *(self.oscillation_recovery, f(self.oscillation_v_eps), f(self.oscillation_omega_eps)),
             max(round(self.oscillation_recovery_min_duration / dt), 1),
+            *(self.max_number_classes, f(self.selection_cost_hysteresis), f(self.selection_prefer_initial_plan)),
+            *(f(self.selection_obst_cost_scale), self.roadmap_graph_no_samples, f(self.roadmap_graph_area_width)),
+            *(f(self.roadmap_graph_area_length_scale), f(self.h_signature_threshold), f(self.obstacle_heading_threshold)),
+            *(self.delete_detours_backwards, f(self.detours_orientation_tolerance), f(self.length_start_orientation_vector)),
+            f(self.max_ratio_detours_duration_best_duration),
             self.weights,
         )
 
@@ -201,7 +233,7 @@ class Teb:
         """A copy of the memory; zeros at the start of an episode."""
         if memory:
             return Recall(**{name: array.copy() for name, array in memory.items()})
-        classes, long = 1, max(round(self.oscillation_filter_duration / dt), 1)
+        classes, long = self.max_number_classes, max(round(self.oscillation_filter_duration / dt), 1)
         return Recall(
             np.zeros((count, classes, self.max_samples, 4), np.float32),
             np.zeros((count, classes), np.int32),
@@ -219,17 +251,21 @@ class Teb:
         cell, side = o.costmap.resolution, max(o.costmap.cost.shape[1:])
         reach = self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor + float(np.max(o.radius))
         near = math.ceil(2.0 * reach / (BLOCK * cell) + 2.0) ** 2 + 2 + slots
-        key = (self.max_samples, slots, side, near)
+        classes, most, many = self.max_number_classes, self.max_samples, self.roadmap_graph_no_samples + 2
+        key = (classes, most, many, slots, side, near)
         if getattr(_LOCAL, "key", None) != key:
-            most, blocks, classes = self.max_samples, side // BLOCK + 3, 1
-            f, i = np.float32, np.int32
-            tall = (np.empty((4 * most, WIDTH + 1), f), np.empty((4 * most, WIDTH + 1), f), np.empty(4 * most, f), np.empty(4 * most, f))
+            f, i, blocks = np.float32, np.int32, side // BLOCK + 3
+            discs, rows = blocks * blocks + slots, 4 * most
             _LOCAL.scratch = Scratch(
-                *(np.empty((most, 2), f), np.empty((classes, most, 4), f), np.empty(classes, i), np.empty(classes, f)),
-                *(np.empty((blocks, blocks), i), np.empty((blocks, blocks, 2), i)),
-                *(np.empty((blocks * blocks + slots, 3), f), np.empty((slots, 5), f)),
+                *(np.empty((most, 2), f), np.empty((classes + 1, most, 4), f), np.empty(classes + 1, i), np.empty(classes, f)),
+                *(np.empty((blocks, blocks), i), np.empty((blocks, blocks, 2), i), np.empty((discs, 3), f), np.empty((slots, 5), f)),
                 Near(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
-                Work(np.empty((most, 2), f), np.empty((most, 7), f), *tall, np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
+                Work(
+                    *(np.empty((most, 2), f), np.empty((most, 7), f), np.empty((rows, WIDTH + 1), f), np.empty((rows, WIDTH + 1), f)),
+                    *(np.empty(rows, f), np.empty(rows, f), np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
+                ),
+                *(np.empty(discs, i), np.empty((discs + slots, 4), f), np.empty((classes + 1, discs + slots), f)),
+                *(np.empty((many, 2), f), np.empty((many, many), np.bool_), np.empty((3, many), i)),
             )
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch

@@ -11,14 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import device, kernel
-from agora.core.scalar import HALF, ONE, PI, ZERO, sincos, wrap
+from agora.core.scalar import HALF, ONE, PI, TWO, ZERO, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.planners.local.dwa_critics import footprint_cost
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, resize
 from agora.planners.local.teb_discs import associate, cluster, gather
+from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
 from agora.planners.local.teb_solver import Bounds, Near, Weights, Work, measure, optimise
 
 _FAR = np.float32(1e6)
+_DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
 _SLOWEST = np.float32(0.01)
 _MARGIN = np.float32(0.85)
 _STANDING = np.float32(1e-3)
@@ -59,6 +61,19 @@ class Parameters(NamedTuple):
     oscillation_v: np.float32
     oscillation_omega: np.float32
     oscillation_periods: int
+    classes: int
+    hysteresis: np.float32
+    prefer_initial: np.float32
+    obstacle_scale: np.float32
+    samples: int
+    area_width: np.float32
+    area_scale: np.float32
+    signature_threshold: np.float32
+    heading_threshold: np.float32
+    drops_detours: bool
+    detour_angle: np.float32
+    detour_length: np.float32
+    detour_ratio: np.float32
     weights: Weights
 
 
@@ -113,9 +128,11 @@ class Scratch(NamedTuple):
     """Working memory of one thread.
 
     Attributes:
-        route: (A, 2) local path. band: (C, M, 4). counts: (C,). costs: (C,).
+        route: (A, 2) local path.
+        bands: (C + 1, M, 4), the last is room. counts: (C + 1,). costs: (C,).
         blocks, sums: of `teb_discs.cluster`. still: (S, 3). moving: (Q, 5).
         near, work: of the solver.
+        order, places, signatures, nodes, edges, roadmap: of `teb_homotopy`.
     """
 
     route: Floats
@@ -128,6 +145,12 @@ class Scratch(NamedTuple):
     moving: Floats
     near: Near
     work: Work
+    order: Ints
+    places: Floats
+    signatures: Floats
+    nodes: Floats
+    edges: Bools
+    roadmap: Ints
 
 
 @device
@@ -316,6 +339,74 @@ def _local(p, scene, n, recall, scratch):
 
 
 @device
+def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers):
+    """Drop remembered bands that are no class of their own, and add those of the path and of the roadmap.
+
+    Returns:
+        How many bands there are, and which is of the path's class.
+    """
+    bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
+    width = TWO * scene.inscribed[n]
+    count = obstacles(scratch.still, standing, scratch.moving, movers, goal, width, scratch.order, places)
+    known, threshold = 0, p.signature_threshold
+    for c in range(kept):
+        found = classify(bands[c], counts[c], places, count, signatures, known, threshold)
+        if c > 0 and (
+            found != known
+            or p.drops_detours
+            and detours(bands[c], counts[c], bands[0], counts[0], p.detour_angle, p.detour_length, p.detour_ratio)
+        ):
+            continue
+        bands[known] = bands[c]
+        counts[known] = counts[c]
+        known += 1
+    heading = scene.pose[n, 2]
+    counts[known] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, bands[known])
+    initial = classify(bands[known], counts[known], places, count, signatures, known, threshold)
+    if known == 0 or (initial == known and known < p.classes):
+        initial = known
+        known += 1
+    if goal[0] * goal[0] + goal[1] * goal[1] < p.xy_tolerance * p.xy_tolerance:
+        return known, initial
+    many, still, moving = p.samples + 2, scratch.still, scratch.moving
+    scatter(goal[0], goal[1], p.area_width, p.area_scale, tick, p.samples, scratch.nodes)
+    clear = p.weights.min_obstacle_dist
+    connect(scratch.nodes, many, still, standing, moving, movers, clear, p.heading_threshold, scratch.edges)
+    ends, guess = (heading, goal[2]), (b.forward, b.omega, p.min_samples)
+    nodes, edges, roadmap = scratch.nodes, scratch.edges, scratch.roadmap
+    known = explore(
+        nodes, many, edges, ends, guess, places, count, threshold, bands, counts, known, p.classes, roadmap, signatures
+    )
+    return known, initial
+
+
+@device
+def _choose(p, scene, n, scratch, kept, driven, movers):
+    """Put the band of least cost that is feasible first; return whether there is one.
+
+    Where the one that is driven is the best but not feasible, none is taken: the robot stops before it takes another.
+    """
+    bands, counts, costs = scratch.bands, scratch.counts, scratch.costs
+    for _ in range(kept):
+        best = -1
+        for c in range(kept):
+            if costs[c] < _DEAREST and (best < 0 or costs[c] < costs[best]):
+                best = c
+        if best < 0:
+            return False
+        if _feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers):
+            for i in range(max(counts[0], counts[best])):
+                for k in range(4):
+                    bands[0, i, k], bands[best, i, k] = bands[best, i, k], bands[0, i, k]
+            counts[0], counts[best] = counts[best], counts[0]
+            return True
+        if driven and best == 0:
+            return False
+        costs[best] = _OUT
+    return False
+
+
+@device
 def _row(p, scene, n, recall, scratch):
     """The twist of one row."""
     still = (ZERO, ZERO, ZERO)
@@ -331,17 +422,21 @@ def _row(p, scene, n, recall, scratch):
     points, goal = _local(p, scene, n, recall, scratch)
     standing, movers = _discs(p, scene, n, scratch)
     kept = _recalled(p, scene, n, recall, scratch, goal)
-    if kept == 0:
+    driven, initial = kept > 0, 0
+    if p.classes > 1:
+        kept, initial = _classes(p, scene, n, recall.turning[n, 0], scratch, b, points, goal, kept, standing, movers)
+    elif kept == 0:
+        kept = 1
         heading = scene.pose[n, 2]
         band = scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
-        kept = 1
     radius = scene.radius[n] if p.circular else ZERO
     for c in range(kept):
         band = scratch.bands[c]
         scratch.counts[c], total, discs = _optimise(p, band, scratch.counts[c], radius, b, standing, movers, scratch)
-        scratch.costs[c] = total + discs
-    if not _feasible(p, scene, n, scratch.bands[0], scratch.counts[0], scratch.moving, movers):
+        favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
+        scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
+    if not _choose(p, scene, n, scratch, kept, driven, movers):
         recall.counts[n, :] = 0
         recall.trouble[n, 0] += 1
         recall.trouble[n, 1] = p.shrink_periods
