@@ -1,8 +1,8 @@
 """The timed elastic band as a local planner.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
-2012; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names are
-kept.
+2012; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names
+are kept.
 """
 
 from __future__ import annotations
@@ -50,29 +50,32 @@ class Teb:
         min_obstacle_dist, inflation_dist, dynamic_obstacle_inflation_dist: distances that are wanted, m.
         include_dynamic_obstacles: whether moving discs are expected to go on as they do; else they count as standing.
         costmap_obstacles_behind_robot_dist: what lies farther behind is left out, m.
-        obstacle_association_force_inclusion_factor, obstacle_association_cutoff_factor: in ``min_obstacle_dist``: within the first all
-            obstacles count, within the second the nearest on either side.
+        obstacle_association_force_inclusion_factor, obstacle_association_cutoff_factor: in ``min_obstacle_dist``: within the first
+            all obstacles count, within the second the nearest on either side.
         no_inner_iterations, no_outer_iterations: of the solver; the band is resized before each outer one.
         penalty_epsilon: margin to limits, in their units.
         weight_max_vel_x, weight_max_vel_theta, weight_acc_lim_x, weight_acc_lim_theta, weight_kinematics_nh,
-        weight_kinematics_forward_drive, weight_kinematics_turning_radius, weight_optimaltime, weight_shortest_path, weight_obstacle,
-        weight_inflation, weight_dynamic_obstacle, weight_dynamic_obstacle_inflation, weight_prefer_rotdir: of the residuals' squares.
+        weight_kinematics_forward_drive, weight_kinematics_turning_radius, weight_optimaltime, weight_shortest_path,
+        weight_obstacle,
+        weight_inflation, weight_dynamic_obstacle, weight_dynamic_obstacle_inflation, weight_prefer_rotdir: of the residuals'
+        squares.
         weight_adapt_factor: by which the weight of obstacles grows with every outer iteration.
         shrink_horizon_backup: whether to look half as far, after ten failures a quarter as far, after an infeasible band.
         shrink_horizon_min_duration: for how long, s.
         oscillation_recovery: whether to prefer one turning direction when the robot swings to and fro.
         oscillation_v_eps, oscillation_omega_eps: mean speed and turning rate, as shares of the largest, below which it does.
         oscillation_filter_duration, oscillation_recovery_min_duration: over which, and for how long, s.
-        max_number_classes: how many ways round obstacles are planned side by side; 1 for the way of the path alone, and then the others
-            of these parameters do not count.
-        selection_cost_hysteresis, selection_prefer_initial_plan, selection_obst_cost_scale: factors, for the choice between them, of the
-            cost of the band that is driven, of that of the path's class, and of the part of obstacles in all.
+        max_number_classes: how many ways round obstacles are planned side by side; 1 for the way of the path alone, and then the
+            others of these parameters do not count.
+        selection_cost_hysteresis, selection_prefer_initial_plan, selection_obst_cost_scale: factors, for the choice between them,
+            of the cost of the band that is driven, of that of the path's class, and of the part of obstacles in all.
         roadmap_graph_no_samples: points by which new ways are looked for in every period, in an area of
             ``roadmap_graph_area_width`` m and ``roadmap_graph_area_length_scale`` times the way to the local goal.
         h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns.
         obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
-        delete_detours_backwards: whether to drop bands that set out more than ``detours_orientation_tolerance`` rad off the driven one,
-            measured ``length_start_orientation_vector`` m on, or take ``max_ratio_detours_duration_best_duration`` times as long.
+        delete_detours_backwards: whether to drop bands that set out more than ``detours_orientation_tolerance`` rad off the driven
+            one, measured ``length_start_orientation_vector`` m on, or take ``max_ratio_detours_duration_best_duration`` times as
+            long.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})
@@ -258,10 +261,20 @@ class Teb:
             discs, rows = blocks * blocks + slots, 4 * most
             _LOCAL.scratch = Scratch(
                 *(np.empty((most, 2), f), np.empty((classes + 1, most, 4), f), np.empty(classes + 1, i), np.empty(classes, f)),
-                *(np.empty((blocks, blocks), i), np.empty((blocks, blocks, 2), i), np.empty((discs, 3), f), np.empty((slots, 5), f)),
+                *(
+                    np.empty((blocks, blocks), i),
+                    np.empty((blocks, blocks, 2), i),
+                    np.empty((discs, 3), f),
+                    np.empty((slots, 5), f),
+                ),
                 Near(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
                 Work(
-                    *(np.empty((most, 2), f), np.empty((most, 7), f), np.empty((rows, WIDTH + 1), f), np.empty((rows, WIDTH + 1), f)),
+                    *(
+                        np.empty((most, 2), f),
+                        np.empty((most, 7), f),
+                        np.empty((rows, WIDTH + 1), f),
+                        np.empty((rows, WIDTH + 1), f),
+                    ),
                     *(np.empty(rows, f), np.empty(rows, f), np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
                 ),
                 *(np.empty(discs, i), np.empty((discs + slots, 4), f), np.empty((classes + 1, discs + slots), f)),

@@ -1,7 +1,7 @@
-"""Timed elastic bands from paths: the part of the path to plan for, the first guess, and bands that grow, shrink and follow the robot.
+"""Timed elastic bands from paths: the path to plan for, the first guess, and how bands grow, shrink and follow the robot.
 
-Facts from teb_local_planner (timed_elastic_band.cpp, teb_local_planner_ros.cpp). A band of n poses is an array (n, 4) of x, y, heading
-and the time to the next pose, m from the robot along the map's axes.
+Facts from teb_local_planner (timed_elastic_band.cpp, teb_local_planner_ros.cpp). A band of n poses is an array (n, 4) of x, y,
+heading and the time to the next pose, m from the robot along the map's axes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
         out: (A, 2) m from the robot; the first is the robot.
 
     Returns:
-        How many points; whether the last is the end of the path; direction of the path there.
+        How many points, 1 for a path that is not near; whether the last is the end of the path; direction of the path there.
     """
     out[0, 0], out[0, 1] = ZERO, ZERO
     points, way, wanted = 1, ZERO, spacing
@@ -71,12 +71,14 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
         t += (wanted - way) / long
         way = wanted
         px, py = ax + t * dx, ay + t * dy
-        if points > 1 and (way > reach or points >= out.shape[0] - 1 or px * px + py * py > half * half):
+        if way > reach or points >= out.shape[0] - 1 or px * px + py * py > half * half:
             return points, False, _direction(path, count, k, t, out[points - 1, 0] + x, out[points - 1, 1] + y)
         out[points, 0], out[points, 1] = px, py
         points += 1
         wanted += spacing
     px, py = path[count - 1, 0] - x, path[count - 1, 1] - y
+    if px * px + py * py > half * half:
+        return points, False, _direction(path, count, k, t, out[points - 1, 0] + x, out[points - 1, 1] + y)
     if points > 1 and wanted - way > HALF * spacing:
         points -= 1
     out[points, 0], out[points, 1] = px, py
@@ -109,7 +111,7 @@ def _time(band, i, speed, omega):
 
 @device
 def lay(points, count, heading, goal_heading, speed, omega, least, band):
-    """Write a first guess along ``count`` points: headings along the path, times at the given speeds; return the number of poses."""
+    """Write a first guess along ``count`` points, times at the given speeds; return the number of poses."""
     n = 0
     for i in range(count - 1):
         band[n, 0], band[n, 1] = points[i, 0], points[i, 1]

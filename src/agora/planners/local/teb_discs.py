@@ -1,8 +1,8 @@
 """What a timed elastic band avoids: the edges of obstacles in the local costmap as points, pedestrians and robots as discs.
 
-Upstream takes every lethal cell of a costmap, in which a scan marks the edges of things. Here those are the blocked cells that have a
-free one beside them, and the cells of a block of 3 x 3 are one point, their mean. The blocks are counted from the robot's cell, so that
-a scene that is mirrored or turned by quarters has the same points.
+Upstream takes every lethal cell of a costmap, in which a scan marks the edges of things. Here those are the blocked cells that
+have a free one beside them, and the cells of a block of 3 x 3 are one point, their mean. The blocks are counted from the robot's
+cell, so that a scene that is mirrored or turned by quarters has the same points.
 """
 
 from __future__ import annotations

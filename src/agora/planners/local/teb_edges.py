@@ -1,8 +1,9 @@
 """What a timed elastic band is judged by: quantities with their derivatives, and the hinges that turn them into residuals.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
-2012; the quantities are those of the package teb_local_planner (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are ours.
-A pose has x, y and heading; from it to the next are (dx, dy), the change of heading ``turn`` in (-pi, pi], and the time ``dt``.
+2012; the quantities are those of the package teb_local_planner (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are
+ours. A pose has x, y and heading; from it to the next are (dx, dy), the change of heading ``turn`` in (-pi, pi], and the time
+``dt``.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Ways round obstacles: how bands are told apart, and how new ones are found.
 
 Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88, 2017;
-Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; facts from teb_local_planner
-(h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
+Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; facts from
+teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 
-A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen from it
-while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions), which for an
-endless conductor is this angle in turns; and the H-signature in two dimensions is the sum of a factor for each obstacle times the
-logarithm of the distance and i times this angle. Discs between which the robot does not fit are one obstacle here.
+A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen
+from it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions),
+which for an endless conductor is this angle in turns; and the H-signature in two dimensions is the sum of a factor for each
+obstacle times the logarithm of the distance and i times this angle. Discs between which the robot does not fit are one obstacle
+here.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ def sweep(band, n, obstacle):
 def classify(band, n, places, count, signatures, known, threshold):
     """Return which of the first ``known`` classes a band is of, ``known`` for a new one, -1 for a band round an obstacle.
 
-    Two are of one class where they pass every obstacle on the same side; those about which either sweeps less than ``threshold`` turns
-    do not count. The band's signature is written behind the known ones.
+    Two are of one class where they pass every obstacle on the same side; those about which either sweeps less than ``threshold``
+    turns do not count. The band's signature is written behind the known ones.
 
     Args:
         band: (n, 4). n: its poses.
@@ -130,7 +131,8 @@ def _radical_inverse(number, base):
 
 @device
 def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
-    """Write the nodes of a roadmap: the robot, pairs of points of Halton's sequence left and right of the way to the goal, the goal.
+    """Write the nodes of a roadmap: the robot, pairs of points of Halton's sequence left and right of the way to the goal, the
+    goal.
 
     Every call takes the next points of the sequence.
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import device, kernel
-from agora.core.scalar import HALF, ONE, PI, TWO, ZERO, sincos, wrap
+from agora.core.scalar import HALF, ONE, PI, TWO, ZERO, atan2, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.planners.local.dwa_critics import footprint_cost
+from agora.planners.local.dwa_critics import cell_of, footprint_cost
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, resize
 from agora.planners.local.teb_discs import associate, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
@@ -26,6 +26,8 @@ _MARGIN = np.float32(0.85)
 _STANDING = np.float32(1e-3)
 _QUARTER = np.float32(0.25)
 _MANY_TROUBLES = 9
+_INSCRIBED = 253
+FREE, WALL, DISC = 0, 1, 2
 
 
 class Parameters(NamedTuple):
@@ -267,13 +269,11 @@ def _optimise(p, band, count, radius, bounds, standing, movers, scratch):
 
 
 @device
-def _touches(scene, n, moving, movers, x, y, sine, cosine, time, allowed):
-    """Whether the footprint is on something at a place, m from the robot, or a moving disc reaches farther into it than allowed."""
+def _on_wall(scene, n, x, y, sine, cosine):
+    """Whether the footprint is on something at a place, m from the robot."""
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
     corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
-    if footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0:
-        return True
-    return _clearance(moving, movers, x, y, time, scene.radius[n]) < allowed
+    return footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0
 
 
 @device
@@ -288,8 +288,16 @@ def _clearance(moving, movers, x, y, time, radius):
 
 @device
 def _feasible(p, scene, n, band, count, moving, movers):
-    """Whether the footprint is free at the first poses and between them, as often as the robot is wide or turns by half."""
-    time, allowed = ZERO, _clearance(moving, movers, ZERO, ZERO, ZERO, scene.radius[n])
+    """Whether the first poses are free, and the way between them as often as the robot is wide or turns by half.
+
+    Moving discs count for as long as it takes to stop after the first step; none may reach farther into the robot than now.
+
+    Returns:
+        `FREE`, `WALL` or `DISC`.
+    """
+    time, radius = ZERO, scene.radius[n]
+    allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)
+    soon = p.dt_ref + abs(scene.twist[n, 0]) / min(p.acc_lim_x, scene.acc_x[n])
     last = count - 1 if p.checked < 0 else min(p.checked, count - 1)
     for i in range(last + 1):
         pieces, dx, dy, turn = 1, ZERO, ZERO, ZERO
@@ -299,13 +307,13 @@ def _feasible(p, scene, n, band, count, moving, movers):
         for k in range(pieces):
             share = np.float32(k) / np.float32(pieces)
             sine, cosine = sincos(wrap(band[i, 2] + share * turn))
-            x, y = band[i, 0] + share * dx, band[i, 1] + share * dy
-            if not (abs(x) + abs(y) < _FAR) or _touches(
-                scene, n, moving, movers, x, y, sine, cosine, time + share * band[i, 3], allowed
-            ):
-                return False
+            x, y, then = band[i, 0] + share * dx, band[i, 1] + share * dy, time + share * band[i, 3]
+            if not (abs(x) + abs(y) < _FAR) or _on_wall(scene, n, x, y, sine, cosine):
+                return WALL
+            if then <= soon and _clearance(moving, movers, x, y, then, radius) < allowed:
+                return DISC
         time += band[i, 3]
-    return True
+    return FREE
 
 
 @device
@@ -322,20 +330,42 @@ def _store(p, scene, n, recall, scratch, kept):
 
 
 @device
-def _local(p, scene, n, recall, scratch):
-    """Write the path to plan for; return its number of points and the pose at its end, m from the robot."""
+def _local(p, scene, n, recall, scratch, standing):
+    """Write the path to plan for; return its number of points and the pose at its end, m from the robot.
+
+    It ends before what stands on its end.
+    """
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     path, count = scene.path[n], scene.path_count[n]
     leg, share = nearest_leg(path, count, recall.leg[n], x, y)
     recall.leg[n] = leg
     half = _MARGIN * HALF * scene.resolution * np.float32(scene.cost.shape[1])
     spacing = max(SPACING, p.lookahead / np.float32(scratch.route.shape[0] - 3))
-    points, ends, direction = local_path(path, count, leg, share, x, y, p.lookahead, half, spacing, scratch.route)
+    route = scratch.route
+    points, ends, direction = local_path(path, count, leg, share, x, y, p.lookahead, half, spacing, route)
     if not ends and p.shrinks and recall.trouble[n, 1] > 0:
         reach = p.lookahead * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
-        points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, scratch.route)
+        points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, route)
+    while points > 1 and _blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
+        points, ends = points - 1, False
+        direction = atan2(route[points, 1] - route[points - 1, 1], route[points, 0] - route[points - 1, 0])
     heading = scene.goal[n, 2] if ends else direction
-    return points, (scratch.route[points - 1, 0], scratch.route[points - 1, 1], heading)
+    return points, (route[points - 1, 0], route[points - 1, 1], heading)
+
+
+@device
+def _blocked(scene, n, x, y, still, standing):
+    """Whether the robot would be in a wall or in a standing disc at a place, whichever way it faces."""
+    column, row = cell_of(
+        scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
+    )
+    if column < 0 or scene.cost[n, row, column] >= _INSCRIBED:
+        return True
+    for q in range(standing):
+        dx, dy, apart = still[q, 0] - x, still[q, 1] - y, still[q, 2] + scene.inscribed[n]
+        if still[q, 2] > ZERO and dx * dx + dy * dy < apart * apart:
+            return True
+    return False
 
 
 @device
@@ -374,36 +404,36 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     connect(scratch.nodes, many, still, standing, moving, movers, clear, p.heading_threshold, scratch.edges)
     ends, guess = (heading, goal[2]), (b.forward, b.omega, p.min_samples)
     nodes, edges, roadmap = scratch.nodes, scratch.edges, scratch.roadmap
-    known = explore(
-        nodes, many, edges, ends, guess, places, count, threshold, bands, counts, known, p.classes, roadmap, signatures
-    )
+    known = explore(nodes, many, edges, ends, guess, places, count, threshold, bands, counts, known, p.classes, roadmap, signatures)
     return known, initial
 
 
 @device
 def _choose(p, scene, n, scratch, kept, driven, movers):
-    """Put the band of least cost that is feasible first; return whether there is one.
+    """Put the band of least cost that is feasible first; return `FREE`, or what the best one hits.
 
     Where the one that is driven is the best but not feasible, none is taken: the robot stops before it takes another.
     """
-    bands, counts, costs = scratch.bands, scratch.counts, scratch.costs
-    for _ in range(kept):
+    bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, WALL
+    for k in range(kept):
         best = -1
         for c in range(kept):
             if costs[c] < _DEAREST and (best < 0 or costs[c] < costs[best]):
                 best = c
         if best < 0:
-            return False
-        if _feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers):
+            break
+        found = _feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers)
+        if found == FREE:
             for i in range(max(counts[0], counts[best])):
-                for k in range(4):
-                    bands[0, i, k], bands[best, i, k] = bands[best, i, k], bands[0, i, k]
+                for j in range(4):
+                    bands[0, i, j], bands[best, i, j] = bands[best, i, j], bands[0, i, j]
             counts[0], counts[best] = counts[best], counts[0]
-            return True
+            return FREE
+        reason = found if k == 0 else reason
         if driven and best == 0:
-            return False
+            break
         costs[best] = _OUT
-    return False
+    return reason
 
 
 @device
@@ -419,8 +449,11 @@ def _row(p, scene, n, recall, scratch):
         recall.counts[n, :] = 0
         return still
     recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
-    points, goal = _local(p, scene, n, recall, scratch)
     standing, movers = _discs(p, scene, n, scratch)
+    points, goal = _local(p, scene, n, recall, scratch, standing)
+    if points < 2:
+        recall.counts[n, :] = 0
+        return still
     kept = _recalled(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
     if p.classes > 1:
@@ -436,10 +469,12 @@ def _row(p, scene, n, recall, scratch):
         scratch.counts[c], total, discs = _optimise(p, band, scratch.counts[c], radius, b, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
-    if not _choose(p, scene, n, scratch, kept, driven, movers):
+    hit = _choose(p, scene, n, scratch, kept, driven, movers)
+    if hit != FREE:
         recall.counts[n, :] = 0
-        recall.trouble[n, 0] += 1
-        recall.trouble[n, 1] = p.shrink_periods
+        if hit == WALL:
+            recall.trouble[n, 0] += 1
+            recall.trouble[n, 1] = p.shrink_periods
         _note(b, recall.history[n], recall.turning[n], still)
         return still
     recall.trouble[n, 0] = 0

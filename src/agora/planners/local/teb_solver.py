@@ -1,8 +1,8 @@
 """Timed elastic bands are optimised by Levenberg-Marquardt; the normal equations are banded.
 
 A band of n poses is an array (n, 4) of x, y, heading and the time to the next pose. The first pose and the last are fixed; what is
-sought are the other poses and all times, in the order of the array. A residual knows at most three poses in a row, so that the normal
-matrix has ten diagonals beside its own.
+sought are the other poses and all times, in the order of the array. A residual knows at most three poses in a row, so that the
+normal matrix has ten diagonals beside its own.
 
 The damping is that of g2o, which upstream uses (optimization_algorithm_levenberg.cpp; Madsen, Nielsen, Tingleff, "Methods for
 non-linear least squares problems", 2004).
