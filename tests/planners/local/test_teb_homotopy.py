@@ -27,12 +27,11 @@ def h_signature(band, places):
     normal = 1j * (end - start)
     m = max(len(places) - 1, 5)
     total = 0.0
-    for place in places:
+    for k, place in enumerate(places):
         o = complex(*place[:2])
         factor = math.ceil(m / 2) * (o - (start - normal)) * (m - math.ceil(m / 2)) * (o - (end + normal))
-        for other in places:
-            if other is not place:
-                factor /= o - complex(*other[:2])
+        for other in np.delete(places, k, axis=0):
+            factor /= o - complex(*other[:2])
         total += factor * (math.log(abs(end - o) / abs(start - o)) + 2j * math.pi * float(sweep(band, len(band), place)))
     return total
 

@@ -1,0 +1,347 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from tests.planners.local.driving import limits, look, moved
+from tests.planners.local.observations import tracks
+from tests.planners.local.test_teb_solver import room
+
+from agora.errors import InputError
+from agora.planners.local.teb import Teb
+from agora.planners.local.teb_discs import associate, cluster
+from agora.planners.local.teb_solver import Bounds, Near, Work, cost, measure
+from agora.planners.presets import named_planner
+
+START = (2.3, -4.1, 0.6)
+ROBOT = limits(min_vx=-1.0, max_vx=1.0, max_omega=1.5)
+ONE = Teb(max_number_classes=1)
+MANY = Teb()
+
+
+def ahead(distance, aside=0.0, heading=0.6, start=START):
+    c, s = math.cos(start[2]), math.sin(start[2])
+    return (start[0] + distance * c - aside * s, start[1] + distance * s + aside * c, heading)
+
+
+def see(*args, people=(), **scene):
+    """What a robot sees of walls and of people (x, y, vx, vy, radius)."""
+    people = np.array(people, np.float32).reshape(1, -1, 5)
+    crowd = dataclasses.replace(tracks(people[:, :, :2], people[:, :, 2:4]), radius=people[:, :, 4].copy())
+    scene = {"size": 9.0, "robot": ROBOT} | scene
+    return dataclasses.replace(look(*args, **scene), pedestrians=crowd, robots=tracks(np.zeros((1, 0, 2))))
+
+
+def drive(planner, start, goal, seconds, *, people=(), dt=0.1, **scene):
+    """Let one robot drive among people who walk straight on; return poses, twists and the people at every pose."""
+    path = scene.pop("path", np.linspace(start[:2], goal[:2], 80))
+    people = np.array(people, float).reshape(-1, 5)
+    pose, twist, memory = tuple(start), (0.0, 0.0, 0.0), {}
+    poses, twists, crowd = [pose], [], [people.copy()]
+    for _ in range(round(seconds / dt)):
+        twist, memory = planner.act(see(pose, twist, goal, path=path, dt=dt, people=people, **scene), memory)
+        twist = tuple(twist[0].tolist())
+        pose = moved(pose, twist, dt)
+        people[:, :2] += dt * people[:, 2:4]
+        poses.append(pose)
+        twists.append(twist)
+        crowd.append(people.copy())
+    return np.array(poses), np.array(twists), np.array(crowd)
+
+
+def bands(memory):
+    """The bands of the only row."""
+    return [memory["bands"][0, c, :n].astype(float) for c, n in enumerate(memory["counts"][0]) if n]
+
+
+def apart(poses, crowd):
+    """Distance of the robot's centre to the nearest person's disc."""
+    return (np.hypot(*np.moveaxis(crowd[:, :, :2] - poses[:, None, :2], 2, 0)) - crowd[:, :, 4]).min()
+
+
+def price(planner, seen, band):
+    """Cost of a band among the walls of an observation, as in the last outer iteration."""
+    f, x, y, heading = np.float32, *seen.pose[0].tolist()
+    relative = (band - (x, y, 0.0, 0.0)).astype(f)
+    origin, n, still = seen.costmap.origin[0], len(band), np.zeros((4000, 3), f)
+    grid = np.zeros((70, 70), np.int32), np.zeros((70, 70, 2), np.int32)
+    frame = f(seen.costmap.resolution), f(x - origin[0]), f(y - origin[1]), f(math.cos(heading)), f(math.sin(heading))
+    standing = cluster(seen.costmap.cost[0], *frame, f(1.5), *grid, still)
+    near = Near(np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32))
+    work = Work(*(array.astype(f) for array in room(n)))
+    measure(relative, n, work)
+    associate(relative, n, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
+    twist = seen.twist[0]
+    bounds = Bounds(*(f(v) for v in (0.4, 0.2, 0.3, 0.5, 0.5, 0.0, twist[0], twist[2], 0.0)))
+    return sum(cost(relative, n, planner.weights, bounds, near, f(8.0), work))
+
+
+def test_in_the_open_it_drives_straight_at_top_speed_and_stops_at_the_goal():
+    goal = ahead(4.0)
+    poses, twists, _ = drive(MANY, START, goal, 14.0)
+    assert np.median(twists[20:80, 0]) == pytest.approx(0.4, abs=1e-6)
+    assert np.abs((poses[:, :2] - START[:2]) @ (-math.sin(0.6), math.cos(0.6))).max() < 0.02
+    assert math.dist(poses[-1, :2], goal[:2]) < MANY.xy_goal_tolerance
+    assert np.all(twists[-1] == 0.0)
+
+
+def test_the_goal_s_heading_counts():
+    goal = ahead(2.5, 0.6, heading=2.0)
+    poses, _, _ = drive(MANY, START, goal, 20.0)
+    assert math.dist(poses[-1, :2], goal[:2]) < MANY.xy_goal_tolerance
+    assert abs(math.remainder(poses[-1, 2] - 2.0, 2 * math.pi)) < MANY.yaw_goal_tolerance
+
+
+def test_both_ways_round_a_disc_on_the_axis_are_planned_at_the_same_cost():
+    """The robot stands on a cell's centre, so that the costmap is as symmetric as the scene."""
+    start, goal, pillar = (0.025, 0.025, 0.0), (3.025, 0.025, 0.0), (1.525, 0.025, 0.2)
+    seen, memory = see(start, (0.0, 0.0, 0.0), goal, discs=[pillar]), {}
+    for _ in range(6):
+        _, memory = MANY.act(seen, memory)
+    found = bands(memory)
+    assert len(found) == 2
+    for band in found:
+        assert np.hypot(band[:, 0] - pillar[0], band[:, 1] - pillar[1]).min() - pillar[2] >= 0.5
+    sides = sorted(band[np.abs(band[:, 0] - pillar[0]).argmin(), 1] for band in found)
+    assert sides[0] < -0.6 and sides[1] > 0.6
+    costs = [price(MANY, seen, band) for band in found]
+    assert costs[0] == pytest.approx(costs[1], rel=0.01)
+
+
+def test_a_disc_that_crosses_is_given_way_by_timing():
+    crossing = [(*ahead(2.0, -2.4)[:2], *(0.5 * np.array((-math.sin(0.6), math.cos(0.6)))), 0.3)]
+    arrivals = []
+    for people in (crossing, ()):
+        poses, _, crowd = drive(ONE, START, ahead(4.0), 14.0, people=people)
+        arrivals.append(np.flatnonzero(np.hypot(*(poses[:, :2] - ahead(4.0)[:2]).T) < 0.25)[0])
+        if people:
+            assert apart(poses, crowd) >= 0.5
+    assert arrivals[0] > arrivals[1]
+
+
+def test_where_a_disc_will_be_counts_not_where_it_is():
+    """It is on the path now and will have left; and the other way round."""
+    leaving = [(*ahead(2.5)[:2], -math.sin(0.6), math.cos(0.6), 0.3)]
+    bent = []
+    for dynamic in (True, False):
+        planner = dataclasses.replace(ONE, include_dynamic_obstacles=dynamic)
+        _, memory = planner.act(see(START, (0.4, 0.0, 0.0), ahead(4.0), people=leaving), {})
+        aside = (bands(memory)[0][:, :2] - START[:2]) @ (-math.sin(0.6), math.cos(0.6))
+        bent.append(np.abs(aside).max())
+    assert bent[0] < 0.05 and bent[1] > 0.3
+
+
+@pytest.mark.parametrize("planner", [ONE, MANY], ids=["one class", "five classes"])
+@pytest.mark.parametrize(("aside", "heading"), [(0.31, 0.11), (0.2, -0.33)])
+def test_a_mirrored_scene_gives_the_mirrored_twist(planner, aside, heading):
+    """About the middle of the row of cells that the robot stands in; the window's first row has no mirror image and is left out."""
+    y, twists = 0.025, []
+    scene = see((0.025, y, 0.0), (0.0,) * 3, (3.0, y, 0.0), discs=[(1.4, y + aside, 0.2)]).costmap
+    cost = scene.cost[:, 1:]
+    origin = np.array([(scene.origin[0, 0], y - 0.025 * cost.shape[1])], np.float32)
+    for sign in (1, -1):
+        memory, people = {}, [(2.5, y - sign * 0.7, -0.3, sign * 0.1, 0.3)]
+        seen = see((0.025, y, sign * heading), (0.3, 0.0, sign * 0.1), (3.0, y, 0.0), people=people)
+        costmap = dataclasses.replace(scene, cost=cost[:, ::sign].copy(), origin=origin)
+        for _ in range(2):
+            twist, memory = planner.act(dataclasses.replace(seen, costmap=costmap), memory)
+        twists.append(twist[0])
+    assert abs(twists[0][2]) > 0.02
+    assert twists[1] == pytest.approx(twists[0] * (1, 1, -1), abs=2e-3)
+
+
+def test_a_car_keeps_its_turning_radius_and_arrives():
+    car = limits(min_vx=-1.0, max_vx=1.0, max_omega=1.5, turning_radius=0.8)
+    goal = ahead(2.0, 2.2, heading=0.6 + 2.6)
+    poses, twists, _ = drive(MANY, START, goal, 25.0, robot=car)
+    turning = np.abs(twists[:, 2]) > 1e-4
+    assert np.all(np.abs(twists[turning, 0] / twists[turning, 2]) >= 0.8 - 1e-3)
+    assert math.dist(poses[-1, :2], goal[:2]) < 0.3
+    _, memory = MANY.act(see(START, (0.0, 0.0, 0.0), goal, robot=car), {})
+    for _ in range(3):
+        _, memory = MANY.act(see(START, (0.0, 0.0, 0.0), goal, robot=car), memory)
+    band = bands(memory)[0]
+    turns = np.abs(np.remainder(np.diff(band[:, 2]) + math.pi, 2 * math.pi) - math.pi)
+    assert np.all(np.hypot(*np.diff(band[:, :2], axis=0).T) >= 0.8 * 0.9 * turns)
+
+
+def test_the_band_of_the_period_before_is_where_the_next_one_starts():
+    seen = see(START, (0.2, 0.0, 0.0), ahead(3.0), discs=[(*ahead(1.5, 0.1)[:2], 0.2)])
+    _, first = ONE.act(seen, {})
+    _, second = ONE.act(seen, first)
+    assert price(ONE, seen, bands(second)[0]) <= 1.02 * price(ONE, seen, bands(first)[0])
+    band = bands(second)[0]
+    later = see(band[5, :3], (0.4, 0.0, 0.0), ahead(3.0), path=np.linspace(START[:2], ahead(3.0)[:2], 80))
+    _, third = ONE.act(later, second)
+    assert bands(third)[0][0, :3] == pytest.approx(band[5, :3], abs=1e-5)
+    assert bands(third)[0][:-1, 3].sum() < band[:-1, 3].sum()
+
+
+def test_a_goal_that_jumps_starts_a_new_band():
+    seen = see(START, (0.2, 0.0, 0.0), ahead(3.0))
+    elsewhere = see(START, (0.2, 0.0, 0.0), ahead(1.0, 2.5, 2.0))
+    _, memory = ONE.act(seen, {})
+    fresh, _ = ONE.act(elsewhere, {})
+    after, _ = ONE.act(elsewhere, memory)
+    assert np.array_equal(fresh, after)
+
+
+@pytest.mark.parametrize("reach", [0.4, 0.8])
+def test_a_goal_inside_a_wall_is_approached_and_the_wall_not_touched(reach):
+    goal = ahead(3.0)
+    poses, _, _ = drive(MANY, START, goal, 15.0, discs=[(*goal[:2], reach)])
+    gap = np.hypot(*(poses[:, :2] - goal[:2]).T) - reach - 0.3
+    assert 0.0 < gap.min() < 0.7
+
+
+def test_a_wall_across_the_path_is_not_touched():
+    wall = [(*ahead(2.0, 0.1 * k)[:2], 0.1) for k in range(-30, 31)]
+    poses, _, _ = drive(MANY, START, ahead(4.0), 12.0, discs=wall)
+    assert ((poses[:, :2] - START[:2]) @ (math.cos(0.6), math.sin(0.6))).max() < 2.0 - 0.1 - 0.3
+
+
+def test_standing_in_an_obstacle_it_stays():
+    seen = see(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*START[:2], 0.1)])
+    twist, memory = MANY.act(seen, {})
+    assert np.all(twist == 0.0)
+    assert memory["trouble"][0, 0] == 1
+
+
+def test_touching_a_person_it_moves_away():
+    person = (*ahead(-0.5)[:2], 0.0, 0.0, 0.25)
+    poses, _, _ = drive(MANY, START, ahead(4.0), 3.0, people=[person])
+    gap = np.hypot(*(poses[:, :2] - person[:2]).T)
+    assert gap[-1] > 1.0 and np.diff(gap).min() > -1e-3
+
+
+def test_no_path_and_a_path_elsewhere_stop_it():
+    for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
+        seen = see(START, (0.3, 0.0, 0.0), ahead(30.0), path=path)
+        assert np.all(MANY.act(seen, {})[0] == 0.0)
+
+
+def test_a_robot_that_may_not_move_does_not():
+    for held in (limits(max_vx=0.0, min_vx=-0.5), limits(max_omega=0.0)):
+        assert np.all(MANY.act(see(START, (0.0, 0.0, 0.0), ahead(3.0), robot=held), {})[0] == 0.0)
+
+
+def test_a_band_that_is_not_finite_is_given_up_and_the_next_period_starts_afresh():
+    seen = see(START, (0.2, 0.0, 0.0), ahead(3.0))
+    fresh, memory = ONE.act(seen, {})
+    memory["bands"][0, 0, 3, 1] = np.nan
+    twist, after = ONE.act(seen, memory)
+    assert np.all(twist == 0.0)
+    assert after["counts"][0, 0] == 0
+    assert ONE.act(seen, {name: array for name, array in after.items()})[0][0, 0] > 0.1
+    assert fresh[0, 0] > 0.1
+
+
+def test_after_an_infeasible_band_it_looks_half_as_far_for_a_while():
+    seen = see(START, (0.2, 0.0, 0.0), ahead(6.0))
+    reaches = []
+    for failures, periods in ((0, 0), (1, 5), (12, 5)):
+        _, memory = ONE.act(seen, {})
+        memory["counts"][:] = 0
+        memory["trouble"][0] = failures, periods
+        _, memory = ONE.act(seen, memory)
+        reaches.append(math.dist(bands(memory)[0][-1, :2], START[:2]))
+        assert memory["trouble"][0, 1] == max(periods - 1, 0)
+    assert reaches == pytest.approx([3.0, 1.5, 0.75], abs=0.11)
+
+
+def test_a_robot_that_swings_prefers_one_turn_for_a_while():
+    planner = dataclasses.replace(ONE, oscillation_filter_duration=2.0, oscillation_recovery_min_duration=1.0)
+    seen = see(START, (0.0, 0.0, -0.2), ahead(3.0), dt=0.1)
+    _, memory = planner.act(seen, {})
+    memory["history"][0] = np.column_stack((np.zeros(20), np.tile((0.5, -0.5), 10)))
+    memory["turning"][0] = 20, 0, 0
+    _, after = planner.act(seen, memory)
+    assert tuple(after["turning"][0, 1:]) == (-1, 10)
+    after["history"][0] = (0.9, 0.1)
+    for _ in range(10):
+        _, after = planner.act(seen, after)
+    assert tuple(after["turning"][0, 1:]) == (0, 0)
+
+
+def test_among_500_people_it_stays_within_its_limits_and_touches_nobody_first():
+    rng = np.random.default_rng(3)
+    place = rng.uniform(-6.0, 6.0, (900, 2))
+    place = place[np.hypot(*place.T) > 1.0][:500] + START[:2]
+    people = np.column_stack((place, 0.0 * place, np.full(500, 0.2)))
+    poses, twists, crowd = drive(MANY, START, ahead(4.0), 1.5, people=people)
+    assert np.isfinite(twists).all()
+    assert apart(poses, crowd) > 0.3
+
+
+def test_other_robots_are_discs_too():
+    seen = see(START, (0.3, 0.0, 0.0), ahead(4.0))
+    other = tracks(np.array([[ahead(2.0, 0.05)[:2]]]))
+    _, memory = ONE.act(dataclasses.replace(seen, robots=other), {})
+    assert (np.hypot(*(bands(memory)[0][:, :2] - ahead(2.0, 0.05)[:2]).T) - 0.3).min() > 0.45
+
+
+def test_a_circular_footprint_keeps_the_robot_s_edge_clear():
+    pillar = (*ahead(1.5, 0.05)[:2], 0.2)
+    for model, least in (("point", 0.5), ("circular", 0.8)):
+        planner = dataclasses.replace(MANY, footprint_model=model)
+        poses, _, _ = drive(planner, START, ahead(4.0), 16.0, discs=[pillar])
+        gap = np.hypot(*(poses[:, :2] - pillar[:2]).T).min() - pillar[2]
+        assert gap == pytest.approx(least, abs=0.08)
+
+
+def test_rows_of_a_large_batch_are_those_of_a_small_one():
+    one = [see(ahead(0.1 * k, 0.03 * k), (0.2, 0.0, 0.0), ahead(4.0), discs=[(*ahead(2.0, 0.3)[:2], 0.2)]) for k in range(12)]
+    parts = {
+        "path": np.concatenate([o.path for o in one]),
+        "path_count": np.concatenate([o.path_count for o in one]),
+        "pose": np.concatenate([o.pose for o in one]),
+        "twist": np.concatenate([o.twist for o in one]),
+        "goal": np.concatenate([o.goal for o in one]),
+        "radius": np.concatenate([o.radius for o in one]),
+        "footprint": np.zeros((12, 0, 2), np.float32),
+        "limits": limits(12, min_vx=-1.0, max_vx=1.0, max_omega=1.5),
+        "pedestrians": tracks(np.zeros((12, 0, 2))),
+        "robots": tracks(np.zeros((12, 0, 2))),
+        "costmap": dataclasses.replace(
+            one[0].costmap,
+            cost=np.concatenate([o.costmap.cost for o in one]),
+            origin=np.concatenate([o.costmap.origin for o in one]),
+        ),
+    }
+    together = dataclasses.replace(one[0], **parts)
+    twists, memory = MANY.act(together, {})
+    again, _ = MANY.act(together, memory)
+    for k in range(12):
+        alone, own = MANY.act(one[k], {})
+        assert np.array_equal(alone[0], twists[k])
+        assert np.array_equal(MANY.act(one[k], own)[0][0], again[k])
+
+
+def test_arena_s_settings_of_the_jackal_are_a_preset():
+    planner = named_planner("teb_arena_jackal")[1].part
+    assert (planner.max_vel_x, planner.max_vel_x_backwards, planner.max_vel_theta) == (2.0, 0.5, 1.57)
+    assert (planner.acc_lim_x, planner.acc_lim_theta, planner.xy_goal_tolerance, planner.yaw_goal_tolerance) == (
+        10.0,
+        20.0,
+        0.25,
+        0.17,
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"max_vel_x": 0.0}, "max_vel_x"),
+        ({"weight_obstacle": -1.0}, "weight_obstacle"),
+        ({"dt_hysteresis": 0.4}, "dt_hysteresis"),
+        ({"min_samples": 2}, "min_samples"),
+        ({"footprint_model": "line"}, "footprint_model"),
+        ({"max_number_classes": 0}, "max_number_classes"),
+        ({"max_samples": 16}, "roadmap_graph_no_samples"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused_by_name(values, word):
+    with pytest.raises(InputError, match=word):
+        Teb(**values)
