@@ -95,7 +95,10 @@ def test_the_goal_s_heading_counts():
 
 
 def test_both_ways_round_a_disc_on_the_axis_are_planned_at_the_same_cost():
-    """The robot stands on a cell's centre, so that the costmap is as symmetric as the scene."""
+    """The robot stands on a cell's centre, so that the costmap is as symmetric as the scene.
+
+    Costs depend on the number of poses, which depends on where a band comes from: they are compared for mirrored first guesses.
+    """
     start, goal, pillar = (0.025, 0.025, 0.0), (3.025, 0.025, 0.0), (1.525, 0.025, 0.2)
     seen, memory = see(start, (0.0, 0.0, 0.0), goal, discs=[pillar]), {}
     for _ in range(6):
@@ -106,24 +109,29 @@ def test_both_ways_round_a_disc_on_the_axis_are_planned_at_the_same_cost():
         assert np.hypot(band[:, 0] - pillar[0], band[:, 1] - pillar[1]).min() - pillar[2] >= 0.5
     sides = sorted(band[np.abs(band[:, 0] - pillar[0]).argmin(), 1] for band in found)
     assert sides[0] < -0.6 and sides[1] > 0.6
-    costs = [price(MANY, seen, band) for band in found]
+    mirrored = found[0] * (1, -1, -1, 1) + (0.0, 0.05, 0.0, 0.0)
+    memory["counts"][0, 1] = len(mirrored)
+    memory["bands"][0, 1, : len(mirrored)] = mirrored
+    _, memory = MANY.act(seen, memory)
+    costs = [price(MANY, seen, band) for band in bands(memory)]
+    assert len(costs) == 2
     assert costs[0] == pytest.approx(costs[1], rel=0.01)
 
 
 def test_a_disc_that_crosses_is_given_way_by_timing():
-    crossing = [(*ahead(2.0, -2.4)[:2], *(0.5 * np.array((-math.sin(0.6), math.cos(0.6)))), 0.3)]
+    crossing = [(*ahead(2.5, -2.5)[:2], *(0.5 * np.array((-math.sin(0.6), math.cos(0.6)))), 0.3)]
     arrivals = []
     for people in (crossing, ()):
-        poses, _, crowd = drive(ONE, START, ahead(4.0), 14.0, people=people)
-        arrivals.append(np.flatnonzero(np.hypot(*(poses[:, :2] - ahead(4.0)[:2]).T) < 0.25)[0])
+        poses, _, crowd = drive(ONE, START, ahead(5.0), 15.0, people=people)
+        arrivals.append(np.flatnonzero(np.hypot(*(poses[:, :2] - ahead(5.0)[:2]).T) < 0.25)[0])
         if people:
             assert apart(poses, crowd) >= 0.5
     assert arrivals[0] > arrivals[1]
 
 
 def test_where_a_disc_will_be_counts_not_where_it_is():
-    """It is on the path now and will have left; and the other way round."""
-    leaving = [(*ahead(2.5)[:2], -math.sin(0.6), math.cos(0.6), 0.3)]
+    """It is on the path now and will have left when the robot comes."""
+    leaving = [(*ahead(1.6, 0.05)[:2], -math.sin(0.6), math.cos(0.6), 0.3)]
     bent = []
     for dynamic in (True, False):
         planner = dataclasses.replace(ONE, include_dynamic_obstacles=dynamic)
@@ -142,12 +150,10 @@ def test_a_mirrored_scene_gives_the_mirrored_twist(planner, aside, heading):
     cost = scene.cost[:, 1:]
     origin = np.array([(scene.origin[0, 0], y - 0.025 * cost.shape[1])], np.float32)
     for sign in (1, -1):
-        memory, people = {}, [(2.5, y - sign * 0.7, -0.3, sign * 0.1, 0.3)]
+        people = [(2.5, y - sign * 0.7, -0.3, sign * 0.1, 0.3)]
         seen = see((0.025, y, sign * heading), (0.3, 0.0, sign * 0.1), (3.0, y, 0.0), people=people)
         costmap = dataclasses.replace(scene, cost=cost[:, ::sign].copy(), origin=origin)
-        for _ in range(2):
-            twist, memory = planner.act(dataclasses.replace(seen, costmap=costmap), memory)
-        twists.append(twist[0])
+        twists.append(planner.act(dataclasses.replace(seen, costmap=costmap), {})[0][0])
     assert abs(twists[0][2]) > 0.02
     assert twists[1] == pytest.approx(twists[0] * (1, 1, -1), abs=2e-3)
 

@@ -143,18 +143,21 @@ def test_it_finds_the_optimum_that_scipy_finds():
 
 
 def test_without_obstacles_the_band_takes_the_time_of_a_trapezoid():
-    """With limits made hard by their weights: v / a to speed up and to slow down, the rest at v; both less the margin epsilon."""
-    distance, n = 2.4, 31
+    """d / v + v / a, where the weights make limits hard. It wins half a step at either end, where speeds are those amid the steps."""
+    distance, v, a, n = 2.4, 0.4, 0.5, 31
     band = np.zeros((n, 4))
     band[:, 0] = np.linspace(0.0, distance, n)
     band[:, 3] = 0.35
     names = ("max_vel_x", "acc_lim_x", "max_vel_theta", "acc_lim_theta")
-    w = weights(**Teb().weights._asdict() | dict.fromkeys(names, 2000.0) | {"optimaltime": 0.1})
-    bounds = Bounds(*(np.float64(v) for v in (0.4, 0.2, 0.3, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0)))
-    optimise(band, n, w, bounds, near(n), np.float64(1.0), 400, room(n))
-    v, a = 0.35, 0.45
+    w = weights(**Teb().weights._asdict() | dict.fromkeys(names, 200.0) | {"optimaltime": 0.1})
+    bounds = Bounds(*(np.float64(value) for value in (v, 0.2, 0.3, a, 0.5, 0.0, 0.0, 0.0, 0.0)))
+    for _ in range(6):
+        optimise(band, n, w, bounds, near(n), np.float64(1.0), 50, room(n))
     assert band[:-1, 3].sum() == pytest.approx(distance / v + v / a, abs=Teb().dt_ref)
     speeds = np.diff(band[:, 0]) / band[:-1, 3]
-    assert speeds.max() == pytest.approx(v, abs=0.01)
-    assert np.abs(np.diff(speeds) / (0.5 * (band[:-2, 3] + band[1:-1, 3]))).max() == pytest.approx(a, abs=0.02)
+    changes = np.diff(speeds) / (0.5 * (band[:-2, 3] + band[1:-1, 3]))
+    assert v - w.epsilon <= speeds.max() <= v
+    assert a - w.epsilon <= changes.max() <= a
+    assert speeds[4:-4] == pytest.approx(speeds.max(), abs=0.005)
+    assert changes == pytest.approx(-changes[::-1], abs=1e-3)
     assert np.abs(band[:, 1:3]).max() < 1e-6

@@ -4,11 +4,11 @@ Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimiza
 Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; facts from
 teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 
-A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen
-from it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions),
-which for an endless conductor is this angle in turns; and the H-signature in two dimensions is the sum of a factor for each
-obstacle times the logarithm of the distance and i times this angle. Discs between which the robot does not fit are one obstacle
-here.
+A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen from
+it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions), which
+for an endless conductor is this angle in turns, seen along the conductor; and the H-signature in two dimensions is the sum, over the
+obstacles, of a factor times the logarithm of the distance plus i times this angle. Discs between which the robot does not fit are
+one obstacle here.
 """
 
 from __future__ import annotations
