@@ -143,7 +143,7 @@ def test_it_finds_the_optimum_that_scipy_finds():
 
 
 def test_without_obstacles_the_band_takes_the_time_of_a_trapezoid():
-    """d / v + v / a, where the weights make limits hard. It wins half a step at either end, where speeds are those amid the steps."""
+    """d / v + v / a where weights make limits hard, but for half a step at either end: speeds are those amid the steps."""
     distance, v, a, n = 2.4, 0.4, 0.5, 31
     band = np.zeros((n, 4))
     band[:, 0] = np.linspace(0.0, distance, n)
