@@ -1,8 +1,23 @@
 """The timed elastic band as a local planner.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
-2012; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names
-are kept.
+2012, and Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88,
+2017; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names
+are kept. Limits are soft, as there: a band may be faster than its limits, the command is not.
+
+Where it differs:
+- Pedestrians and other robots are discs of known velocity, no cells of the costmap; those that stand are standing obstacles. Edges
+  of what is lethal or unknown in the costmap are points 0.15 m apart.
+- The local path ends before what stands on its end. After an infeasible band the horizon is halved, after ten in a row halved again
+  (upstream means to do so, but compares numbers so that it hardly ever does).
+- Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
+  is, so that a robot that somebody touches can leave. In contact with a wall it stops.
+- The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
+- Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
+- The solver stops where less than 1e-5 of the cost is to be won.
+
+Not here: via points, sideways motion (robots that can are driven as if they could not), slowing down near obstacles, arcs' exact
+lengths, footprints other than points and discs, obstacles other than points and discs.
 """
 
 from __future__ import annotations
@@ -54,11 +69,7 @@ class Teb:
             all obstacles count, within the second the nearest on either side.
         no_inner_iterations, no_outer_iterations: of the solver; the band is resized before each outer one.
         penalty_epsilon: margin to limits, in their units.
-        weight_max_vel_x, weight_max_vel_theta, weight_acc_lim_x, weight_acc_lim_theta, weight_kinematics_nh,
-        weight_kinematics_forward_drive, weight_kinematics_turning_radius, weight_optimaltime, weight_shortest_path,
-        weight_obstacle,
-        weight_inflation, weight_dynamic_obstacle, weight_dynamic_obstacle_inflation, weight_prefer_rotdir: of the residuals'
-        squares.
+        weight_*: of the squares of the residuals.
         weight_adapt_factor: by which the weight of obstacles grows with every outer iteration.
         shrink_horizon_backup: whether to look half as far, after ten failures a quarter as far, after an infeasible band.
         shrink_horizon_min_duration: for how long, s.

@@ -6,8 +6,8 @@ teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 
 A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen from
 it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions): for an
-endless conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is the sum over obstacles
-of a factor times the logarithm of the distance plus i times this angle. Discs between which the robot does not fit are one obstacle.
+endless conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a sum over obstacles:
+a factor times the logarithm of the distance plus i times this angle. Discs between which the robot does not fit are one obstacle.
 """
 
 from __future__ import annotations
