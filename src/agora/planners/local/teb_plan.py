@@ -412,7 +412,7 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
 def _choose(p, scene, n, scratch, kept, driven, movers):
     """Put the band of least cost that is feasible first; return `FREE`, or what the best one hits.
 
-    Where the one that is driven is the best but not feasible, none is taken: the robot stops before it takes another.
+    Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another.
     """
     bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, WALL
     for k in range(kept):
@@ -430,7 +430,7 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
             counts[0], counts[best] = counts[best], counts[0]
             return FREE
         reason = found if k == 0 else reason
-        if driven and best == 0:
+        if driven and best == 0 and found == WALL:
             break
         costs[best] = _OUT
     return reason
