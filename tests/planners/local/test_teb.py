@@ -297,6 +297,60 @@ def test_a_circular_footprint_keeps_the_robot_s_edge_clear():
         assert gap == pytest.approx(least, abs=0.08)
 
 
+QUICK = {"max_vel_x": 2.0, "max_vel_x_backwards": 0.5, "max_vel_theta": 1.57, "acc_lim_x": 10.0, "acc_lim_theta": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("speed", "people", "values", "duration", "twist"),
+    [
+        (0.0, (), {}, 7.0744, (0.1993, 0.0)),
+        (0.3, (), {}, 6.8692, (0.4, 0.0)),
+        (0.2, [(1.5, 0.3, 0.0, 0.5, 0.3)], {}, 6.9118, (0.3520, 0.0)),
+        (1.0, (), QUICK, 1.4962, (2.0, 0.0)),
+    ],
+    ids=["at rest", "moving", "somebody leaves", "quick"],
+)
+def test_a_straight_band_is_that_of_the_package(speed, people, values, duration, twist):
+    """What TebOptimalPlanner of teb_local_planner (b68c328, with g2o) gives after ten plans along the same 3 m, measured outside."""
+    planner, memory = dataclasses.replace(ONE, **values), {}
+    seen = see((0.0, 0.0, 0.0), (speed, 0.0, 0.0), (3.0, 0.0, 0.0), people=people, path=straight(3.0), robot=able(), dt=0.1)
+    for _ in range(10):
+        found, memory = planner.act(seen, memory)
+    assert bands(memory)[0][:-1, 3].sum() == pytest.approx(duration, rel=1e-3)
+    assert found[0, [0, 2]] == pytest.approx(twist, abs=1e-3)
+
+
+def test_a_bent_band_is_nearly_that_of_the_package():
+    """As above, round a disc and to a goal that looks elsewhere. It is not the same optimum: the numbers of poses differ by two."""
+    disc = (1.5, 0.05, 0.0, 0.0, 0.2)
+    memory, seen = {}, see((0.0,) * 3, (0.2, 0.0, 0.0), (3.0, 0.0, 0.0), people=[disc], path=straight(3.0), robot=able(), dt=0.1)
+    for _ in range(10):
+        twist, memory = ONE.act(seen, memory)
+    band = bands(memory)[0]
+    assert band[:-1, 3].sum() == pytest.approx(8.738, rel=0.02)
+    assert np.hypot(band[:, 0] - 1.5, band[:, 1] - 0.05).min() - 0.2 == pytest.approx(0.5481, abs=0.002)
+    assert np.abs(band[:, 1]).max() == pytest.approx(0.6951, abs=0.002)
+    assert twist[0, [0, 2]] == pytest.approx((0.0938, -0.2221), abs=0.015)
+    memory, seen = {}, see((0.0,) * 3, (0.0,) * 3, (2.0, 0.0, 1.2), path=straight(2.0), robot=able(), dt=0.1)
+    for _ in range(10):
+        twist, memory = ONE.act(seen, memory)
+    band = bands(memory)[0]
+    assert band[:-1, 3].sum() == pytest.approx(6.4382, rel=0.02)
+    assert np.abs(band[:, 1]).max() == pytest.approx(0.2243, abs=0.01)
+    assert twist[0, [0, 2]] == pytest.approx((0.1874, -0.1418), abs=0.01)
+
+
+def straight(distance):
+    """A path with a point every 0.1 m."""
+    along = 0.1 * np.arange(round(10 * distance) + 1)
+    return np.stack((along, 0.0 * along), -1)
+
+
+def able():
+    """Limits beyond the planner's own."""
+    return limits(min_vx=-3.0, max_vx=3.0, max_omega=5.0, acceleration=50.0, alpha=50.0)
+
+
 def test_rows_of_a_large_batch_are_those_of_a_small_one():
     one = [see(ahead(0.1 * k, 0.03 * k), (0.2, 0.0, 0.0), ahead(4.0), discs=[(*ahead(2.0, 0.3)[:2], 0.2)]) for k in range(12)]
     parts = {
