@@ -311,7 +311,7 @@ QUICK = {"max_vel_x": 2.0, "max_vel_x_backwards": 0.5, "max_vel_theta": 1.57, "a
     ids=["at rest", "moving", "somebody leaves", "quick"],
 )
 def test_a_straight_band_is_that_of_the_package(speed, people, values, duration, twist):
-    """What TebOptimalPlanner of teb_local_planner (b68c328, with g2o) gives after ten plans along the same 3 m, measured outside."""
+    """What TebOptimalPlanner of teb_local_planner (b68c328, with g2o) gives after ten plans along 3 m, measured outside."""
     planner, memory = dataclasses.replace(ONE, **values), {}
     seen = see((0.0, 0.0, 0.0), (speed, 0.0, 0.0), (3.0, 0.0, 0.0), people=people, path=straight(3.0), robot=able(), dt=0.1)
     for _ in range(10):

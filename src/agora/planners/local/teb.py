@@ -186,26 +186,52 @@ class Teb:
 
     def _parameters(self, dt: float) -> Parameters:
         """The kernel's parameters."""
-        f, reach = np.float32, self.min_obstacle_dist
+        f = np.float32
         return Parameters(
-            *(f(self.max_vel_x), f(self.max_vel_x_backwards), f(self.max_vel_theta), f(self.acc_lim_x), f(self.acc_lim_theta)),
-            *(f(self.min_turning_radius), self.footprint_model == "circular"),
-            *(f(self.dt_ref), f(self.dt_hysteresis), self.min_samples, self.max_samples),
-            *(f(self.max_global_plan_lookahead_dist), f(self.force_reinit_new_goal_dist), f(self.force_reinit_new_goal_angular)),
-            *(self.feasibility_check_no_poses, f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance)),
-            *(self.include_dynamic_obstacles, f(self.costmap_obstacles_behind_robot_dist)),
-            f(reach * self.obstacle_association_force_inclusion_factor),
-            f(reach * self.obstacle_association_cutoff_factor),
-            *(self.no_inner_iterations, self.no_outer_iterations, f(self.weight_adapt_factor)),
-            *(self.shrink_horizon_backup, round(self.shrink_horizon_min_duration / dt)),
-            *(self.oscillation_recovery, f(self.oscillation_v_eps), f(self.oscillation_omega_eps)),
-            max(round(self.oscillation_recovery_min_duration / dt), 1),
-            *(self.max_number_classes, f(self.selection_cost_hysteresis), f(self.selection_prefer_initial_plan)),
-            *(f(self.selection_obst_cost_scale), self.roadmap_graph_no_samples, f(self.roadmap_graph_area_width)),
-            *(f(self.roadmap_graph_area_length_scale), f(self.h_signature_threshold), f(self.obstacle_heading_threshold)),
-            *(self.delete_detours_backwards, f(self.detours_orientation_tolerance), f(self.length_start_orientation_vector)),
-            f(self.max_ratio_detours_duration_best_duration),
-            self.weights,
+            max_vel_x=f(self.max_vel_x),
+            max_vel_x_backwards=f(self.max_vel_x_backwards),
+            max_vel_theta=f(self.max_vel_theta),
+            acc_lim_x=f(self.acc_lim_x),
+            acc_lim_theta=f(self.acc_lim_theta),
+            min_turning_radius=f(self.min_turning_radius),
+            circular=self.footprint_model == "circular",
+            dt_ref=f(self.dt_ref),
+            dt_hysteresis=f(self.dt_hysteresis),
+            min_samples=self.min_samples,
+            max_samples=self.max_samples,
+            lookahead=f(self.max_global_plan_lookahead_dist),
+            reinit_distance=f(self.force_reinit_new_goal_dist),
+            reinit_angle=f(self.force_reinit_new_goal_angular),
+            checked=self.feasibility_check_no_poses,
+            xy_tolerance=f(self.xy_goal_tolerance),
+            yaw_tolerance=f(self.yaw_goal_tolerance),
+            dynamic=self.include_dynamic_obstacles,
+            behind=f(self.costmap_obstacles_behind_robot_dist),
+            force=f(self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor),
+            cutoff=f(self.min_obstacle_dist * self.obstacle_association_cutoff_factor),
+            inner=self.no_inner_iterations,
+            outer=self.no_outer_iterations,
+            adapt=f(self.weight_adapt_factor),
+            shrinks=self.shrink_horizon_backup,
+            shrink_periods=round(self.shrink_horizon_min_duration / dt),
+            unsticks=self.oscillation_recovery,
+            oscillation_v=f(self.oscillation_v_eps),
+            oscillation_omega=f(self.oscillation_omega_eps),
+            oscillation_periods=max(round(self.oscillation_recovery_min_duration / dt), 1),
+            classes=self.max_number_classes,
+            hysteresis=f(self.selection_cost_hysteresis),
+            prefer_initial=f(self.selection_prefer_initial_plan),
+            obstacle_scale=f(self.selection_obst_cost_scale),
+            samples=self.roadmap_graph_no_samples,
+            area_width=f(self.roadmap_graph_area_width),
+            area_scale=f(self.roadmap_graph_area_length_scale),
+            signature_threshold=f(self.h_signature_threshold),
+            heading_threshold=f(self.obstacle_heading_threshold),
+            drops_detours=self.delete_detours_backwards,
+            detour_angle=f(self.detours_orientation_tolerance),
+            detour_length=f(self.length_start_orientation_vector),
+            detour_ratio=f(self.max_ratio_detours_duration_best_duration),
+            weights=self.weights,
         )
 
     @property
@@ -306,7 +332,8 @@ def _inscribed(corners: Array) -> Array:
     """Radius (N,) of the disc inside polygons (2, N, V) about their origin."""
     edge = np.roll(corners, -1, axis=2) - corners
     area = np.abs(corners[0] * edge[1] - corners[1] * edge[0])
-    return (area / np.maximum(np.hypot(edge[0], edge[1]), 1e-9)).min(axis=1)
+    radius: Array = (area / np.maximum(np.hypot(edge[0], edge[1]), 1e-9)).min(axis=1)
+    return radius
 
 
 def _frozen(array: Array) -> Array:
