@@ -1,33 +1,29 @@
 """The timed elastic band planner, one row after the other: local path, discs, bands, choice, check, command.
 
-Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp, recovery_behaviors.cpp).
+Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from agora.core.jit import device, kernel
-from agora.core.scalar import HALF, ONE, PI, TWO, ZERO, atan2, sincos, wrap
+from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.planners.local.dwa_critics import cell_of, footprint_cost
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, resize
+from agora.planners.local.teb_checks import FREE, WALL, blocked, feasible, note, prefer
 from agora.planners.local.teb_discs import associate, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
 from agora.planners.local.teb_solver import Bounds, Near, Weights, Work, measure, optimise
 
-_FAR = np.float32(1e6)
 _DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
 _SLOWEST = np.float32(0.01)
 _MARGIN = np.float32(0.85)
 _STANDING = np.float32(1e-3)
 _QUARTER = np.float32(0.25)
 _MANY_TROUBLES = 9
-_INSCRIBED = 253
-FREE, WALL, DISC = 0, 1, 2
 
 
 class Parameters(NamedTuple):
@@ -172,52 +168,6 @@ def _bounds(p, scene, n, turn):
 
 
 @device
-def _oscillates(p, history, noted):
-    """Whether the robot moves, on average, neither forward nor round while its turns change their sign."""
-    held = min(noted, history.shape[0])
-    if held < history.shape[0] // 2 or held < 2:
-        return False
-    speed, omega, changes = ZERO, ZERO, 0
-    oldest = noted % history.shape[0] if noted > history.shape[0] else 0
-    before = ZERO
-    for k in range(held):
-        line = history[(oldest + k) % history.shape[0]]
-        speed += line[0]
-        omega += line[1]
-        sign = math.copysign(ONE, line[1]) if line[1] != ZERO else ZERO
-        changes += k > 0 and sign != before
-        before = sign
-    many = np.float32(held)
-    return abs(speed / many) < p.oscillation_v and abs(omega / many) < p.oscillation_omega and changes > 1
-
-
-@device
-def _prefer(p, history, turning, omega):
-    """Choose the preferred turn of this period: the present one, kept for a while, once the robot oscillates."""
-    if not p.unsticks:
-        return
-    if _oscillates(p, history, turning[0]):
-        if turning[2] == 0:
-            turning[1] = 1 if omega > ZERO else -1
-        turning[2] = p.oscillation_periods
-    elif turning[2] > 0:
-        turning[2] -= 1
-        if turning[2] == 0:
-            turning[1] = 0
-
-
-@device
-def _note(b, history, turning, twist):
-    """Remember a command."""
-    line = history[turning[0] % history.shape[0]]
-    most = b.forward if twist[0] >= ZERO else b.backward
-    omega = max(b.omega, most / b.turning_radius) if b.turning_radius > ZERO and most > ZERO else b.omega
-    line[0] = twist[0] / most if most > ZERO else ZERO
-    line[1] = twist[2] / omega if omega > ZERO else ZERO
-    turning[0] += 1
-
-
-@device
 def _discs(p, scene, n, scratch):
     """Write the discs about the robot; return how many stand and how many move."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -269,54 +219,6 @@ def _optimise(p, band, count, radius, bounds, standing, movers, scratch):
 
 
 @device
-def _on_wall(scene, n, x, y, sine, cosine):
-    """Whether the footprint is on something at a place, m from the robot."""
-    left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
-    corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
-    return footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0
-
-
-@device
-def _clearance(moving, movers, x, y, time, radius):
-    """Distance to the nearest moving disc at a place and time, at most 0."""
-    least = ZERO
-    for q in range(movers):
-        dx, dy = moving[q, 0] + time * moving[q, 2] - x, moving[q, 1] + time * moving[q, 3] - y
-        least = min(least, math.sqrt(dx * dx + dy * dy) - moving[q, 4] - radius)
-    return least
-
-
-@device
-def _feasible(p, scene, n, band, count, moving, movers):
-    """Whether the first poses are free, and the way between them as often as the robot is wide or turns by half.
-
-    Moving discs count for as long as it takes to stop after the first step; none may reach farther into the robot than now.
-
-    Returns:
-        `FREE`, `WALL` or `DISC`.
-    """
-    time, radius = ZERO, scene.radius[n]
-    allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)
-    soon = p.dt_ref + abs(scene.twist[n, 0]) / min(p.acc_lim_x, scene.acc_x[n])
-    last = count - 1 if p.checked < 0 else min(p.checked, count - 1)
-    for i in range(last + 1):
-        pieces, dx, dy, turn = 1, ZERO, ZERO, ZERO
-        if i < last:
-            dx, dy, turn = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1], wrap(band[i + 1, 2] - band[i, 2])
-            pieces = max(int(np.ceil(max(math.sqrt(dx * dx + dy * dy) / scene.inscribed[n], abs(turn) / PI))), 1)
-        for k in range(pieces):
-            share = np.float32(k) / np.float32(pieces)
-            sine, cosine = sincos(wrap(band[i, 2] + share * turn))
-            x, y, then = band[i, 0] + share * dx, band[i, 1] + share * dy, time + share * band[i, 3]
-            if not (abs(x) + abs(y) < _FAR) or _on_wall(scene, n, x, y, sine, cosine):
-                return WALL
-            if then <= soon and _clearance(moving, movers, x, y, then, radius) < allowed:
-                return DISC
-        time += band[i, 3]
-    return FREE
-
-
-@device
 def _store(p, scene, n, recall, scratch, kept):
     """Remember the bands."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -346,26 +248,11 @@ def _local(p, scene, n, recall, scratch, standing):
     if not ends and p.shrinks and recall.trouble[n, 1] > 0:
         reach = p.lookahead * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
         points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, route)
-    while points > 1 and _blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
+    while points > 1 and blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
         points, ends = points - 1, False
         direction = atan2(route[points, 1] - route[points - 1, 1], route[points, 0] - route[points - 1, 0])
     heading = scene.goal[n, 2] if ends else direction
     return points, (route[points - 1, 0], route[points - 1, 1], heading)
-
-
-@device
-def _blocked(scene, n, x, y, still, standing):
-    """Whether the robot would be in a wall or in a standing disc at a place, whichever way it faces."""
-    column, row = cell_of(
-        scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
-    )
-    if column < 0 or scene.cost[n, row, column] >= _INSCRIBED:
-        return True
-    for q in range(standing):
-        dx, dy, apart = still[q, 0] - x, still[q, 1] - y, still[q, 2] + scene.inscribed[n]
-        if still[q, 2] > ZERO and dx * dx + dy * dy < apart * apart:
-            return True
-    return False
 
 
 @device
@@ -422,7 +309,7 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
                 best = c
         if best < 0:
             break
-        found = _feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers)
+        found = feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers)
         if found == FREE:
             for i in range(max(counts[0], counts[best])):
                 for j in range(4):
@@ -440,7 +327,7 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
 def _row(p, scene, n, recall, scratch):
     """The twist of one row."""
     still = (ZERO, ZERO, ZERO)
-    _prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
+    prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = _bounds(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
     turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
@@ -475,12 +362,12 @@ def _row(p, scene, n, recall, scratch):
         if hit == WALL:
             recall.trouble[n, 0] += 1
             recall.trouble[n, 1] = p.shrink_periods
-        _note(b, recall.history[n], recall.turning[n], still)
+        note(b, recall.history[n], recall.turning[n], still)
         return still
     recall.trouble[n, 0] = 0
     _store(p, scene, n, recall, scratch, kept)
     twist = command(scratch.bands[0], b.backward, b.forward, b.omega, b.turning_radius)
-    _note(b, recall.history[n], recall.turning[n], twist)
+    note(b, recall.history[n], recall.turning[n], twist)
     return twist
 
 
