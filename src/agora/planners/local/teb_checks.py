@@ -1,4 +1,4 @@
-"""What keeps a robot with a timed elastic band out of trouble: the check of the first poses, and turns that it prefers when it swings.
+"""What keeps a timed elastic band out of trouble: the check of the first poses, and a preferred turn for robots that swing.
 
 Facts from teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
 """
