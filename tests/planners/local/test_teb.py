@@ -9,6 +9,7 @@ from tests.planners.local.driving import limits, look, moved
 from tests.planners.local.observations import tracks
 from tests.planners.local.test_teb_solver import room
 
+from agora.core.recording import Reason
 from agora.errors import InputError
 from agora.planners.local.teb import Teb
 from agora.planners.local.teb_discs import associate, cluster
@@ -208,11 +209,18 @@ def test_a_wall_across_the_path_is_not_touched():
     assert ((poses[:, :2] - START[:2]) @ (math.cos(0.6), math.sin(0.6))).max() < 2.0 - 0.1 - 0.3
 
 
+def test_shut_in_it_says_that_it_is_blocked():
+    ring = [(START[0] + 0.75 * math.cos(a), START[1] + 0.75 * math.sin(a), 0.3) for a in np.linspace(0, 2 * math.pi, 16)]
+    twist, memory = MANY.act(see(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring), {})
+    assert np.all(twist == 0.0)
+    assert memory["note.reason"][0] == Reason.BLOCKED
+
+
 def test_standing_in_an_obstacle_it_stays():
     seen = see(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*START[:2], 0.1)])
     twist, memory = MANY.act(seen, {})
     assert np.all(twist == 0.0)
-    assert memory["trouble"][0, 0] == 1
+    assert memory["note.reason"][0] == Reason.START_IN_CONTACT
 
 
 def test_touching_a_person_it_moves_away():
@@ -224,8 +232,9 @@ def test_touching_a_person_it_moves_away():
 
 def test_no_path_and_a_path_elsewhere_stop_it():
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
-        seen = see(START, (0.3, 0.0, 0.0), ahead(30.0), path=path)
-        assert np.all(MANY.act(seen, {})[0] == 0.0)
+        twist, memory = MANY.act(see(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})
+        assert np.all(twist == 0.0)
+        assert memory["note.reason"][0] == Reason.NO_PATH
 
 
 def test_a_robot_that_may_not_move_does_not():
@@ -239,9 +248,10 @@ def test_a_band_that_is_not_finite_is_given_up_and_the_next_period_starts_afresh
     memory["bands"][0, 0, 3, 1] = np.nan
     twist, after = ONE.act(seen, memory)
     assert np.all(twist == 0.0)
-    assert after["counts"][0, 0] == 0
-    assert ONE.act(seen, {name: array for name, array in after.items()})[0][0, 0] > 0.1
-    assert fresh[0, 0] > 0.1
+    assert after["note.reason"][0] == Reason.NOT_CONVERGED
+    again, after = ONE.act(seen, after)
+    assert np.array_equal(again, fresh)
+    assert after["note.reason"][0] == Reason.NONE
 
 
 def test_after_an_infeasible_band_it_looks_half_as_far_for_a_while():

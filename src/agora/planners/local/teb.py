@@ -30,15 +30,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats, read_only
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import Memory, Observation, Tracks
+from agora.interfaces import NOTE, Memory, Observation, Tracks
 from agora.planners.local.teb_discs import BLOCK
 from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
 from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
 
-_CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)]).astype(np.float32)
 _LOCAL = threading.local()
 _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses")
 
@@ -47,7 +47,7 @@ _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses")
 class Teb:
     """Optimise the poses of a band and the times between them for time, within limits and off obstacles; drive the first step.
 
-    All limits apply together with the robot's own.
+    All limits apply together with the robot's own. The outline of the window's footprint must not touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
@@ -90,8 +90,9 @@ class Teb:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})
+    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
 
-    window: Window = field(default_factory=lambda: Window(pedestrians=False))
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
     footprint_model: Literal["point", "circular"] = "point"
     max_vel_x: float = 0.4
     max_vel_x_backwards: float = 0.2
@@ -175,14 +176,14 @@ class Teb:
             raise InputError(f"min_samples and max_samples: must be 3 <= {self.min_samples} < {self.max_samples}")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
-        """Return the twists (N, 3), and the memory: bands, place on the path, failures and last commands."""
+        """Return the twists (N, 3), and the memory: bands, place on the path, failures, last commands; and why robots stand."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = self._recalled(memory, len(o.pose), o.dt)
-        twists = np.zeros((len(o.pose), 3), np.float32)
+        twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o.dt), self._scene(o), recall, self._scratch(o), twists, 0, len(twists))
-        return twists, recall._asdict()
+            plan(self._parameters(o.dt), self._scene(o), recall, self._scratch(o), twists, reasons, 0, len(twists))
+        return twists, recall._asdict() | {NOTE + "reason": reasons}
 
     def _parameters(self, dt: float) -> Parameters:
         """The kernel's parameters."""
@@ -242,16 +243,16 @@ class Teb:
         return Weights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
 
     def _scene(self, o: Observation) -> Scene:
-        """The arrays that the kernel reads; discs get 16 corners, as costmap_2d gives them."""
+        """The arrays that the kernel reads."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         m, rows = o.limits, len(o.pose)
-        corners = np.moveaxis(o.footprint, 2, 0) if o.footprint.shape[1] else o.radius[:, None] * _CIRCLE[:, None]
+        corners = np.moveaxis(self.window.corners(o.footprint, o.radius), 2, 0)
         return Scene(
             pose=_frozen(o.pose),
             twist=_frozen(o.twist),
             goal=_frozen(o.goal),
             radius=_frozen(o.radius),
-            inscribed=_frozen(_inscribed(corners) if o.footprint.shape[1] else o.radius),
+            inscribed=_frozen(_inscribed(corners)),
             footprint_x=_frozen(corners[0]),
             footprint_y=_frozen(corners[1]),
             min_x=_frozen(m.min_vx),
@@ -272,7 +273,7 @@ class Teb:
     def _recalled(self, memory: Memory, count: int, dt: float) -> Recall:
         """A copy of the memory; zeros at the start of an episode."""
         if memory:
-            return Recall(**{name: array.copy() for name, array in memory.items()})
+            return Recall(*(memory[name].copy() for name in Recall._fields))
         classes, long = self.max_number_classes, max(round(self.oscillation_filter_duration / dt), 1)
         return Recall(
             np.zeros((count, classes, self.max_samples, 4), np.float32),

@@ -13,7 +13,7 @@ from agora.core.jit import device
 from agora.core.scalar import ONE, PI, ZERO, sincos, wrap
 from agora.planners.local.dwa_critics import cell_of, footprint_cost
 
-FREE, WALL, DISC = 0, 1, 2
+FREE, WALL, DISC, CONTACT, LOST = 0, 1, 2, 3, 4
 _FAR = np.float32(1e6)
 _INSCRIBED = 253
 
@@ -104,7 +104,7 @@ def feasible(p, scene, n, band, count, moving, movers):
     Moving discs count for as long as it takes to stop after the first step; none may reach farther into the robot than now.
 
     Returns:
-        `FREE`, `WALL` or `DISC`.
+        `FREE`, `WALL`, `DISC`, `CONTACT` where the robot is in a wall now, `LOST` where a pose is not finite.
     """
     time, radius = ZERO, scene.radius[n]
     allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)
@@ -119,8 +119,10 @@ def feasible(p, scene, n, band, count, moving, movers):
             share = np.float32(k) / np.float32(pieces)
             sine, cosine = sincos(wrap(band[i, 2] + share * turn))
             x, y, then = band[i, 0] + share * dx, band[i, 1] + share * dy, time + share * band[i, 3]
-            if not (abs(x) + abs(y) < _FAR) or _on_wall(scene, n, x, y, sine, cosine):
-                return WALL
+            if not abs(x) + abs(y) + abs(sine) + band[i, 3] < _FAR:
+                return LOST
+            if _on_wall(scene, n, x, y, sine, cosine):
+                return CONTACT if i == 0 and k == 0 else WALL
             if then <= soon and _clearance(moving, movers, x, y, then, radius) < allowed:
                 return DISC
         time += band[i, 3]

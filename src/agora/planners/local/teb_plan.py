@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import device, kernel
+from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, resize
-from agora.planners.local.teb_checks import FREE, WALL, blocked, feasible, note, prefer
+from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
 from agora.planners.local.teb_discs import associate, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
 from agora.planners.local.teb_solver import Bounds, Near, Weights, Work, measure, optimise
@@ -24,6 +25,8 @@ _MARGIN = np.float32(0.85)
 _STANDING = np.float32(1e-3)
 _QUARTER = np.float32(0.25)
 _MANY_TROUBLES = 9
+_NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
+_IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.NOT_CONVERGED)
 
 
 class Parameters(NamedTuple):
@@ -233,9 +236,10 @@ def _store(p, scene, n, recall, scratch, kept):
 
 @device
 def _local(p, scene, n, recall, scratch, standing):
-    """Write the path to plan for; return its number of points and the pose at its end, m from the robot.
+    """Write the path to plan for, which ends before what stands on its end.
 
-    It ends before what stands on its end.
+    Returns:
+        How many points, 1 for no path; whether the path is near; the pose at its end, m from the robot.
     """
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     path, count = scene.path[n], scene.path_count[n]
@@ -248,11 +252,12 @@ def _local(p, scene, n, recall, scratch, standing):
     if not ends and p.shrinks and recall.trouble[n, 1] > 0:
         reach = p.lookahead * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
         points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, route)
+    near_by = points > 1
     while points > 1 and blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
         points, ends = points - 1, False
         direction = atan2(route[points, 1] - route[points - 1, 1], route[points, 0] - route[points - 1, 0])
     heading = scene.goal[n, 2] if ends else direction
-    return points, (route[points - 1, 0], route[points - 1, 1], heading)
+    return points, near_by, (route[points - 1, 0], route[points - 1, 1], heading)
 
 
 @device
@@ -301,7 +306,7 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
 
     Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another.
     """
-    bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, WALL
+    bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, LOST
     for k in range(kept):
         best = -1
         for c in range(kept):
@@ -317,7 +322,7 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
             counts[0], counts[best] = counts[best], counts[0]
             return FREE
         reason = found if k == 0 else reason
-        if driven and best == 0 and found == WALL:
+        if driven and best == 0 and found != DISC:
             break
         costs[best] = _OUT
     return reason
@@ -325,7 +330,7 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
 
 @device
 def _row(p, scene, n, recall, scratch):
-    """The twist of one row."""
+    """The twist of one row, and why it stands."""
     still = (ZERO, ZERO, ZERO)
     prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = _bounds(p, scene, n, recall.turning[n, 1])
@@ -334,13 +339,13 @@ def _row(p, scene, n, recall, scratch):
     arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
     if scene.path_count[n] <= 0 or b.forward < _SLOWEST or b.omega < _SLOWEST or arrived:
         recall.counts[n, :] = 0
-        return still
+        return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
     recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
     standing, movers = _discs(p, scene, n, scratch)
-    points, goal = _local(p, scene, n, recall, scratch, standing)
+    points, near_by, goal = _local(p, scene, n, recall, scratch, standing)
     if points < 2:
         recall.counts[n, :] = 0
-        return still
+        return still, _BLOCKED if near_by else _NO_PATH
     kept = _recalled(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
     if p.classes > 1:
@@ -359,20 +364,20 @@ def _row(p, scene, n, recall, scratch):
     hit = _choose(p, scene, n, scratch, kept, driven, movers)
     if hit != FREE:
         recall.counts[n, :] = 0
-        if hit == WALL:
+        if hit != DISC:
             recall.trouble[n, 0] += 1
             recall.trouble[n, 1] = p.shrink_periods
         note(b, recall.history[n], recall.turning[n], still)
-        return still
+        return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
     recall.trouble[n, 0] = 0
     _store(p, scene, n, recall, scratch, kept)
     twist = command(scratch.bands[0], b.backward, b.forward, b.omega, b.turning_radius)
     note(b, recall.history[n], recall.turning[n], twist)
-    return twist
+    return twist, _NONE
 
 
 @kernel
-def plan(p, scene, recall, scratch, twists, first, last):
+def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
@@ -381,6 +386,7 @@ def plan(p, scene, recall, scratch, twists, first, last):
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
+        reasons: out, (N,) numbers of `agora.core.recording.Reason`.
         first: of the rows.
         last: behind them.
     """
@@ -389,4 +395,4 @@ def plan(p, scene, recall, scratch, twists, first, last):
         if count > ZERO and (mark[0] != scene.path[n, 0, 0] or mark[1] != scene.path[n, 0, 1] or mark[2] != count):
             mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], count
             recall.leg[n] = 0
-        twists[n, 0], twists[n, 1], twists[n, 2] = _row(p, scene, n, recall, scratch)
+        (twists[n, 0], twists[n, 1], twists[n, 2]), reasons[n] = _row(p, scene, n, recall, scratch)
