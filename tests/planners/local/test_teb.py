@@ -210,14 +210,14 @@ def test_a_wall_across_the_path_is_not_touched():
 
 
 def test_shut_in_it_says_that_it_is_blocked():
-    ring = [(START[0] + 0.75 * math.cos(a), START[1] + 0.75 * math.sin(a), 0.3) for a in np.linspace(0, 2 * math.pi, 16)]
+    ring = [(START[0] + 0.75 * math.cos(a), START[1] + 0.75 * math.sin(a), 0.36) for a in np.linspace(0, 2 * math.pi, 16)]
     twist, memory = MANY.act(see(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring), {})
     assert np.all(twist == 0.0)
     assert memory["note.reason"][0] == Reason.BLOCKED
 
 
-def test_standing_in_an_obstacle_it_stays():
-    seen = see(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*START[:2], 0.1)])
+def test_with_an_obstacle_in_its_footprint_it_stays():
+    seen = see(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*ahead(-0.35, 0.1)[:2], 0.2)])
     twist, memory = MANY.act(seen, {})
     assert np.all(twist == 0.0)
     assert memory["note.reason"][0] == Reason.START_IN_CONTACT
