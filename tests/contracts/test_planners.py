@@ -8,6 +8,7 @@ from agora.costmap.window import Window
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.pure_pursuit import PurePursuit
+from agora.planners.local.trajectory_rollout import TrajectoryRollout
 from agora.planners.presets import named_planner
 from agora.registry import available, make
 from agora.testing import check_planner
@@ -16,6 +17,8 @@ BUILT_IN = {
     "dwa": (Dwa(window=Window(size=6.0)), True),
     "dwa kinetic": (named_planner("dwa_kinetic")[1].part, True),
     "dwa arena_jackal": (named_planner("dwa_arena_jackal")[1].part, True),
+    "trajectory_rollout": (TrajectoryRollout(window=Window(size=6.0), vx_samples=5), True),
+    "trajectory_rollout barn": (named_planner("trajectory_rollout_barn")[1].part, True),
     "go_to_goal": (GoToGoal(), False),
     "pure_pursuit": (PurePursuit(), False),
 }

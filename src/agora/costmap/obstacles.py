@@ -19,8 +19,9 @@ from agora.core.jit import device, kernel
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
+from agora.costmap.line import aimed, spans, stepped
 
-_SEEN, _OUTLINE, _NOTHING = np.uint8(1), np.uint8(2), np.uint8(FREE)
+_SEEN, _NOTHING = np.uint8(1), np.uint8(FREE)
 _UNKNOWN = np.uint8(NO_INFORMATION)
 
 
@@ -72,23 +73,15 @@ class Seen(NamedTuple):
 
 
 @device
-def walk(grid, value, column, row, to_column, to_row, longest):
-    """Write a value into the cells of a line (Bresenham), at most ``longest`` cells from its first."""
-    across, up = abs(to_column - column), abs(to_row - row)
-    right, above = 1 if to_column >= column else -1, 1 if to_row >= row else -1
-    steep = up > across
-    length, short = max(across, up), min(across, up)
-    away = np.sqrt(np.float32(across * across + up * up))
-    steps = length if away <= longest else np.int32(np.float32(length) * (longest / away))
-    error = length // 2
-    grid[row, column] = value
-    for _ in range(steps):
-        error += short
-        aside = error >= length
-        error = error - length if aside else error
-        column += right if (aside or not steep) else 0
-        row += above if (aside or steep) else 0
-        grid[row, column] = value
+def _clear(grid, column, row, to_column, to_row, longest):
+    """Free the cells of a line, at most ``longest`` cells from its first."""
+    line = aimed(column, row, to_column, to_row)
+    away = np.sqrt(np.float32((to_column - column) * (to_column - column) + (to_row - row) * (to_row - row)))
+    error = line[0] // 2
+    grid[row, column] = _NOTHING
+    for _ in range(line[0] if away <= longest else np.int32(np.float32(line[0]) * (longest / away))):
+        column, row, error = stepped(column, row, error, line)
+        grid[row, column] = _NOTHING
 
 
 @device
@@ -131,7 +124,7 @@ def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
         share = min(share, -v / dv) if v + dv < ZERO else share
         end_column = min(max(np.int32(np.floor(u + share * du)), 0), grid.shape[0] - 1)
         end_row = min(max(np.int32(np.floor(v + share * dv)), 0), grid.shape[0] - 1)
-        walk(grid, _NOTHING, column, row, end_column, end_row, far)
+        _clear(grid, column, row, end_column, end_row, far)
     for b in range(ranges.size):
         length = ranges[b]
         if length > beams.range_min and length < beams.range_max and length < beams.obstacle_range:
@@ -140,31 +133,6 @@ def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
             if ZERO <= hit_u < side and ZERO <= hit_v < side:
                 grid[np.int32(hit_v), np.int32(hit_u)] = _SEEN
     return said
-
-
-@device
-def _stand(grid, origin_x, origin_y, inverse, corners_x, corners_y, x, y, heading):
-    """Clear the cells under a convex footprint, its outline's too."""
-    side = grid.shape[0]
-    sine, cosine = sincos(heading)
-    low, high = side, -1
-    from_column, from_row = 0, 0
-    for i in range(-1, corners_x.size):
-        a, b = corners_x[i], corners_y[i]
-        column = np.int32(np.floor((x + a * cosine - b * sine - origin_x) * inverse))
-        row = np.int32(np.floor((y + a * sine + b * cosine - origin_y) * inverse))
-        column, row = min(max(column, 0), side - 1), min(max(row, 0), side - 1)
-        if i >= 0:
-            walk(grid, _OUTLINE, from_column, from_row, column, row, np.float32(4 * side))
-        low, high = min(low, row), max(high, row)
-        from_column, from_row = column, row
-    for i in range(low, high + 1):
-        west, east = side, -1
-        for j in range(side):
-            if grid[i, j] == _OUTLINE:
-                west, east = min(west, j), j
-        for j in range(west, east + 1):
-            grid[i, j] = _NOTHING
 
 
 @device
@@ -204,6 +172,8 @@ def put(parameters, maps, map_index, pose, inscribed, corners_x, corners_y, beam
     """
     cell, reach, scaling = parameters[0], parameters[1], parameters[2]
     touch, inverse = HALF * cell, ONE / cell
+    side = cost.shape[1]
+    west, east = np.empty(side, np.int32), np.empty(side, np.int32)
     for n in range(first, last):
         m = map_index[n]
         column = np.int32(np.floor((origin[n, 0] - maps.origin_x[m]) * inverse + HALF))
@@ -222,7 +192,11 @@ def put(parameters, maps, map_index, pose, inscribed, corners_x, corners_y, beam
         if seen.blind[n]:
             cost[n] = _UNKNOWN
             continue
-        _stand(grid, origin[n, 0], origin[n, 1], inverse, corners_x[n], corners_y[n], pose[n, 0], pose[n, 1], pose[n, 2])
+        x, y = pose[n, 0] - origin[n, 0], pose[n, 1] - origin[n, 1]
+        sine, cosine = sincos(pose[n, 2])
+        low, high = spans(corners_x[n], corners_y[n], x, y, sine, cosine, inverse, side, side, west, east)
+        for i in range(low, high + 1):
+            grid[i, west[i] : east[i] + 1] = _NOTHING
         wide = np.int32(max(reach, inscribed[n]) * inverse)
         stamp = np.empty((2 * wide + 1, 2 * wide + 1), np.uint8)
         for i in range(2 * wide + 1):

@@ -147,10 +147,10 @@ class Observer:
             seen = (people.position, people.velocity, reader.heading, reader.evidence, people.present)
             self._layers = bind_layers(layers, *seen, cost, origin, window.resolution)
         self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
-        if (seen := self._seen) is not None:
+        if self._seen is not None:
             corners = (self._corners[..., 0], self._corners[..., 1])
             robots = (engine.maps, self._map_index, self._pose, self._inscribed, *corners)
-            self._put = bind(put, window.parameters, *robots, self._beams, seen, cost, origin)
+            self._put = bind(put, window.parameters, *robots, self._beams, self._seen, cost, origin)
         return Costmap(read_only(cost), read_only(origin), window.resolution)
 
     def _see(self, window: Window) -> Seen:

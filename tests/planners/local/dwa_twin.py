@@ -70,7 +70,7 @@ def samples_of(low, high, count):
 
 
 def local_targets(planner, pose, path, costmap):
-    """Cells of the local path, the local goal, the nose's goal, and whether to align; None without a local path."""
+    """Cells of the local path, the local goal, the nose's goal, and how far the end is, m; None without a local path."""
     cost, origin, cell = costmap
     points = densified(path, cell)
     far = [math.dist(p, pose[:2]) for p in points]
@@ -111,7 +111,7 @@ def local_targets(planner, pose, path, costmap):
         free = [place for place in candidates if cost[place] < 253]
         return free[-1] if free else candidates[-1]
 
-    return stretch, last_free(stretch), last_free(stretch + ahead), away > planner.forward_point_distance
+    return stretch, last_free(stretch), last_free(stretch + ahead), away
 
 
 def scores(planner, pose, twist, corners, limits, dt, path, costmap):
@@ -120,7 +120,8 @@ def scores(planner, pose, twist, corners, limits, dt, path, costmap):
     targets = local_targets(planner, pose, path, costmap)
     if targets is None:
         return {}
-    stretch, goal, nose_goal, align = targets
+    stretch, goal, nose_goal, away = targets
+    align = away > planner.forward_point_distance
     to_path, to_goal, to_nose = (wavefront(cost, cells) for cells in (list(dict.fromkeys(stretch)), [goal], [nose_goal]))
     low = np.array(
         [

@@ -25,12 +25,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from agora.core.state import Array, Floats, read_only
+from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Memory, Observation
 from agora.planners.local.dwa_plan import plan
-from agora.planners.local.dwa_rollout import Parameters, Recall, Scene, Scratch
+from agora.planners.local.dwa_rollout import Parameters, Recall, Scratch, scene_of
 
 _LOCAL = threading.local()
 
@@ -115,7 +115,7 @@ class Dwa:
         recall = _recalled(memory, len(o.pose))
         twists = np.zeros((len(o.pose), 3), np.float32)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o), self._scene(o), recall, self._scratch(o), twists, 0, len(twists))
+            plan(self._parameters(o), scene_of(o, self.window), recall, self._scratch(o), twists, 0, len(twists))
         return twists, recall._asdict()
 
     def _parameters(self, o: Observation) -> Parameters:
@@ -135,32 +135,6 @@ class Dwa:
             self.prune_plan,
         )
 
-    def _scene(self, o: Observation) -> Scene:
-        """The arrays that the kernel reads."""
-        assert o.path is not None and o.path_count is not None and o.costmap is not None
-        m = o.limits
-        corners = np.moveaxis(self.window.corners(o.footprint, o.radius), 2, 0)
-        return Scene(
-            pose=_frozen(o.pose),
-            twist=_frozen(o.twist),
-            goal=_frozen(o.goal),
-            footprint_x=_frozen(corners[0]),
-            footprint_y=_frozen(corners[1]),
-            min_x=_frozen(m.min_vx),
-            max_x=_frozen(m.max_vx),
-            max_y=_frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
-            max_theta=_frozen(m.max_omega),
-            acc_x=_frozen(m.max_ax),
-            acc_y=_frozen(m.max_ay),
-            acc_theta=_frozen(m.max_alpha),
-            turning_radius=_frozen(m.turning_radius),
-            path=_frozen(o.path),
-            path_count=_frozen(o.path_count),
-            cost=_frozen(o.costmap.cost),
-            origin=_frozen(o.costmap.origin),
-            inverse=np.float32(1.0 / o.costmap.resolution),
-        )
-
     def _scratch(self, o: Observation) -> Scratch:
         """Working memory of this thread, kept for the next call."""
         assert o.costmap is not None
@@ -178,11 +152,6 @@ class Dwa:
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
-
-
-def _frozen(array: Array) -> Array:
-    """A read-only, contiguous view: one type for the compiler, whoever calls."""
-    return read_only(np.ascontiguousarray(array))
 
 
 def _recalled(memory: Memory, count: int) -> Recall:

@@ -12,6 +12,7 @@ import numpy as np
 
 from agora.core.jit import device
 from agora.core.scalar import ONE, ZERO
+from agora.costmap.line import aimed, spans, stepped
 
 WALL = np.int32(2**30)
 _FAR, _NEAR = np.int32(-1), np.int32(-2)
@@ -49,6 +50,39 @@ def clear(cost, column, row, reach, grid):
             if grid[k] < 0:
                 grid[k] = _NEAR
                 wanted += 1
+    return wanted
+
+
+@device
+def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
+    """Let waves pass the cells under a footprint, whatever is there; return how many of them are within ``reach`` of (column, row).
+
+    Args:
+        grid: as `clear` left it.
+        cost: (rows, columns) of the window.
+        reach: see `clear`.
+        column: see `clear`.
+        row: see `clear`.
+        corners_x: see `agora.costmap.line.spans`.
+        corners_y: see there.
+        x: see there.
+        y: see there.
+        sine: see there.
+        cosine: see there.
+        inverse: see there.
+        west: see there.
+        east: see there.
+    """
+    rows, columns = cost.shape
+    wanted = 0
+    low, high = spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east)
+    for r in range(low, high + 1):
+        for c in range(west[r], east[r] + 1):
+            k = (r + 1) * (columns + 2) + 1 + c
+            if grid[k] == WALL:
+                near = abs(r - row) <= reach and abs(c - column) <= reach
+                grid[k] = _NEAR if near else _FAR
+                wanted += 1 if near else 0
     return wanted
 
 
@@ -91,23 +125,17 @@ def distance_at(grid, cost, column, row):
 
 @device
 def _line_cost(cost, column, row, to_column, to_row):
-    """The largest cost on a line of cells (Bresenham), -1 if it meets a lethal or unknown one."""
-    across, up = abs(to_column - column), abs(to_row - row)
-    right, above = 1 if to_column >= column else -1, 1 if to_row >= row else -1
-    steep = up > across
-    length, short = max(across, up), min(across, up)
-    error = length // 2
+    """The largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
+    line = aimed(column, row, to_column, to_row)
+    error = line[0] // 2
     worst = np.int32(0)
-    for _ in range(length + 1):
+    for step in range(line[0] + 1):
         value = np.int32(cost[row, column])
         if value >= _LETHAL:
             return np.int32(-1)
         worst = max(worst, value)
-        error += short
-        aside = error >= length
-        error = error - length if aside else error
-        column += right if (aside or not steep) else 0
-        row += above if (aside or steep) else 0
+        if step < line[0]:
+            column, row, error = stepped(column, row, error, line)
     return worst
 
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from agora.core.jit import device, kernel
-from agora.core.scalar import HALF, ONE, TWO, ZERO, wrap
+from agora.core.scalar import HALF, ONE, ZERO, wrap
 from agora.planners.local.dwa_critics import cell_of, clear, extended, flood, pruned, seed, trace
-from agora.planners.local.dwa_rollout import DISCARDED, fill_samples, grid_cost, obstacle_cost, roll_out, scale_of, towards
+from agora.planners.local.dwa_rollout import DISCARDED, fill_samples, grid_cost, obstacle_cost, roll_out, scale_of, stop_and_turn
 
 _EPSILON = np.float32(1e-4)
 
@@ -55,34 +55,6 @@ def _may(p, scene, n, scratch, sample, acceleration, scale):
     count, _ = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     return obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale) >= ZERO
-
-
-@device
-def _stop_and_turn(p, scene, n, latch, scratch, max_theta, acceleration):
-    """At the goal: brake, then turn in place to its heading."""
-    still = (ZERO, ZERO, ZERO)
-    left = wrap(scene.goal[n, 2] - scene.pose[n, 2])
-    if abs(left) <= p.yaw_tolerance:
-        latch[1] = False
-        return still
-    vx, vy, omega = scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2]
-    moving = abs(vx) > p.trans_stopped or abs(vy) > p.trans_stopped or abs(omega) > p.theta_stopped
-    if moving and not latch[1]:
-        command = (
-            towards(ZERO, vx, acceleration[0] * p.period),
-            towards(ZERO, vy, acceleration[1] * p.period),
-            towards(ZERO, omega, acceleration[2] * p.period),
-        )
-    elif scene.turning_radius[n] > ZERO:
-        return still
-    else:
-        latch[1] = True
-        slowest = min(p.min_theta, max_theta)
-        turn = min(max_theta, max(slowest, abs(left)))
-        turn = towards(turn, abs(omega), acceleration[2] * p.period)
-        turn = min(turn, math.sqrt(TWO * acceleration[2] * abs(left)))
-        command = (ZERO, ZERO, math.copysign(min(max_theta, max(slowest, turn)), left))
-    return command if _may(p, scene, n, scratch, command, acceleration, ONE) else still
 
 
 @device
@@ -215,8 +187,9 @@ def plan(p, scene, recall, scratch, twists, first, last):
         if latch[0] or away <= p.xy_tolerance:
             latch[0] = True
             oscillation[:] = 0
-            command = _stop_and_turn(p, scene, n, latch, scratch, max_theta, acceleration)
-            twists[n, 0], twists[n, 1], twists[n, 2] = command
+            command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
+            if _may(p, scene, n, scratch, command, acceleration, ONE):
+                twists[n, 0], twists[n, 1], twists[n, 2] = command
             continue
         horizon = p.period if p.use_dwa else p.sim_time
         if not p.use_dwa:

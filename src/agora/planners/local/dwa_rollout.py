@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import device
-from agora.core.scalar import ONE, ZERO, sincos
-from agora.core.state import Array, Bools, Floats, Ints
+from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
+from agora.core.state import Array, Bools, Floats, Ints, read_only
+from agora.costmap.window import Window
+from agora.interfaces import Observation
 from agora.planners.local.dwa_critics import WALL, cell_of, distance_at, footprint_cost
 
 _SNAP = np.float32(1e-6)
@@ -76,6 +78,38 @@ class Scene(NamedTuple):
     inverse: np.float32
 
 
+def scene_of(o: Observation, window: Window) -> Scene:
+    """The arrays of an observation that kernels read."""
+    assert o.path is not None and o.path_count is not None and o.costmap is not None
+    m = o.limits
+    corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)
+    return Scene(
+        pose=_frozen(o.pose),
+        twist=_frozen(o.twist),
+        goal=_frozen(o.goal),
+        footprint_x=_frozen(corners[0]),
+        footprint_y=_frozen(corners[1]),
+        min_x=_frozen(m.min_vx),
+        max_x=_frozen(m.max_vx),
+        max_y=_frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
+        max_theta=_frozen(m.max_omega),
+        acc_x=_frozen(m.max_ax),
+        acc_y=_frozen(m.max_ay),
+        acc_theta=_frozen(m.max_alpha),
+        turning_radius=_frozen(m.turning_radius),
+        path=_frozen(o.path),
+        path_count=_frozen(o.path_count),
+        cost=_frozen(o.costmap.cost),
+        origin=_frozen(o.costmap.origin),
+        inverse=np.float32(1.0 / o.costmap.resolution),
+    )
+
+
+def _frozen(array: Array) -> Array:
+    """A read-only, contiguous view: one type for the compiler, whoever calls."""
+    return read_only(np.ascontiguousarray(array))
+
+
 class Recall(NamedTuple):
     """What a row remembers; all zero is the start of an episode.
 
@@ -130,6 +164,41 @@ def fill_samples(now, change, least, most, count, out):
 def towards(target, now, most):
     """``now`` changed by at most ``most`` to ``target``."""
     return min(max(target, now - most), now + most)
+
+
+@device
+def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
+    """What to drive at the goal: brake, then turn in place to its heading; whether there is room is left to ask.
+
+    Args:
+        p: parameters; of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
+        scene: `Scene`.
+        n: row.
+        latch: (2,) of the row: [1] says that it has stood and turns.
+        max_theta: rad/s.
+        acceleration: of the three axes, m/s2 and rad/s2.
+    """
+    still = (ZERO, ZERO, ZERO)
+    left = wrap(scene.goal[n, 2] - scene.pose[n, 2])
+    if abs(left) <= p.yaw_tolerance:
+        latch[1] = False
+        return still
+    vx, vy, omega = scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2]
+    moving = abs(vx) > p.trans_stopped or abs(vy) > p.trans_stopped or abs(omega) > p.theta_stopped
+    if moving and not latch[1]:
+        return (
+            towards(ZERO, vx, acceleration[0] * p.period),
+            towards(ZERO, vy, acceleration[1] * p.period),
+            towards(ZERO, omega, acceleration[2] * p.period),
+        )
+    if scene.turning_radius[n] > ZERO:
+        return still
+    latch[1] = True
+    slowest = min(p.min_theta, max_theta)
+    turn = min(max_theta, max(slowest, abs(left)))
+    turn = towards(turn, abs(omega), acceleration[2] * p.period)
+    turn = min(turn, math.sqrt(TWO * acceleration[2] * abs(left)))
+    return ZERO, ZERO, math.copysign(min(max_theta, max(slowest, turn)), left)
 
 
 @device

@@ -1,0 +1,69 @@
+"""Cells of a straight line (Bresenham), and of a convex polygon, as costmap_2d draws them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.jit import device
+
+
+@device
+def aimed(column, row, to_column, to_row):
+    """A line from one cell to another, for `stepped`: its steps, those of them aside, the two signs, whether it is steep."""
+    across, up = abs(to_column - column), abs(to_row - row)
+    right, above = 1 if to_column >= column else -1, 1 if to_row >= row else -1
+    return max(across, up), min(across, up), right, above, up > across
+
+
+@device
+def stepped(column, row, error, line):
+    """The next cell of a line, and the error to go on with; it begins with half the number of steps."""
+    length, short, right, above, steep = line
+    error += short
+    aside = error >= length
+    error = error - length if aside else error
+    column += right if (aside or not steep) else 0
+    row += above if (aside or steep) else 0
+    return column, row, error
+
+
+@device
+def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east):
+    """The cells under a convex polygon, those of its outline too; what is off the grid counts as on its edge.
+
+    Args:
+        corners_x: (V,) in the polygon's frame, m.
+        corners_y: see there.
+        x: of the frame's origin in the grid's frame, m.
+        y: see there.
+        sine: of the frame's heading.
+        cosine: see there.
+        inverse: cells per m.
+        rows: of the grid.
+        columns: see there.
+        west: out, (rows,) first column of each row.
+        east: out, (rows,) last column.
+
+    Returns:
+        First and last row; only those are written.
+    """
+    low, high = rows, -1
+    from_column, from_row = 0, 0
+    for i in range(-1, corners_x.size):
+        a, b = corners_x[i], corners_y[i]
+        column = np.int32(np.floor((x + a * cosine - b * sine) * inverse))
+        row = np.int32(np.floor((y + a * sine + b * cosine) * inverse))
+        column, row = min(max(column, 0), columns - 1), min(max(row, 0), rows - 1)
+        while low > row or high < row:
+            k = row if high < 0 else (low - 1 if low > row else high + 1)
+            low, high = min(low, k), max(high, k)
+            west[k], east[k] = columns, -1
+        if i >= 0:
+            line = aimed(from_column, from_row, column, row)
+            c, r, error = from_column, from_row, line[0] // 2
+            for step in range(line[0] + 1):
+                west[r], east[r] = min(west[r], c), max(east[r], c)
+                if step < line[0]:
+                    c, r, error = stepped(c, r, error, line)
+        from_column, from_row = column, row
+    return low, high
