@@ -8,6 +8,7 @@ import pytest
 from tests.planners.local.driving import drive, limits, look
 from tests.planners.local.dwa_twin import scores
 
+from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.planners.local.dwa import Dwa
@@ -91,15 +92,23 @@ def test_at_the_goal_it_stops_within_the_tolerance_and_turns_to_the_goal_s_headi
     assert np.diff(twists[inside, 0]).min() >= -planner.acc_lim_x * 0.05 - 1e-5
 
 
+def why(memory):
+    return Reason(int(memory["note.reason"][0]))
+
+
 def test_a_wall_all_round_stops_it():
     ring = [(START[0] + 0.75 * math.cos(a), START[1] + 0.75 * math.sin(a), 0.3) for a in np.linspace(0, 2 * math.pi, 16)]
     seen = look(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring)
-    assert np.all(Dwa(window=WINDOW).act(seen, {})[0] == 0.0)
+    twists, memory = Dwa(window=WINDOW).act(seen, {})
+    assert np.all(twists == 0.0)
+    assert why(memory) == Reason.BLOCKED
 
 
 def test_standing_in_an_obstacle_it_stays():
-    seen = look(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*START[:2], 0.1)])
-    assert np.all(Dwa(window=WINDOW).act(seen, {})[0] == 0.0)
+    seen = look(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*ahead(0.25)[:2], 0.1)])
+    twists, memory = Dwa(window=WINDOW).act(seen, {})
+    assert np.all(twists == 0.0)
+    assert why(memory) == Reason.START_IN_CONTACT
 
 
 def test_it_follows_a_path_round_a_pillar_without_touching_it_and_arrives():
@@ -137,7 +146,9 @@ def test_a_path_walled_off_from_the_robot_stops_it():
 def test_no_path_and_a_path_elsewhere_stop_it():
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
         seen = look(START, (0.3, 0.0, 0.0), ahead(30.0), path=path)
-        assert np.all(Dwa(window=WINDOW).act(seen, {})[0] == 0.0)
+        twists, memory = Dwa(window=WINDOW).act(seen, {})
+        assert np.all(twists == 0.0)
+        assert why(memory) == Reason.NO_PATH
 
 
 @pytest.mark.parametrize(("aside", "heading"), [(0.37, 0.11), (0.21, -0.33)])

@@ -11,6 +11,7 @@ from tests.planners.local.driving import drive, limits, look
 from tests.planners.local.rollout_twin import Twin
 from tests.planners.local.test_dwa import START, ahead, corners_of, row_of
 
+from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.planners.local.dwa_critics import clear, open_under
@@ -92,6 +93,7 @@ def test_before_a_dead_end_it_backs_up_straight_until_it_has_the_way_and_not_bef
     first, memory = planner.act(seen, {})
     assert first[0] == pytest.approx((-0.3, 0.0, 0.0))
     assert memory["escaping"][0]
+    assert memory["note.reason"][0] == Reason.ESCAPING
     for gone, still in ((0.1, True), (0.21, False)):
         moved = dataclasses.replace(seen, pose=np.array([ahead(-gone)], np.float32))
         _, after = planner.act(moved, memory)
@@ -105,16 +107,22 @@ def test_a_robot_whose_centre_is_inscribed_stands():
     column, row = ((seen.pose[0, :2] - seen.costmap.origin[0]) / 0.05).astype(int)
     assert seen.costmap.cost[0, row, column] == 253
     small = dataclasses.replace(seen, radius=np.array([0.2], np.float32))
-    assert np.all(TrajectoryRollout(window=WINDOW).act(small, {})[0] == 0.0)
+    twists, memory = TrajectoryRollout(window=WINDOW).act(small, {})
+    assert np.all(twists == 0.0)
+    assert memory["note.reason"][0] == Reason.BLOCKED
 
 
 def test_unknown_ground_no_path_and_a_path_elsewhere_stop_it():
     seen = look(START, (0.3, 0.0, 0.0), ahead(4.0), robot=REVERSING)
     unknown = dataclasses.replace(seen, costmap=dataclasses.replace(seen.costmap, cost=np.full_like(seen.costmap.cost, 255)))
     planner = dataclasses.replace(BARN, window=WINDOW)
-    assert np.all(planner.act(unknown, {})[0] == 0.0)
+    twists, memory = planner.act(unknown, {})
+    assert np.all(twists == 0.0)
+    assert memory["note.reason"][0] == Reason.BLOCKED
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
-        assert np.all(planner.act(look(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})[0] == 0.0)
+        twists, memory = planner.act(look(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})
+        assert np.all(twists == 0.0)
+        assert memory["note.reason"][0] == Reason.NO_PATH
 
 
 def test_it_turns_in_place_to_where_the_path_leads_and_keeps_the_side():

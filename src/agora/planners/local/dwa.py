@@ -25,10 +25,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import Memory, Observation
+from agora.interfaces import NOTE, Memory, Observation
 from agora.planners.local.dwa_plan import plan
 from agora.planners.local.dwa_rollout import Parameters, Recall, Scratch, scene_of
 
@@ -63,6 +64,7 @@ class Dwa:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
+    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
 
     window: Window = field(default_factory=Window)
     max_vel_x: float = 0.55
@@ -109,14 +111,14 @@ class Dwa:
                 raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
-        """Return the twists (N, 3), and the memory: oscillation flags, goal latch and progress on the path."""
+        """Return the twists (N, 3), and the memory: oscillation flags, goal latch, progress on the path, and why a robot stands."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = _recalled(memory, len(o.pose))
-        twists = np.zeros((len(o.pose), 3), np.float32)
+        twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o), scene_of(o, self.window), recall, self._scratch(o), twists, 0, len(twists))
-        return twists, recall._asdict()
+            plan(self._parameters(o), scene_of(o, self.window), recall, self._scratch(o), twists, reasons, 0, len(twists))
+        return twists, recall._asdict() | {NOTE + "reason": reasons}
 
     def _parameters(self, o: Observation) -> Parameters:
         """The kernel's parameters; grid distances are counted in cells, so that scales are per metre after the resolution."""
@@ -157,7 +159,7 @@ class Dwa:
 def _recalled(memory: Memory, count: int) -> Recall:
     """A copy of the memory; zeros at the start of an episode."""
     if memory:
-        return Recall(**{name: array.copy() for name, array in memory.items()})
+        return Recall(*(memory[name].copy() for name in Recall._fields))
     return Recall(
         np.zeros((count, 3, 2), np.int8),
         np.zeros((count, 3), np.float32),

@@ -7,11 +7,14 @@ import math
 import numpy as np
 
 from agora.core.jit import device, kernel
-from agora.core.scalar import HALF, ONE, ZERO, wrap
-from agora.planners.local.dwa_critics import cell_of, clear, extended, flood, pruned, seed, trace
+from agora.core.recording import Reason
+from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
+from agora.planners.local.dwa_critics import cell_of, clear, extended, flood, footprint_cost, pruned, seed, trace
 from agora.planners.local.dwa_rollout import DISCARDED, fill_samples, grid_cost, obstacle_cost, roll_out, scale_of, stop_and_turn
 
 _EPSILON = np.float32(1e-4)
+GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
+_IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 
 
 @device
@@ -155,8 +158,17 @@ def _choose(p, scene, n, scratch, counts, max_trans, acceleration):
             best, chosen, number = score, command, least
 
 
+@device
+def why_none(scene, n):
+    """Why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
+    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    sine, cosine = sincos(scene.pose[n, 2])
+    cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)
+    return _IN_CONTACT if cost < 0 else BLOCKED
+
+
 @kernel
-def plan(p, scene, recall, scratch, twists, first, last):
+def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
@@ -165,11 +177,12 @@ def plan(p, scene, recall, scratch, twists, first, last):
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
+        reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: of the rows.
         last: behind them.
     """
     for n in range(first, last):
-        twists[n, 0], twists[n, 1], twists[n, 2] = ZERO, ZERO, ZERO
+        twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
         pose, now = scene.pose[n], scene.twist[n]
         oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
         same = mark[0] == scene.path[n, 0, 0] and mark[1] == scene.path[n, 0, 1] and mark[2] == np.float32(count)
@@ -188,8 +201,9 @@ def plan(p, scene, recall, scratch, twists, first, last):
             latch[0] = True
             oscillation[:] = 0
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
+            reasons[n] = BLOCKED
             if _may(p, scene, n, scratch, command, acceleration, ONE):
-                twists[n, 0], twists[n, 1], twists[n, 2] = command
+                twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = command[0], command[1], command[2], GOES_ON
             continue
         horizon = p.period if p.use_dwa else p.sim_time
         if not p.use_dwa:
@@ -208,6 +222,7 @@ def plan(p, scene, recall, scratch, twists, first, last):
             continue
         _score_on_grids(p, scene, n, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
         command, best = _choose(p, scene, n, scratch, counts, max_trans, acceleration)
+        reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
             remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)

@@ -35,12 +35,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from agora.core.jit import device, kernel
+from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.core.state import Bools, Floats, Ints
 from agora.costmap.inflation import NO_INFORMATION
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import Memory, Observation
+from agora.interfaces import NOTE, Memory, Observation
 from agora.planners.local.dwa_critics import (
     WALL,
     cell_of,
@@ -53,6 +54,7 @@ from agora.planners.local.dwa_critics import (
     seed,
     trace,
 )
+from agora.planners.local.dwa_plan import BLOCKED, GOES_ON, NO_PATH, why_none
 from agora.planners.local.dwa_rollout import scene_of, stop_and_turn, towards
 
 _HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
@@ -60,6 +62,7 @@ _FAR = np.float32(1e30)
 _ASIDE = np.float32(0.1)  # of the two curves that go aside: m/s ahead and to the side
 _EPSILON = np.float32(1e-4)
 _UNKNOWN = np.uint8(NO_INFORMATION)
+_ESCAPING = np.int8(Reason.ESCAPING)
 _LOCAL = threading.local()
 
 
@@ -165,6 +168,7 @@ class TrajectoryRollout:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
+    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
 
     window: Window = field(default_factory=Window)
     acc_lim_x: float = 2.5
@@ -209,14 +213,14 @@ class TrajectoryRollout:
             raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
-        """Return the twists (N, 3), and the memory: what it has tried in vain, escape, goal latch and progress on the path."""
+        """Return the twists (N, 3), and the memory: turns, escape, goal latch, progress on the path, and why a robot stands."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = _recalled(memory, len(o.pose))
-        twists = np.zeros((len(o.pose), 3), np.float32)
+        twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o), scene_of(o, self.window), recall, self._scratch(o), twists, 0, len(twists))
-        return twists, recall._asdict()
+            plan(self._parameters(o), scene_of(o, self.window), recall, self._scratch(o), twists, reasons, 0, len(twists))
+        return twists, recall._asdict() | {NOTE + "reason": reasons}
 
     def _parameters(self, o: Observation) -> Parameters:
         """The kernel's parameters."""
@@ -267,7 +271,7 @@ class TrajectoryRollout:
 def _recalled(memory: Memory, count: int) -> Recall:
     """A copy of the memory; zeros at the start of an episode."""
     if memory:
-        return Recall(**{name: array.copy() for name, array in memory.items()})
+        return Recall(*(memory[name].copy() for name in Recall._fields))
     return Recall(
         np.zeros((count, 2), np.bool_),
         np.zeros((count, 2), np.bool_),
@@ -506,7 +510,7 @@ def _ends_escape(p, recall, n, pose):
 
 @device
 def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta):
-    """The twist of the best sample; zero where there is no path, or no way from here."""
+    """The twist of the best sample, zero where there is no path or no way; and the reason for what is neither curve nor turn."""
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
     horizon = p.period if p.use_dwa else p.sim_time
@@ -514,7 +518,7 @@ def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
     reach = np.int32(np.ceil((swiftest * p.sim_time + p.lookahead) * scene.inverse)) + 1
     found, away = _prepare(p, scene, n, recall.progress[n], scratch, reach)
     if not found:
-        return still
+        return still, NO_PATH
     fastest = max(min(min(high_x, away / p.sim_time), now[0] + acceleration[0] * horizon), low_x)
     slowest = max(low_x, now[0] - acceleration[0] * horizon)
     leftmost = min(max_theta, now[2] + acceleration[2] * horizon)
@@ -530,7 +534,7 @@ def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
     if best >= ZERO:
         remember(recall, n, pose, chosen, p.reset_distance)
         _ends_escape(p, recall, n, pose)
-        return chosen
+        return chosen, GOES_ON
     back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
     score, _ = _score(p, scene, n, scratch, back, acceleration, True)
     forget(recall, n, pose, p.reset_distance)
@@ -538,11 +542,13 @@ def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
         recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
         recall.escaping[n] = True
     _ends_escape(p, recall, n, pose)
-    return back if score > _NO_WAY else still
+    if score > _NO_WAY and back[0] < ZERO:
+        return back, _ESCAPING
+    return still, why_none(scene, n)
 
 
 @kernel
-def plan(p, scene, recall, scratch, twists, first, last):
+def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
@@ -551,17 +557,21 @@ def plan(p, scene, recall, scratch, twists, first, last):
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
+        reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: of the rows.
         last: behind them.
     """
     for n in range(first, last):
-        twists[n, 0], twists[n, 1], twists[n, 2] = ZERO, ZERO, ZERO
+        twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
         pose, latch, mark, count = scene.pose[n], recall.latch[n], recall.plan[n], scene.path_count[n]
         if mark[0] != scene.path[n, 0, 0] or mark[1] != scene.path[n, 0, 1] or mark[2] != np.float32(count):
             latch[:], recall.progress[n, :] = False, 0
             mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], np.float32(count)
         column, row = cell_of(pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1], scene.inverse, scene.cost[n])
-        if count <= 0 or column < 0 or scene.cost[n, row, column] == _UNKNOWN:
+        if count <= 0:
+            continue
+        reasons[n] = BLOCKED
+        if column < 0 or scene.cost[n, row, column] == _UNKNOWN:
             continue
         low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
         low_x, max_theta = min(low_x, high_x), min(p.max_theta, scene.max_theta[n])
@@ -576,6 +586,7 @@ def plan(p, scene, recall, scratch, twists, first, last):
             corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
             if _obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y) < ZERO:
                 continue
+            reasons[n] = GOES_ON
         else:
-            command = _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
+            command, reasons[n] = _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
         twists[n, 0], twists[n, 1], twists[n, 2] = command
