@@ -158,12 +158,18 @@ def test_turning_twice_to_one_side_forbids_the_other_until_the_robot_has_left():
 
 
 def test_a_barred_side_is_not_turned_to():
+    """While it backs up there are no curves: what is left is to turn, to the one side or to the other."""
     planner = dataclasses.replace(BARN, window=WINDOW)
     seen = look(START, (0.0, 0.0, 0.0), ahead(-2.0, 0.3))
-    free, memory = planner.act(seen, {})
-    assert free[0, 2] > 0.0
-    memory["only"][:] = (True, False)
-    assert planner.act(seen, memory)[0][0, 2] < 0.0
+    _, memory = planner.act(seen, {})
+    memory["escaping"][:], memory["escape"][:] = True, START
+    free, _ = planner.act(seen, memory)
+    assert free[0, 0] == 0.0
+    assert free[0, 2] != 0.0
+    memory["only"][:] = (free[0, 2] > 0.0, free[0, 2] < 0.0)
+    barred, _ = planner.act(seen, memory)
+    assert barred[0, 0] == 0.0
+    assert barred[0, 2] * free[0, 2] < 0.0
 
 
 def test_waves_to_the_path_pass_under_the_footprint_whatever_is_there():
