@@ -38,6 +38,7 @@ class Tracks:
         present: (N, Q) whether the slot holds something.
         id: (N, Q) identity.
         group: (N, Q) number of the walking group, -1 for none.
+        type: (N, Q) number in `agora.core.state.TYPES`, which means nothing of robots; None where nobody knows it.
     """
 
     position: Floats
@@ -46,6 +47,7 @@ class Tracks:
     present: Bools
     id: Ints
     group: Ints
+    type: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ def _gather(robots, status, pose, twist, goal, first, last):
 
 
 @lean_kernel
-def _gather_pedestrians(count, people, traits, position, velocity, radius, present, identity, group, first, last):
+def _gather_pedestrians(count, people, traits, minds, position, velocity, radius, present, identity, group, kind, first, last):
     for w in range(first, last):
         for r in range(count):
             n = w * count + r
@@ -42,7 +42,7 @@ def _gather_pedestrians(count, people, traits, position, velocity, radius, prese
                 position[n, i, 0], position[n, i, 1] = people.x[w, i], people.y[w, i]
                 velocity[n, i, 0], velocity[n, i, 1] = people.vx[w, i], people.vy[w, i]
                 radius[n, i], present[n, i] = traits.radius[w, i], people.active[w, i]
-                identity[n, i], group[n, i] = traits.id[w, i], traits.group[w, i]
+                identity[n, i], group[n, i], kind[n, i] = traits.id[w, i], traits.group[w, i], minds.type[w, i]
 
 
 @lean_kernel
@@ -71,6 +71,7 @@ def _tracks(rows: int, slots: int) -> Tracks:
         np.zeros(shape, np.bool_),
         np.full(shape, -1, np.int32),
         np.full(shape, -1, np.int32),
+        np.zeros(shape, np.int32),
     )
 
 
@@ -125,8 +126,8 @@ class Observer:
         people, robots = engine._generations[generation], engine._robots[generation]
         calls = [bind(_gather, robots, engine.status, self._pose, self._twist, self._goal)]
         if (t := self._pedestrians) is not None:
-            arrays = (t.position, t.velocity, t.radius, t.present, t.id, t.group)
-            calls.append(bind(_gather_pedestrians, np.int64(engine.layout.robots), people, engine.traits, *arrays))
+            arrays = (t.position, t.velocity, t.radius, t.present, t.id, t.group, t.type)
+            calls.append(bind(_gather_pedestrians, np.int64(engine.layout.robots), people, engine.traits, engine.minds, *arrays))
         if (t := self._robots) is not None:
             calls.append(bind(_gather_robots, robots, engine.robot_traits, t.position, t.velocity, t.radius, t.present, t.id))
         return calls

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.core.state import Array, Floats
+from agora.core.state import TYPES, Array, Floats
 from agora.costmap.inflation import cost_of
 from agora.costmap.window import Window
 from agora.interfaces import Costmap, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
@@ -153,6 +153,7 @@ class _Scene:
             present=np.array(present),
             id=rng.permutation(self.rows * slots).reshape(shape).astype(np.int32),
             group=rng.integers(-1, 3, shape).astype(np.int32),
+            type=rng.integers(0, len(TYPES), shape).astype(np.int32),
         )
 
 

@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agora.core.state import TYPES
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Tracks
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.guided import Guided, guided
 from agora.planners.inter.aggressive import Aggressive
+from agora.planners.inter.meta import Meta
 from agora.planners.inter.polite import Polite
 from agora.planners.inter.shortsighted import Shortsighted
 from agora.planners.inter.sideways import Sideways
@@ -29,7 +31,7 @@ LIDAR = Lidar(beams=180, range_max=8.0)
 POSE = np.array([[1.3, -0.7, 0.9]], np.float32)
 
 
-def scene(*places, scan=(), radius=0.3):
+def scene(*places, scan=(), radius=0.3, elders=()):
     """One robot at POSE, pedestrians at (distance, bearing from its heading), a scan of walls at (bearing, range)."""
     there = np.array(places, float).reshape(-1, 2)
     heading = POSE[0, 2] + there[:, 1]
@@ -39,6 +41,7 @@ def scene(*places, scan=(), radius=0.3):
         position=position[None].astype(np.float32), velocity=np.zeros((1, count, 2), np.float32),
         radius=np.full((1, count), 0.3, np.float32), present=np.ones((1, count), bool),
         id=np.arange(count, dtype=np.int32)[None], group=np.full((1, count), -1, np.int32),
+        type=np.array([[TYPES.index("elder" if k in elders else "adult") for k in range(count)]], np.int32),
     )  # fmt: skip
     angles = np.array([bearing for bearing, _ in scan] or [0.0], np.float32)
     ranges = np.array([[reach for _, reach in scan] or [9.0]], np.float32)
@@ -130,6 +133,32 @@ def test_the_shortsighted_one_keeps_a_fifth_of_what_is_left_and_twenty_points_at
     at_end = replace(o, pose=np.array([[*o.path[0, 55], 0.0]], np.float32))
     found, _ = Shortsighted().guide(at_end, {})
     assert found.path_count[0] == 61 and (found.goal == o.goal).all()
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_meta_is_aggressive_by_default_polite_near_elders_and_sideways_near_walls(side):
+    near, wall = (1.8, 0.3 * side), [(1.1 * side, 3.1)]
+    keen, _ = Meta().guide(scene(near), {})
+    assert (keen.path == scene().path).all() and keen.speed[0] == pytest.approx(1.8**2 / (1 + 1.8**2))
+    assert Meta().guide(scene((9.0, 2.0)), {})[0].speed[0] == pytest.approx(81 / 82), "at any distance"
+    polite, _ = Meta().guide(scene(near, (4.9, 2.9), elders=[1]), {})
+    assert (polite.goal == Polite().guide(scene(near), {})[0].goal).all() and polite.speed[0] == 0.5
+    assert (Meta().guide(scene(near, (5.1, 2.9), elders=[1]), {})[0].path == scene().path).all(), "the elder is too far away"
+    sideways, _ = Meta().guide(scene(near, scan=wall), {})
+    assert (sideways.goal == Sideways().guide(scene(near), {})[0].goal).all() and sideways.speed[0] == 0.5
+    assert (Meta().guide(scene(near, scan=[(1.1 * side, 3.14)]), {})[0].path == scene().path).all(), "the wall is too far away"
+    both, _ = Meta().guide(scene(near, scan=wall, elders=[0]), {})
+    assert (both.goal == polite.goal).all()
+    hidden, _ = Meta().guide(scene((3.3, 1.1), scan=[(1.1, 3.05)]), {})
+    assert (hidden.path == scene().path).all(), "what the beam hits is the pedestrian"
+
+
+def test_a_retreat_that_meta_began_is_finished_when_there_is_no_reason_for_it_any_more():
+    begun, memory = Meta().guide(scene((1.8, 0.3), elders=[0]), {})
+    going, memory = Meta().guide(scene((1.8, 0.3)), memory)
+    assert (going.goal == begun.goal).all() and going.speed[0] == pytest.approx(1.8**2 / (1 + 1.8**2))
+    arrived, _ = Meta().guide(replace(scene((1.8, 0.3)), pose=begun.goal), memory)
+    assert arrived.path_count[0] == 61
 
 
 def test_limits_are_shares_of_the_local_planners_top_speed():

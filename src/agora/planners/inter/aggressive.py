@@ -11,8 +11,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from agora.core.state import Floats
 from agora.interfaces import Guidance, Memory, Observation
-from agora.planners.inter.surroundings import danger, distances, nearest, unchanged
+from agora.planners.inter.surroundings import company, unchanged
+
+
+def slowed(nearest: Floats, within: float) -> Floats:
+    """d^2 / (1 + d^2) of distances (N,) to the nearest pedestrian up to ``within``, 1 beyond."""
+    return np.where(nearest <= within, 1.0 - 1.0 / (1.0 + nearest * nearest), np.float32(1.0))
 
 
 @dataclass(frozen=True)
@@ -35,9 +41,6 @@ class Aggressive:
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path and how fast to follow it."""
-        distance = distances(observation)
-        least = nearest(distance)
-        close = least <= self.slowdown_distance
-        squared = np.where(close, least, 0.0) ** 2
-        speed = np.where(close, squared / (1.0 + squared), 1.0)
-        return replace(unchanged(observation), speed=speed.astype(np.float32), danger=danger(distance)), memory
+        seen = company(observation)
+        speed = slowed(seen.nearest, self.slowdown_distance)
+        return replace(unchanged(observation), speed=speed, danger=seen.danger), memory

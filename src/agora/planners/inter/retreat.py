@@ -1,4 +1,4 @@
-"""Retreats before pedestrians: what the polite and the sideways interplanner share.
+"""Retreats before pedestrians: what the polite, the sideways and the meta interplanner share.
 
 After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three mistakes
 of the public code are not repeated; what is evidently meant is done: the speed that it sets collapses to 0 or 1 m/s, the bearing of
@@ -10,16 +10,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.interfaces import Guidance, Memory, Observation
-from agora.planners.inter.surroundings import ahead, danger, distances, nearest, wall_behind
+from agora.planners.inter.aggressive import slowed
+from agora.planners.inter.surroundings import Company, company, wall_within
 
 _POINTS = 21
+
+
+class Manner(NamedTuple):
+    """How robots back away: numbers, or arrays (N,).
+
+    Attributes:
+        careful: False where a robot drives on as an aggressive one instead.
+        stretch: distance of the temporary goal over ``temp_goal_distance``. turn: its direction from straight behind, rad.
+        margin: room beyond the robot's diameter within which a wall behind calls the retreat off, m.
+    """
+
+    careful: Any
+    stretch: Any
+    turn: Any
+    margin: Any
 
 
 @dataclass(frozen=True)
@@ -66,28 +82,33 @@ class Retreat:
         o = observation
         assert o.path is not None and o.path_count is not None
         away, begin, target, left = _recalled(memory, len(o.pose))
-        distance = distances(o)
-        blocked = wall_behind(o, np.minimum(2.0 * o.radius + self.margin, self.temp_goal_distance))
-        threatened = ((distance <= self.ped_minimum_distance) & ahead(o, self.fov)).any(axis=1)
+        seen = company(o, self.fov)
+        manner = self._manner(o, seen)
+        blocked = wall_within(o, np.minimum(2.0 * o.radius + manner.margin, self.temp_goal_distance), behind=True)
         reached = away & (_apart(o.pose, target) <= self.temp_goal_tolerance)
         left = np.where(reached, np.float32(self.pause), np.maximum(left - np.float32(o.dt), np.float32(0.0)))
         stands = left > 0.5 * o.dt
-        begins = threatened & ~away & ~blocked & ~stands
-        begin = np.where(begins[:, None], o.pose[:, :2], begin)
-        target = np.where(begins[:, None], self._target(o), target)
+        begins = (seen.ahead <= self.ped_minimum_distance) & manner.careful & ~away & ~blocked & ~stands
+        if begins.any():
+            begin = np.where(begins[:, None], o.pose[:, :2], begin)
+            target = np.where(begins[:, None], self._target(o, manner), target)
         away = (away & ~reached & ~blocked) | begins
-        speed = np.where(nearest(distance) <= self.caution_detection_range, self.cautious_speed, 1.0)
-        speed = np.where(stands, 0.0, speed).astype(np.float32)
+        cautious = np.where(seen.nearest <= self.caution_detection_range, np.float32(self.cautious_speed), np.float32(1.0))
+        speed = np.where(stands, np.float32(0.0), np.where(manner.careful, cautious, slowed(seen.nearest, math.inf)))
         path, count = _led(o.path, o.path_count, away, begin, target)
         goal = np.where(away[:, None], target, o.goal)
         reason = np.where(stands, np.int8(Reason.WAITING), np.where(away, np.int8(Reason.RETREATING), np.int8(0)))
         after = {"away": away, "begin": begin, "target": target, "left": left}
-        return Guidance(path, count, goal, speed, danger(distance), reason), after
+        return Guidance(path, count, goal, speed, seen.danger, reason), after
 
-    def _target(self, o: Observation) -> Floats:
+    def _manner(self, o: Observation, seen: Company) -> Manner:
+        """How each robot backs away now."""
+        return Manner(np.bool_(True), np.float32(self.stretch), np.float32(self.turn), np.float32(self.margin))
+
+    def _target(self, o: Observation, manner: Manner) -> Floats:
         """The temporary goals (N, 3), with the heading that the robot has."""
-        heading, far = o.pose[:, 2].astype(float), self.stretch * self.temp_goal_distance
-        x, y = far * np.cos(heading + self.turn), far * np.sin(heading + self.turn)
+        heading, far = o.pose[:, 2].astype(float), manner.stretch * self.temp_goal_distance
+        x, y = far * np.cos(heading + manner.turn), far * np.sin(heading + manner.turn)
         return np.column_stack((o.pose[:, 0] - x, o.pose[:, 1] - y, heading)).astype(np.float32)
 
 

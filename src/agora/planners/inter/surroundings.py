@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
-from agora.core.state import Array, Bools, Doubles, Floats
+from agora.core.jit import lean_kernel
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
+from agora.core.state import TYPES, Bools, Floats
 from agora.interfaces import Guidance, Observation
 
-_DANGER = 3.0  # m, of Arena's formula
-_BESIDE = 0.1  # m outside a pedestrian's disc at which a return still is the pedestrian's
+_DANGER = np.float32(3.0)  # m, of Arena's formula
+_BESIDE = np.float32(0.1)  # m outside a pedestrian's disc at which a return still is the pedestrian's
+_NEAR = np.float32(1e-6)
+_ELDER = TYPES.index("elder")
+
+
+@dataclass(frozen=True, eq=False)
+class Company:
+    """The pedestrians about each robot; distances (N,) to the centre of the nearest, m, infinite where there is none.
+
+    Attributes:
+        nearest: of all. ahead: of those in the field of view. elder: of those known to be elderly.
+        danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
+    """
+
+    nearest: Floats
+    ahead: Floats
+    elder: Floats
+    danger: Floats
 
 
 def unchanged(o: Observation) -> Guidance:
@@ -18,62 +40,69 @@ def unchanged(o: Observation) -> Guidance:
     return Guidance(o.path, o.path_count, o.goal, np.ones(rows, np.float32), np.zeros(rows, np.float32))
 
 
-def distances(o: Observation) -> Doubles:
-    """Distances (N, Q) to the centres of pedestrians, m; infinite in empty slots."""
-    x, y = _places(o)
+def company(o: Observation, fov: float = math.tau) -> Company:
+    """The pedestrians about each robot, whose field of view is ``fov`` about its heading, rad."""
     seen = o.pedestrians
     assert seen is not None
-    return np.where(seen.present, np.sqrt(x * x + y * y), np.inf)
+    rows, slots = seen.present.shape
+    kind = np.full((rows, slots), -1, np.int32) if seen.type is None else seen.type
+    out = np.empty((4, rows), np.float32)
+    _company(o.pose, seen.position, seen.present, kind, np.float32(fov), out, 0, rows)
+    return Company(*out)
 
 
-def nearest(distance: Doubles) -> Doubles:
-    """The least of the distances (N, Q) of each row; infinite where there is nobody."""
-    least: Doubles = np.min(distance, axis=1, initial=np.inf)
-    return least
-
-
-def danger(distance: Doubles) -> Floats:
-    """Arena's level of danger, exp(-1 / sum (3 m / d)^2), of distances (N, Q)."""
-    near = np.where(np.isfinite(distance), (_DANGER / np.maximum(distance, 1e-6)) ** 2, 0.0).sum(axis=1)
-    level: Array = np.exp(-1.0 / np.maximum(near, 1e-9))
-    return level.astype(np.float32)
-
-
-def ahead(o: Observation, fov: float) -> Bools:
-    """Which pedestrians (N, Q) stand within a field of view about the robot's heading, rad."""
-    x, y = _places(o)
-    within: Bools = np.arctan2(np.abs(y), x) <= 0.5 * fov
-    return within
-
-
-def wall_behind(o: Observation, reach: Doubles) -> Bools:
-    """Which rows (N,) have a return that is no pedestrian's behind them, at most ``reach`` (N,) m from the base.
+def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
+    """Which rows (N,) have a return that is no pedestrian's at most ``reach`` (N,) m from the base, behind them or anywhere.
 
     What the lidar does not cover is not seen; without a lidar there are no walls.
     """
+    out = np.zeros(len(o.pose), np.bool_)
     if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
-        return np.zeros(len(o.pose), np.bool_)
-    mount = o.scan_pose.astype(float)
-    angles = o.scan_angles.astype(float) + mount[2]
-    ranges = o.scan.astype(float)
-    x, y = mount[0] + ranges * np.cos(angles), mount[1] + ranges * np.sin(angles)
-    close = (ranges < o.scan_range) & (x < 0.0) & (x * x + y * y <= (reach * reach)[:, None])
-    walls = close.any(axis=1)
-    assert o.pedestrians is not None
-    places = _places(o)
-    for row in np.flatnonzero(walls):
-        here, there = close[row], o.pedestrians.present[row]
-        dx, dy = x[row, here, None] - places[0][row, there], y[row, here, None] - places[1][row, there]
-        radius = o.pedestrians.radius[row, there] + _BESIDE
-        walls[row] = not (dx * dx + dy * dy <= radius * radius).any(axis=1).all()
-    return np.asarray(walls)
+        return out
+    seen = o.pedestrians
+    assert seen is not None
+    lidar = (o.scan, o.scan_angles, o.scan_pose, np.float32(o.scan_range))
+    _walls(o.pose, seen.position, seen.radius, seen.present, *lidar, reach.astype(np.float32), behind, out, 0, len(out))
+    return out
 
 
-def _places(o: Observation) -> tuple[Doubles, Doubles]:
-    """Where pedestrians (N, Q) are in the robots' frames, m."""
-    assert o.pedestrians is not None
-    offset = o.pedestrians.position.astype(float) - o.pose[:, None, :2]
-    heading = o.pose[:, 2].astype(float)
-    cosine, sine = np.cos(heading)[:, None], np.sin(heading)[:, None]
-    dx, dy = offset[..., 0], offset[..., 1]
-    return cosine * dx + sine * dy, cosine * dy - sine * dx
+@lean_kernel
+def _company(pose, position, present, kind, fov, out, first, last):
+    for n in range(first, last):
+        sine, cosine = sincos(pose[n, 2])
+        nearest, ahead, elder, near = np.float32(np.inf), np.float32(np.inf), np.float32(np.inf), ZERO
+        for q in range(present.shape[1]):
+            if present[n, q]:
+                dx, dy = position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1]
+                distance = math.sqrt(dx * dx + dy * dy)
+                nearest = min(nearest, distance)
+                if atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov:
+                    ahead = min(ahead, distance)
+                if kind[n, q] == _ELDER:
+                    elder = min(elder, distance)
+                share = _DANGER / max(distance, _NEAR)
+                near += share * share
+        out[0, n], out[1, n], out[2, n] = nearest, ahead, elder
+        out[3, n] = exp(-ONE / near) if near > ZERO else ZERO
+
+
+@lean_kernel
+def _walls(pose, position, radius, present, scan, angles, mount, range_max, reach, behind, out, first, last):
+    offset = math.sqrt(mount[0] * mount[0] + mount[1] * mount[1])
+    for n in range(first, last):
+        sine, cosine = sincos(pose[n, 2])
+        for b in range(scan.shape[1]):
+            if scan[n, b] >= range_max or scan[n, b] > reach[n] + offset:
+                continue
+            up, along = sincos(angles[b] + mount[2])
+            x, y = mount[0] + scan[n, b] * along, mount[1] + scan[n, b] * up
+            if (behind and x >= ZERO) or x * x + y * y > reach[n] * reach[n]:
+                continue
+            dx, dy = pose[n, 0] + cosine * x - sine * y, pose[n, 1] + sine * x + cosine * y
+            theirs = False
+            for q in range(present.shape[1]):
+                px, py, beside = position[n, q, 0] - dx, position[n, q, 1] - dy, radius[n, q] + _BESIDE
+                theirs |= present[n, q] and px * px + py * py <= beside * beside
+            if not theirs:
+                out[n] = True
+                break

@@ -1,0 +1,47 @@
+"""The interplanner that chooses among the others.
+
+After MetaInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex), with the defaults of its
+dynamic_reconfigure file. Its choice depends on the order in which pedestrians are listed; what is evidently meant, elders first, is
+done here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.interfaces import Observation
+from agora.planners.inter.polite import Polite
+from agora.planners.inter.retreat import Manner, Retreat
+from agora.planners.inter.sideways import Sideways
+from agora.planners.inter.surroundings import Company, wall_within
+
+
+@dataclass(frozen=True)
+class Meta(Retreat):
+    """Aggressive by default, polite near elders, sideways near walls.
+
+    Near an elder it is polite whatever else is there. A retreat that has begun is finished, whoever began it; as in the original,
+    nobody waits at the end of one, and who is aggressive slows down at any distance.
+
+    Attributes:
+        polite_range: distance to an elder up to which it is polite, m.
+        sideways_range: distance to a wall, less 0.135 m, up to which it is sideways, m.
+    """
+
+    polite_range: float = 5.0
+    sideways_range: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (0.0 <= self.polite_range < np.inf and 0.0 <= self.sideways_range < np.inf):
+            raise ValueError(
+                f"polite_range and sideways_range must be at least 0 m, got {self.polite_range} and {self.sideways_range}"
+            )
+
+    def _manner(self, o: Observation, seen: Company) -> Manner:
+        polite = seen.elder <= self.polite_range
+        near_wall = wall_within(o, np.full(len(o.pose), self.sideways_range + Sideways.margin, np.float32), behind=False)
+        of_both = ((getattr(Polite, name), getattr(Sideways, name)) for name in ("stretch", "turn", "margin"))
+        return Manner(polite | near_wall, *(np.where(polite, np.float32(p), np.float32(s)) for p, s in of_both))
