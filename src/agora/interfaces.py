@@ -218,6 +218,8 @@ class Guidance:
         speed: (N,) how fast the local planner may be, in its own top speeds: 1 for no change, 0 for standing still.
         danger: (N,) from 0, nobody about, to 1.
         reason: (N,) int8, numbers of an `agora.core.recording.Reason`: why it is not the path; None for no reason anywhere.
+        pedestrians: whom the local planner is told of instead of those who are there; None for no change.
+        twist: (N, 3) what the robots of the rows ``overrules`` (N,) do instead of what the local planner says; None for none.
     """
 
     path: Floats
@@ -226,6 +228,9 @@ class Guidance:
     speed: Floats
     danger: Floats
     reason: Array | None = None
+    pedestrians: Tracks | None = None
+    twist: Floats | None = None
+    overrules: Bools | None = None
 
 
 class InterPlanner(Protocol):

@@ -57,6 +57,8 @@ class Guided:
         rest = {name: array for name, array in lift.unnoted(memory).items() if not name.startswith(_OWN)}
         planner = lift.rows(self.planner.part)
         twists, after = planner.act(guided(observation, guidance, self.planner.part), rest)
+        if guidance.twist is not None and guidance.overrules is not None:
+            twists = np.where(guidance.overrules[:, None], guidance.twist, twists)
         reason = np.zeros(len(twists), np.int8) if guidance.reason is None else guidance.reason
         said = after.get(NOTE + "reason", reason)
         noted = {"reason": np.where(said == 0, reason, said), "speed_limit": guidance.speed, "danger": guidance.danger}
@@ -70,11 +72,13 @@ class Guided:
 
 
 def guided(observation: Observation, guidance: Guidance, planner: Any) -> Observation:
-    """Return what the local planner is told: the path, its end as goal, and limits that hold its speed down."""
+    """Return what the local planner is told: the path, its end as goal, pedestrians, and limits that hold its speed down."""
     o, g = observation, guidance
     named = (getattr(planner, name, None) for name in TOP_SPEED)
     top = next((float(value) for value in named if value is not None), math.inf)
-    return replace(o, path=g.path, path_count=g.path_count, goal=g.goal, limits=_slowed(o.limits, g.speed, top))
+    people = o.pedestrians if g.pedestrians is None else g.pedestrians
+    limits = _slowed(o.limits, g.speed, top)
+    return replace(o, path=g.path, path_count=g.path_count, goal=g.goal, pedestrians=people, limits=limits)
 
 
 def _slowed(limits: Limits, speed: Floats, top: float) -> Limits:

@@ -1,0 +1,115 @@
+"""Groups about robots as circles, at one moment: what planners that go round groups ask for.
+
+Who belongs together is believed of the tracks, or found: those who are near each other at about the same velocity, joined where
+they share somebody (as `agora.perception.groups`, of one sample, without headings).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.jit import lean_kernel
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import Bools, Floats, Ints
+from agora.interfaces import Observation, Tracks
+
+
+@dataclass(frozen=True, eq=False)
+class Rings:
+    """Circles about the members of each group that a robot sees, in the order of their first slots.
+
+    Attributes:
+        centre: (N, G, 2) mean place of the members, m. velocity: (N, G, 2) their mean velocity, m/s.
+        radius: (N, G) distance of the farthest member from the centre, m.
+        present: (N, G) False where there is no group; the others mean nothing there.
+    """
+
+    centre: Floats
+    velocity: Floats
+    radius: Floats
+    present: Bools
+
+
+def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
+    """Return for each slot (N, Q) the number of the group it is in: that of its first member's slot; alone, its own.
+
+    Args:
+        tracks: of who is seen.
+        distance: of two who belong together, at most, m. speed: difference of their velocities, at most, m/s.
+    """
+    label = np.empty(tracks.present.shape, np.int32)
+    _link(tracks.position, tracks.velocity, tracks.present, np.float32(distance), np.float32(speed), label, 0, len(label))
+    return label
+
+
+def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
+    """Return the circles of groups of two or more.
+
+    Args:
+        o: with pedestrians.
+        label: (N, Q) number of the group that each is in, below 0 for none.
+        sensing_range: gap between robot and pedestrian up to which a member is seen, m.
+    """
+    seen = o.pedestrians
+    assert seen is not None
+    rows, most = len(o.pose), max(seen.present.shape[1] // 2, 1)
+    out = Rings(*(np.zeros((rows, most, *shape), np.float32) for shape in ((2,), (2,), ())), np.zeros((rows, most), np.bool_))
+    tracks = (seen.position, seen.velocity, seen.radius, seen.present, label)
+    arrays = (out.centre, out.velocity, out.radius, out.present)
+    _rings(o.pose, o.radius, *tracks, np.zeros(label.shape, np.bool_), np.float32(sensing_range), *arrays, 0, rows)
+    return out
+
+
+@lean_kernel
+def _link(position, velocity, present, distance, speed, label, first, last):
+    for n in range(first, last):
+        slots = present.shape[1]
+        for q in range(slots):
+            label[n, q] = q
+        changed = True
+        while changed:
+            changed = False
+            for i in range(slots):
+                for j in range(i + 1, slots):
+                    if label[n, i] == label[n, j] or not (present[n, i] and present[n, j]):
+                        continue
+                    dx, dy = position[n, j, 0] - position[n, i, 0], position[n, j, 1] - position[n, i, 1]
+                    ux, uy = velocity[n, j, 0] - velocity[n, i, 0], velocity[n, j, 1] - velocity[n, i, 1]
+                    if dx * dx + dy * dy <= distance * distance and ux * ux + uy * uy <= speed * speed:
+                        label[n, i] = label[n, j] = min(label[n, i], label[n, j])
+                        changed = True
+
+
+@lean_kernel
+def _rings(pose, own, position, velocity, size, present, label, here, sensing, centre, motion, radius, found, first, last):
+    for n in range(first, last):
+        slots, count = present.shape[1], 0
+        for q in range(slots):
+            dx, dy = position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1]
+            gap = math.sqrt(dx * dx + dy * dy) - own[n] - size[n, q]
+            here[n, q] = present[n, q] and label[n, q] >= 0 and gap <= sensing
+        for q in range(slots):
+            if not here[n, q]:
+                continue
+            members, x, y, vx, vy = ZERO, ZERO, ZERO, ZERO, ZERO
+            for m in range(q, slots):
+                if here[n, m] and label[n, m] == label[n, q]:
+                    members += ONE
+                    x += position[n, m, 0]
+                    y += position[n, m, 1]
+                    vx += velocity[n, m, 0]
+                    vy += velocity[n, m, 1]
+            x, y, farthest = x / members, y / members, ZERO
+            for m in range(slots - 1, q - 1, -1):
+                if here[n, m] and label[n, m] == label[n, q]:
+                    dx, dy = position[n, m, 0] - x, position[n, m, 1] - y
+                    farthest = max(farthest, dx * dx + dy * dy)
+                    here[n, m] = False
+            if members > ONE:
+                centre[n, count, 0], centre[n, count, 1] = x, y
+                motion[n, count, 0], motion[n, count, 1] = vx / members, vy / members
+                radius[n, count], found[n, count] = math.sqrt(farthest), True
+                count += 1

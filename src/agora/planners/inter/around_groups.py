@@ -1,0 +1,200 @@
+"""The interplanner that leads round groups and leaves the driving to the local planner.
+
+An improvement on TAGA (S. Sarker Roy et al. 2025; `agora.planners.inter.taga`), whose tangent takes the place of the local
+planner's answer, so that nobody is avoided while it lasts. Here the tangent is a path and the group a disc among the pedestrians:
+the local planner goes on avoiding everybody, the group included. It begins while there is still room to turn, keeps to its side,
+and looks ahead where groups walk.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.recording import Reason
+from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
+from agora.core.state import Floats
+from agora.interfaces import Guidance, Memory, Observation, Tracks
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.perception.rings import Rings, linked, rings
+from agora.planners.inter.surroundings import company, unchanged
+
+ARC = 16
+"""Points on the circle of a way round."""
+
+TWICE, TURNED = np.int64(2), np.float32(1.9 * math.pi)
+
+
+@dataclass(frozen=True)
+class AroundGroups:
+    """Lead the path round the next group's circle on its shorter side, and show groups to the local planner as discs.
+
+    Where the path, up to ``reach`` m of it, cuts a group's circle, it becomes the tangent to the circle, the arc to the other
+    tangent, and the way on to the next point of the path outside. The side stays while the path is blocked, unless the other is
+    shorter by ``hold`` m. A group in whose circle the path ends is left to the local planner, as are walls: that a wall is in the
+    way of a detour is not known here.
+
+    Attributes:
+        detect: finds the groups from places and velocities; False believes the tracks.
+        link_distance, link_speed: of two who belong together, at most, m and m/s; with ``detect`` alone.
+        sensing_range: gap up to which members are seen, m.
+        margin: from the farthest member's place to the circle, which the robot's centre keeps out of, m.
+        reach: length of the way within which it looks for groups, m.
+        hold: by how much shorter the other side must be, m.
+        horizon: circles of walking groups are where they will be after so long at most, s.
+        discs: whether groups are shown as discs.
+        danger_threshold: level of danger from which on it warns.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
+
+    detect: bool = False
+    link_distance: float = 1.5
+    link_speed: float = 0.5
+    sensing_range: float = 5.0
+    margin: float = 0.4
+    reach: float = 5.0
+    hold: float = 0.5
+    horizon: float = 2.0
+    discs: bool = True
+    danger_threshold: float = 0.6
+
+    def __post_init__(self) -> None:
+        above_zero(self, "link_distance", "link_speed", "sensing_range", "reach")
+        at_least_zero(self, "margin", "hold", "horizon")
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return the way round; the memory holds the side on which a robot goes round, 1 for left of the group, -1 for right."""
+        o = observation
+        assert o.pedestrians is not None and o.path is not None and o.path_count is not None
+        label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
+        groups, rows = rings(o, label, self.sensing_range), len(o.pose)
+        side = memory["side"].copy() if memory else np.zeros(rows, np.int8)
+        plain = replace(unchanged(o), danger=company(o).danger, reason=np.zeros(rows, np.int8))
+        if not groups.present.any():
+            return plain, {"side": np.zeros_like(side)}
+        plain = self._shown(o, plain, groups)
+        led = np.concatenate((o.path, np.repeat(o.path[:, -1:], ARC + 1, axis=1)), axis=1)
+        count, circles = o.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present)
+        sizes = tuple(np.float32(size) for size in (self.margin, self.reach, self.hold, self.horizon))
+        _bend(o.pose, o.path, o.path_count, o.limits.max_vx, circles, sizes, side, led, count, 0, rows)
+        reason = np.where(side != 0, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
+        return replace(plain, path=led, path_count=count, reason=reason), {"side": side}
+
+    def _shown(self, o: Observation, plain: Guidance, groups: Rings) -> Guidance:
+        """The pedestrians, and groups as discs that the robot keeps out of; smaller where it or its goal is in the circle."""
+        seen = o.pedestrians
+        assert seen is not None
+        if not self.discs:
+            return plain
+        keeps = groups.radius + np.float32(self.margin)
+        keeps = np.minimum(keeps, np.minimum(_apart(groups.centre, o.pose), _apart(groups.centre, o.goal)))
+        here = groups.present & (keeps > o.radius[:, None])
+        nobody = np.full(here.shape, -1, np.int32)
+        added = {
+            "position": groups.centre,
+            "velocity": groups.velocity,
+            "radius": keeps - o.radius[:, None],
+            "present": here,
+            "id": nobody,
+            "group": nobody,
+        }
+        both = {name: np.concatenate((getattr(seen, name), values), axis=1) for name, values in added.items()}
+        return replace(plain, pedestrians=Tracks(**both))
+
+
+def _apart(centre: Floats, point: Floats) -> Floats:
+    """Distances (N, G) of points (N, 2 or more) to centres (N, G, 2), m."""
+    x, y = centre[..., 0] - point[:, None, 0], centre[..., 1] - point[:, None, 1]
+    return np.asarray(np.sqrt(x * x + y * y))
+
+
+@device
+def _cuts(ax, ay, bx, by, r):
+    """Whether the way from (ax, ay) to (bx, by) cuts the circle of radius r about the origin, and where first, as a share of it."""
+    ex, ey = bx - ax, by - ay
+    square, along = ex * ex + ey * ey, -(ax * ex + ay * ey)
+    across = along * along - square * (ax * ax + ay * ay - r * r)
+    if across <= ZERO or along <= ZERO:
+        return False, ZERO
+    entry = max((along - math.sqrt(across)) / square, ZERO)
+    return entry < ONE, entry
+
+
+@device
+def _length(px, py, ex, ey, r, side):
+    """Length of the way from p round the circle to e, with the angles of p and of both tangents about its middle, the origin."""
+    p2, e2 = max(px * px + py * py - r * r, ZERO), max(ex * ex + ey * ey - r * r, ZERO)
+    begin = atan2(py, px) - side * atan2(math.sqrt(p2), r)
+    turn = side * (begin - atan2(ey, ex)) - atan2(math.sqrt(e2), r)
+    turn -= TWO_PI * np.floor(turn / TWO_PI)
+    turn = ZERO if turn > TURNED else turn
+    return math.sqrt(p2) + r * turn + math.sqrt(e2), begin, turn
+
+
+@device
+def _first_cut(x, y, path, count, reach, circles, margin, horizon, top):
+    """The first circle that the path ahead cuts: its middle and radius, and the point of the path after it; radius 0 for none.
+
+    A circle that the end of the path is in does not count.
+    """
+    centre, velocity, radius, present = circles
+    here, least = 0, np.float32(np.inf)
+    for k in range(count):
+        dx, dy = path[k, 0] - x, path[k, 1] - y
+        if dx * dx + dy * dy <= least:
+            here, least = k, dx * dx + dy * dy
+    ax, ay, gone = x, y, ZERO
+    for k in range(min(here + 1, count - 1), count):
+        bx, by = path[k, 0], path[k, 1]
+        length, first, cx, cy, keep = math.sqrt((bx - ax) ** TWICE + (by - ay) ** TWICE), ONE, ZERO, ZERO, ZERO
+        for g in range(present.size):
+            if not present[g]:
+                break
+            dx, dy, r = centre[g, 0] - x, centre[g, 1] - y, radius[g] + margin
+            time = min(horizon, math.sqrt(dx * dx + dy * dy) / max(top, margin))
+            dx, dy = centre[g, 0] + time * velocity[g, 0], centre[g, 1] + time * velocity[g, 1]
+            ux, uy = path[count - 1, 0] - dx, path[count - 1, 1] - dy
+            cut, entry = _cuts(ax - dx, ay - dy, bx - dx, by - dy, r)
+            if cut and entry < first and gone + entry * length < reach and ux * ux + uy * uy > r * r:
+                first, cx, cy, keep = entry, dx, dy, r
+        if keep > ZERO:
+            while (path[k, 0] - cx) ** TWICE + (path[k, 1] - cy) ** TWICE <= keep * keep:
+                k += 1
+            return cx, cy, keep, k
+        ax, ay, gone = bx, by, gone + length
+    return ZERO, ZERO, ZERO, 0
+
+
+@kernel
+def _bend(pose, path, count, top, circles, sizes, side, led, led_count, first, last):
+    margin, reach, hold, horizon = sizes
+    centre, velocity, radius, present = circles
+    for n in range(first, last):
+        x, y, was = pose[n, 0], pose[n, 1], side[n]
+        side[n] = 0
+        if count[n] == 0:
+            continue
+        row = (centre[n], velocity[n], radius[n], present[n])
+        cx, cy, keep, after = _first_cut(x, y, path[n], count[n], reach, row, margin, horizon, top[n])
+        if keep <= ZERO:
+            continue
+        px, py, ex, ey = x - cx, y - cy, path[n, after, 0] - cx, path[n, after, 1] - cy
+        left, left_begin, left_turn = _length(px, py, ex, ey, keep, ONE)
+        right, right_begin, right_turn = _length(px, py, ex, ey, keep, -ONE)
+        lefter = left < right + np.float32(was) * hold
+        side[n] = 1 if lefter else -1
+        begin, turn = (left_begin, left_turn) if lefter else (right_begin, -right_turn)
+        led[n, 0, 0], led[n, 0, 1] = x, y
+        for k in range(ARC):
+            sine, cosine = sincos(begin - turn * np.float32(k) / np.float32(ARC - 1))
+            led[n, k + 1, 0], led[n, k + 1, 1] = cx + keep * cosine, cy + keep * sine
+        rest = count[n] - after
+        for k in range(led.shape[1] - ARC - 1):
+            source = after + min(k, rest - 1)
+            led[n, ARC + 1 + k, 0], led[n, ARC + 1 + k, 1] = path[n, source, 0], path[n, source, 1]
+        led_count[n] = ARC + 1 + rest

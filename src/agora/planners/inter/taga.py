@@ -1,0 +1,123 @@
+"""Tangent action for group avoidance.
+
+S. Sarker Roy et al. 2025, "TAGA: A tangent-based reactive approach for socially compliant robot navigation around human groups".
+The paper leaves the switching distance, the margins and how the side is chosen open; the rule and the defaults here are those of
+the authors' code as it was published with the paper (UK-Roy/crowd_nav_with_group, 27 February 2025). Its tangent is the direction
+perpendicular to that of the group's middle, which touches the circle on it, and its "sub-goal" is a velocity that takes the place
+of the local planner's, so that nobody is avoided meanwhile: this is why collisions with individuals rise in the paper's table.
+
+One fault of that code is not repeated: there a group out of sight counts as a circle of 15 m about (15, 15) m and can hide the
+others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from agora.core.jit import lean_kernel
+from agora.core.recording import Reason
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import Bools, Floats
+from agora.interfaces import Guidance, Memory, Observation
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.perception.rings import linked, rings
+from agora.planners.inter.surroundings import company, unchanged
+from agora.planners.steering import velocity_to_twist
+
+
+@dataclass(frozen=True)
+class Taga:
+    """Drive past a group that is close ahead at a right angle to the direction of its middle, on the side nearer to the goal.
+
+    It starts where the robot is nearer than ``margin`` to the group's circle and the group is on the goal's side of the robot, and
+    ends where either is over, or the robot is nearer to the goal than the group is. Where it is closer than ``goal_threshold`` to
+    the goal and nearer to it than a group, that group and those after it in the list do not count.
+
+    Attributes:
+        detect: finds the groups from places and velocities; False believes the tracks (the code's ground truth).
+        link_distance, link_speed: of two who belong together, at most, m and m/s; with ``detect`` alone.
+        sensing_range: gap up to which members are seen, m.
+        buffer: from the farthest member to the group's circle, m.
+        margin: from that circle outwards, within which it is at work, m.
+        goal_threshold: as above, m.
+        direct: drives that way itself, as the code does; False makes it a path, which the local planner follows, as the paper says.
+        speed: of driving itself, m/s.
+        turn_gain: of robots that cannot move sideways, driving itself (`agora.planners.steering`), 1/s.
+        subgoal_distance: length of the path, m.
+        danger_threshold: level of danger from which on it warns.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
+
+    detect: bool = False
+    link_distance: float = 1.5
+    link_speed: float = 0.5
+    sensing_range: float = 5.0
+    buffer: float = 0.1
+    margin: float = 0.25
+    goal_threshold: float = 3.0
+    direct: bool = True
+    speed: float = 1.0
+    turn_gain: float = 2.0
+    subgoal_distance: float = 1.0
+    danger_threshold: float = 0.6
+
+    def __post_init__(self) -> None:
+        above_zero(self, "link_distance", "link_speed", "sensing_range", "speed", "turn_gain", "subgoal_distance")
+        at_least_zero(self, "buffer", "margin", "goal_threshold")
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return the path, and past a group what to drive instead, or the way past it."""
+        o = observation
+        assert o.pedestrians is not None and o.path is not None and o.path_count is not None
+        label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
+        groups, rows = rings(o, label, self.sensing_range), len(o.pose)
+        way, at_work = np.zeros((rows, 2), np.float32), np.zeros(rows, np.bool_)
+        sizes = tuple(np.float32(size) for size in (self.buffer, self.margin, self.goal_threshold))
+        _tangents(o.pose, o.goal, groups.centre, groups.radius, groups.present, sizes, way, at_work, 0, rows)
+        reason = np.where(at_work, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
+        plain = replace(unchanged(o), danger=company(o).danger, reason=reason)
+        if not at_work.any():
+            return plain, memory
+        if self.direct:
+            twist = velocity_to_twist(np.float32(self.speed) * way, o, self.turn_gain)
+            return replace(plain, twist=twist, overrules=at_work), memory
+        return self._led(o, plain, way, at_work), memory
+
+    def _led(self, o: Observation, plain: Guidance, way: Floats, at_work: Bools) -> Guidance:
+        """Paths that go straight that way."""
+        path, goal = plain.path.copy(), plain.goal.copy()
+        end = o.pose[at_work, :2] + np.float32(self.subgoal_distance) * way[at_work]
+        if path.shape[1] < 2:
+            path = np.repeat(path, 2, axis=1)
+        path[at_work] = end[:, None]
+        path[at_work, 0] = o.pose[at_work, :2]
+        goal[at_work] = np.column_stack((end, np.arctan2(way[at_work, 1], way[at_work, 0])))
+        return replace(plain, path=path, path_count=np.where(at_work, np.int32(2), plain.path_count), goal=goal)
+
+
+@lean_kernel
+def _tangents(pose, goal, centre, radius, present, sizes, way, at_work, first, last):
+    buffer, margin, threshold = sizes
+    for n in range(first, last):
+        gx, gy = goal[n, 0] - pose[n, 0], goal[n, 1] - pose[n, 1]
+        left = math.sqrt(gx * gx + gy * gy)
+        for g in range(present.shape[1]):
+            if not present[n, g]:
+                break
+            cx, cy = centre[n, g, 0] - pose[n, 0], centre[n, g, 1] - pose[n, 1]
+            dx, dy = goal[n, 0] - centre[n, g, 0], goal[n, 1] - centre[n, g, 1]
+            nearer = left < math.sqrt(dx * dx + dy * dy)
+            if nearer and left < threshold:
+                break
+            away = math.sqrt(cx * cx + cy * cy)
+            if gx * cx + gy * cy <= ZERO or away >= radius[n, g] + buffer + margin:
+                continue
+            if not nearer and away > ZERO:
+                side = ONE if cx * gy - cy * gx > ZERO else -ONE
+                way[n, 0], way[n, 1], at_work[n] = -side * cy / away, side * cx / away, True
+            break
