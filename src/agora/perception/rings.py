@@ -56,7 +56,8 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     seen = o.pedestrians
     assert seen is not None
     rows, most = len(o.pose), max(seen.present.shape[1] // 2, 1)
-    out = Rings(*(np.zeros((rows, most, *shape), np.float32) for shape in ((2,), (2,), ())), np.zeros((rows, most), np.bool_))
+    centre, velocity = np.zeros((rows, most, 2), np.float32), np.zeros((rows, most, 2), np.float32)
+    out = Rings(centre, velocity, np.zeros((rows, most), np.float32), np.zeros((rows, most), np.bool_))
     tracks = (seen.position, seen.velocity, seen.radius, seen.present, label)
     arrays = (out.centre, out.velocity, out.radius, out.present)
     _rings(o.pose, o.radius, *tracks, np.zeros(label.shape, np.bool_), np.float32(sensing_range), *arrays, 0, rows)

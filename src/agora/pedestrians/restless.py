@@ -1,0 +1,76 @@
+"""Pedestrians who change their minds about where to go, as in the environments of CrowdNav's family.
+
+S. Liu et al., "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023, and its code: every 5 s
+each pedestrian takes a new goal with probability 1/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.jit import bind, lean_kernel
+from agora.seeds import uniform_at
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+    from agora.tasks.start import Start
+
+_USE = 977  # number of the draw, apart from those that follow waypoints at random
+
+
+@lean_kernel
+def _decide(every, chance, pedestrians, traits, waypoints, minds, status, first, last):
+    for w in range(first, last):
+        if status.done[w] or status.step[w] == 0 or status.step[w] % every:
+            continue
+        for i in range(traits.count[w]):
+            n = waypoints.count[w, i]
+            if n < 2 or not pedestrians.active[w, i] or minds.taken[w, i]:
+                continue
+            if uniform_at(status.key[w], traits.id[w, i], status.step[w], _USE) < chance:
+                k = (waypoints.index[w, i] + 1) % n
+                waypoints.index[w, i] = k
+                waypoints.x[w, i], waypoints.y[w, i] = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
+
+
+@dataclass(frozen=True)
+class Restless:
+    """Now and then a pedestrian gives up where it is going to and turns to the next waypoint of its list.
+
+    Attributes:
+        period: s between two moments at which it may; rounded to steps of the crowd.
+        chance: that it does.
+    """
+
+    period: float = 5.0
+    chance: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not (0.0 < self.period < np.inf and 0.0 <= self.chance <= 1.0):
+            raise ValueError(f"period must be above 0 and chance in [0, 1], got {self.period} and {self.chance}")
+
+    def attach(self, engine: Engine) -> AttachedRestless:
+        """Return the behaviour at work in an engine."""
+        return AttachedRestless(self, engine)
+
+
+class AttachedRestless:
+    """Restlessness at work in one engine; it remembers nothing."""
+
+    def __init__(self, restless: Restless, engine: Engine) -> None:
+        self._restless, self._engine = restless, engine
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world."""
+
+    def think(self, generation: int) -> Callable[[int, int], None]:
+        """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
+        e = self._engine
+        people, _ = e.generation(generation)
+        every = max(1, round(self._restless.period / (e.dt * e.crowd_every))) * e.crowd_every
+        now = (people, e.traits, e.waypoints, e.minds, e.status)
+        return bind(_decide, np.int64(every), self._restless.chance, *now)

@@ -1,0 +1,152 @@
+"""The crowd of TAGA's environment: people who cross a circle, and groups who stand in it.
+
+S. Sarker Roy et al. 2025, TAGA, which extends that of S. Liu et al., "Intention aware robot crowd navigation with attention-based
+interaction graph", ICRA 2023; the constants are those of the authors' code (UK-Roy/crowd_nav_with_group, 27 February 2025).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.errors import PlacementError
+from agora.seeds import Stream
+from agora.tasks.world import Person, Task
+
+_TRIES, _SHIFTS = 100, 10_000
+
+
+@dataclass(frozen=True)
+class CrossingGroups:
+    """People who go from one point of a circle to another, and groups who stand: the first on the robot's way, others anywhere.
+
+    A group stands in a ring, a V, a grid or a row (the first never in a row), about a middle which for the first lies at a share of
+    the robot's way to its goal. Members who would be too near somebody are shifted at random. The others start on the circle,
+    opposite to their first waypoint; the further ones are random points of it, for the behaviour ``restless``. The middle of
+    everything is (0, 0).
+
+    Where the original lets who arrives at a goal vanish and begin anew on the circle, here it goes on to its next waypoint.
+
+    Attributes:
+        people: in all. groups: that stand. group_size: least and most members. group_radius: of a ring, or distance of neighbours
+        in
+            the other formations, least and most, m.
+        share: of the robot's way at which the first group stands.
+        arena: other groups' middles have |x| and |y| up to this, m; apart: distance of middles, m.
+        spacing: of members from everybody else, from the robot's goal, and from goals, m.
+        circle: radius, m; circle_noise: of starts and waypoints, times the preferred speed, m.
+        room: gap between starts on the circle, and to the robot's start and goal, m.
+        radius: of pedestrians, least and most, m. speed: preferred, least and most, m/s; above top_speed it counts as that.
+        top_speed: m/s.
+        waypoints: of each who walks.
+    """
+
+    people: int = 20
+    groups: int = 2
+    group_size: tuple[int, int] = (3, 4)
+    group_radius: tuple[float, float] = (1.0, 1.3)
+    share: float = 0.7
+    arena: float = 6.0
+    apart: float = 3.3
+    spacing: float = 0.9
+    circle: float = 6.0 * math.sqrt(2.0)
+    circle_noise: float = 0.5
+    room: float = 0.25
+    radius: tuple[float, float] = (0.3, 0.5)
+    speed: tuple[float, float] = (0.5, 1.5)
+    top_speed: float = 1.0
+    waypoints: int = 12
+
+    def __post_init__(self) -> None:
+        for name in ("people", "groups", "waypoints"):
+            if not 0 <= getattr(self, name) <= 1000:
+                raise ValueError(f"{name} must be in [0, 1000], got {getattr(self, name)}")
+        for name, least in {"group_size": 2, "group_radius": 0.1, "radius": 0.01, "speed": 0.01}.items():
+            low, high = getattr(self, name)
+            if not least <= low <= high < math.inf:
+                raise ValueError(f"{name} must be [least, most] from {least}, got {[low, high]}")
+        if self.groups * self.group_size[1] > self.people or not self.waypoints:
+            raise ValueError(f"people must be enough for {self.groups} groups of {self.group_size[1]}, and have waypoints")
+        if not (0.0 < self.share < 1.0 and min(self.arena, self.circle, self.top_speed) > 0.0):
+            raise ValueError("share must be in (0, 1), and arena, circle and top_speed above 0")
+        if min(self.apart, self.spacing, self.circle_noise, self.room) < 0.0:
+            raise ValueError("apart, spacing, circle_noise and room must be at least 0")
+
+    def place(self, task: Task) -> None:
+        """Put the groups into the task, then who walks.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        start, goal = task.robots[0][0][:2], task.robots[0][1][0, :2]
+        middles: list[Doubles] = []
+        for number in range(self.groups):
+            middles.append(self._middle(task, middles) if middles else start + self.share * (goal - start))
+            self._group(task, number, middles[-1], np.vstack([start, goal]))
+        for _ in range(self.people - len(task.pedestrians)):
+            self._walker(task, np.vstack([start, goal]))
+
+    def _middle(self, task: Task, others: list[Doubles]) -> Doubles:
+        for _ in range(_TRIES):
+            point: Doubles = task.stream.uniform(-self.arena, self.arena, 2)
+            if all(np.hypot(*(point - other)) >= self.apart for other in others):
+                return point
+        raise PlacementError(f"no middle of a group {self.apart} m from the others in {_TRIES} tries")
+
+    def _group(self, task: Task, number: int, middle: Doubles, taken: Doubles) -> None:
+        stream, size = task.stream, task.stream.integer(*self.group_size)
+        scale = float(stream.uniform(*self.group_radius))
+        kinds = [_ring, _vee, _grid, _row][: 3 if number == 0 else 4]
+        for place in middle + scale * kinds[stream.integer(0, len(kinds) - 1)](size):
+            for _ in range(_SHIFTS):
+                others = np.vstack([taken, *(np.vstack([p.position, p.waypoints[0]]) for p in task.pedestrians)])
+                if np.hypot(*(others - place).T).min() >= self.spacing:
+                    break
+                place = place + stream.uniform(-0.2, 0.2, 2)
+            else:
+                raise PlacementError(f"no place for a member of group {number}")
+            radius, heading = float(stream.uniform(*self.radius)), math.atan2(*(middle - place)[::-1])
+            task.pedestrians.append(Person(place, place[None], 0.0, radius, 2, number, heading=heading, state="talking"))
+
+    def _walker(self, task: Task, taken: Doubles) -> None:
+        stream = task.stream
+        speed, radius = float(stream.uniform(*self.speed)), float(stream.uniform(*self.radius))
+        others = [(p.position, p.waypoints[0], p.radius) for p in task.pedestrians]
+        keep = np.array([(*place, r) for start, end, r in others for place in (start, end)] + [(*p, task.radius) for p in taken])
+        for _ in range(_SHIFTS):
+            place = self._on_circle(stream, speed)
+            if (np.hypot(*(keep[:, :2] - place).T) >= radius + keep[:, 2] + self.room).all():
+                break
+        else:
+            raise PlacementError("no place for a pedestrian on the circle")
+        more = [self._on_circle(stream, speed) for _ in range(self.waypoints - 1)]
+        route = np.vstack([-place, *more])
+        task.pedestrians.append(Person(place, route, min(speed, self.top_speed), radius, 0, tolerance=radius))
+
+    def _on_circle(self, stream: Stream, speed: float) -> Doubles:
+        angle, noise = float(stream.uniform(0.0, math.tau)), stream.uniform(-self.circle_noise, self.circle_noise, 2)
+        return self.circle * np.array([math.cos(angle), math.sin(angle)]) + speed * noise
+
+
+def _ring(size: int) -> Doubles:
+    """Places (size, 2) about the middle, in units of the distance, as in the authors' code; so are the others."""
+    angle = math.tau * np.arange(size) / size
+    return np.column_stack((np.cos(angle), np.sin(angle)))
+
+
+def _row(size: int) -> Doubles:
+    return np.column_stack((np.arange(size) - size // 2, np.zeros(size))).astype(float)
+
+
+def _vee(size: int) -> Doubles:
+    k, half = np.arange(size), size // 2
+    row = np.abs(k - half) * np.where(k < half, -1, 1)
+    return np.column_stack((np.where(k < half, k, k - half), row)).astype(float)
+
+
+def _grid(size: int) -> Doubles:
+    side = math.ceil(math.sqrt(size))
+    return np.column_stack((np.arange(size) % side, np.arange(size) // side)).astype(float)
