@@ -47,6 +47,9 @@ class AroundGroups:
         hold: by how much shorter the other side must be, m.
         horizon: circles of walking groups are where they will be after so long at most, s.
         discs: whether groups are shown as discs.
+        room: gap between the robot and a disc that is always left, by making the disc smaller, so that a planner that adds to radii
+            takes a group for somebody close and not for a collision, m.
+        straight: the way is straight from the robot to the goal instead of along the path: for places without walls.
         danger_threshold: level of danger from which on it warns.
     """
 
@@ -61,27 +64,30 @@ class AroundGroups:
     hold: float = 0.5
     horizon: float = 2.0
     discs: bool = True
+    room: float = 0.35
+    straight: bool = False
     danger_threshold: float = 0.6
 
     def __post_init__(self) -> None:
         above_zero(self, "link_distance", "link_speed", "sensing_range", "reach")
-        at_least_zero(self, "margin", "hold", "horizon")
+        at_least_zero(self, "margin", "hold", "horizon", "room")
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the way round; the memory holds the side on which a robot goes round, 1 for left of the group, -1 for right."""
         o = observation
-        assert o.pedestrians is not None and o.path is not None and o.path_count is not None
+        assert o.pedestrians is not None
         label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
         groups, rows = rings(o, label, self.sensing_range), len(o.pose)
         side = memory["side"].copy() if memory else np.zeros(rows, np.int8)
+        o = _straight(o) if self.straight else o
         plain = replace(unchanged(o), danger=company(o).danger, reason=np.zeros(rows, np.int8))
         if not groups.present.any():
             return plain, {"side": np.zeros_like(side)}
         plain = self._shown(o, plain, groups)
-        led = np.concatenate((o.path, np.repeat(o.path[:, -1:], ARC + 1, axis=1)), axis=1)
-        count, circles = o.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present)
+        led = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], ARC + 1, axis=1)), axis=1)
+        count, circles = plain.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present)
         sizes = tuple(np.float32(size) for size in (self.margin, self.reach, self.hold, self.horizon))
-        _bend(o.pose, o.path, o.path_count, o.limits.max_vx, circles, sizes, side, led, count, 0, rows)
+        _bend(o.pose, plain.path, plain.path_count, o.limits.max_vx, circles, sizes, side, led, count, 0, rows)
         reason = np.where(side != 0, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
         return replace(plain, path=led, path_count=count, reason=reason), {"side": side}
 
@@ -92,7 +98,8 @@ class AroundGroups:
         if not self.discs:
             return plain
         keeps = groups.radius + np.float32(self.margin)
-        keeps = np.minimum(keeps, np.minimum(_apart(groups.centre, o.pose), _apart(groups.centre, o.goal)))
+        left = _apart(groups.centre, o.pose) - np.float32(self.room)
+        keeps = np.minimum(keeps, np.minimum(left, _apart(groups.centre, o.goal)))
         here = groups.present & (keeps > o.radius[:, None])
         nobody = np.full(here.shape, -1, np.int32)
         added = {
@@ -105,6 +112,15 @@ class AroundGroups:
         }
         both = {name: np.concatenate((getattr(seen, name), values), axis=1) for name, values in added.items()}
         return replace(plain, pedestrians=Tracks(**both))
+
+
+def _straight(o: Observation) -> Observation:
+    """The same with straight paths of 16 points; none where there was none."""
+    assert o.path_count is not None
+    share = np.linspace(0.0, 1.0, 16, dtype=np.float32)[:, None]
+    path = o.pose[:, None, :2] + share * (o.goal[:, None, :2] - o.pose[:, None, :2])
+    path[:, -1] = o.goal[:, :2]
+    return replace(o, path=path, path_count=np.minimum(o.path_count, np.int32(1)) * np.int32(16))
 
 
 def _apart(centre: Floats, point: Floats) -> Floats:
