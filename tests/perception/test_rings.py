@@ -36,7 +36,7 @@ def test_who_belongs_together_is_what_the_detector_says_of_one_sample(seed):
         together = (truth[:, None] == truth) & (truth >= 0)[:, None] | np.eye(len(truth), dtype=bool)
         assert ((found[row][:, None] == found[row])[here][:, here] == together[here][:, here]).all()
         groups += truth.max() + 1
-    assert groups > 4
+    assert groups > 2
 
 
 @pytest.mark.parametrize("seed", [1, 5])
