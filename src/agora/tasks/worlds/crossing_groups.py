@@ -1,4 +1,4 @@
-"""The crowd of TAGA's environment: people who cross a circle, and groups who stand in it.
+"""TAGA's environment: a robot and people who cross an open place, and groups who stand in it.
 
 S. Sarker Roy et al. 2025, TAGA, which extends that of S. Liu et al., "Intention aware robot crowd navigation with attention-based
 interaction graph", ICRA 2023; the constants are those of the authors' code (UK-Roy/crowd_nav_with_group, 27 February 2025).
@@ -13,15 +13,19 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.errors import PlacementError
+from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.world import Person, Task
+from agora.tasks.scenario import Robot, Scenario
+from agora.tasks.world import Person, World
 
-_TRIES, _SHIFTS = 100, 10_000
+_TRIES = 10_000
 
 
 @dataclass(frozen=True)
 class CrossingGroups:
-    """People who go from one point of a circle to another, and groups who stand: the first on the robot's way, others anywhere.
+    """A plane with a robot, people who go from one point of a circle to another, and groups who stand; for the modes ``scenario``.
+
+    Start and goal of the robot are drawn together until they are far enough apart.
 
     A group stands in a ring, a V, a grid or a row (the first never in a row), about a middle which for the first lies at a share of
     the robot's way to its goal. Members who would be too near somebody are shifted at random. The others start on the circle,
@@ -34,11 +38,12 @@ class CrossingGroups:
         people: in all. groups: that stand. group_size: least and most members. group_radius: of a ring, or distance of neighbours
         in
             the other formations, least and most, m.
-        share: of the robot's way at which the first group stands.
-        arena: other groups' middles have |x| and |y| up to this, m; apart: distance of middles, m.
+        share: of the robot's way at which the first group stands. arena: the robot's start and goal and other groups' middles have
+        |x| and |y| up to this, m. distance: least between start and
+            goal, apart: between middles, m.
         spacing: of members from everybody else, from the robot's goal, and from goals, m.
         circle: radius, m; circle_noise: of starts and waypoints, times the preferred speed, m.
-        room: gap between starts on the circle, and to the robot's start and goal, m.
+        room: gap between starts on the circle, and to the robot's start and goal, m. robot_radius: of it, m.
         radius: of pedestrians, least and most, m. speed: preferred, least and most, m/s; above top_speed it counts as that.
         top_speed: m/s.
         waypoints: of each who walks.
@@ -50,11 +55,13 @@ class CrossingGroups:
     group_radius: tuple[float, float] = (1.0, 1.3)
     share: float = 0.7
     arena: float = 6.0
+    distance: float = 8.0
     apart: float = 3.3
     spacing: float = 0.9
     circle: float = 6.0 * math.sqrt(2.0)
     circle_noise: float = 0.5
     room: float = 0.25
+    robot_radius: float = 0.3
     radius: tuple[float, float] = (0.3, 0.5)
     speed: tuple[float, float] = (0.5, 1.5)
     top_speed: float = 1.0
@@ -72,59 +79,72 @@ class CrossingGroups:
             raise ValueError(f"people must be enough for {self.groups} groups of {self.group_size[1]}, and have waypoints")
         if not (0.0 < self.share < 1.0 and min(self.arena, self.circle, self.top_speed) > 0.0):
             raise ValueError("share must be in (0, 1), and arena, circle and top_speed above 0")
-        if min(self.apart, self.spacing, self.circle_noise, self.room) < 0.0:
-            raise ValueError("apart, spacing, circle_noise and room must be at least 0")
+        if min(self.apart, self.spacing, self.circle_noise, self.room, self.robot_radius) < 0.0:
+            raise ValueError("apart, spacing, circle_noise, room and robot_radius must be at least 0")
+        if not 0.0 <= self.distance <= 2.0 * self.arena:
+            raise ValueError(f"distance must be in [0, 2 arena], got {self.distance}")
 
-    def place(self, task: Task) -> None:
-        """Put the groups into the task, then who walks.
+    def names(self) -> list[str]:
+        """One world, drawn anew for every episode."""
+        return ["crossing_groups"]
+
+    def world(self, name: str, stream: Stream) -> World:
+        """Draw where the robot goes, the groups, and who walks.
 
         Raises:
             PlacementError: there is no room.
         """
-        start, goal = task.robots[0][0][:2], task.robots[0][1][0, :2]
+        for _ in range(_TRIES):
+            start, goal = stream.uniform(-self.arena, self.arena, (2, 2))
+            if np.hypot(*(goal - start)) >= self.distance:
+                break
+        else:
+            raise PlacementError(f"no start and goal {self.distance} m apart in {_TRIES} tries")
+        people: list[Person] = []
         middles: list[Doubles] = []
         for number in range(self.groups):
-            middles.append(self._middle(task, middles) if middles else start + self.share * (goal - start))
-            self._group(task, number, middles[-1], np.vstack([start, goal]))
-        for _ in range(self.people - len(task.pedestrians)):
-            self._walker(task, np.vstack([start, goal]))
+            middles.append(self._middle(stream, middles) if middles else start + self.share * (goal - start))
+            self._group(stream, people, number, middles[-1], np.vstack([start, goal]))
+        for _ in range(self.people - len(people)):
+            self._walker(stream, people, np.vstack([start, goal]))
+        half = self.circle + 2.0 * self.circle_noise * self.speed[1] + 3.0
+        headings = stream.uniform(-math.pi, math.pi, 2)
+        robot = Robot(*((float(x), float(y), float(turn)) for (x, y), turn in zip((start, goal), headings, strict=True)))
+        return World(Map.open((-half, -half), (half, half)), Scenario((robot,)), people=tuple(people))
 
-    def _middle(self, task: Task, others: list[Doubles]) -> Doubles:
+    def _middle(self, stream: Stream, others: list[Doubles]) -> Doubles:
         for _ in range(_TRIES):
-            point: Doubles = task.stream.uniform(-self.arena, self.arena, 2)
+            point: Doubles = stream.uniform(-self.arena, self.arena, 2)
             if all(np.hypot(*(point - other)) >= self.apart for other in others):
                 return point
         raise PlacementError(f"no middle of a group {self.apart} m from the others in {_TRIES} tries")
 
-    def _group(self, task: Task, number: int, middle: Doubles, taken: Doubles) -> None:
-        stream, size = task.stream, task.stream.integer(*self.group_size)
-        scale = float(stream.uniform(*self.group_radius))
+    def _group(self, stream: Stream, people: list[Person], number: int, middle: Doubles, taken: Doubles) -> None:
+        size, scale = stream.integer(*self.group_size), float(stream.uniform(*self.group_radius))
         kinds = [_ring, _vee, _grid, _row][: 3 if number == 0 else 4]
         for place in middle + scale * kinds[stream.integer(0, len(kinds) - 1)](size):
-            for _ in range(_SHIFTS):
-                others = np.vstack([taken, *(np.vstack([p.position, p.waypoints[0]]) for p in task.pedestrians)])
+            others = np.vstack([taken, *(np.vstack([p.position, p.waypoints[0]]) for p in people)])
+            for _ in range(_TRIES):
                 if np.hypot(*(others - place).T).min() >= self.spacing:
                     break
                 place = place + stream.uniform(-0.2, 0.2, 2)
             else:
                 raise PlacementError(f"no place for a member of group {number}")
             radius, heading = float(stream.uniform(*self.radius)), math.atan2(*(middle - place)[::-1])
-            task.pedestrians.append(Person(place, place[None], 0.0, radius, 2, number, heading=heading, state="talking"))
+            people.append(Person(place, place[None], 0.0, radius, 2, number, heading=heading, state="talking"))
 
-    def _walker(self, task: Task, taken: Doubles) -> None:
-        stream = task.stream
+    def _walker(self, stream: Stream, people: list[Person], taken: Doubles) -> None:
         speed, radius = float(stream.uniform(*self.speed)), float(stream.uniform(*self.radius))
-        others = [(p.position, p.waypoints[0], p.radius) for p in task.pedestrians]
-        keep = np.array([(*place, r) for start, end, r in others for place in (start, end)] + [(*p, task.radius) for p in taken])
-        for _ in range(_SHIFTS):
+        others = [(place, p.radius) for p in people for place in (p.position, p.waypoints[0])]
+        keep = np.array([(*place, r) for place, r in others] + [(*place, self.robot_radius) for place in taken])
+        for _ in range(_TRIES):
             place = self._on_circle(stream, speed)
             if (np.hypot(*(keep[:, :2] - place).T) >= radius + keep[:, 2] + self.room).all():
                 break
         else:
             raise PlacementError("no place for a pedestrian on the circle")
-        more = [self._on_circle(stream, speed) for _ in range(self.waypoints - 1)]
-        route = np.vstack([-place, *more])
-        task.pedestrians.append(Person(place, route, min(speed, self.top_speed), radius, 0, tolerance=radius))
+        route = np.vstack([-place, *(self._on_circle(stream, speed) for _ in range(self.waypoints - 1))])
+        people.append(Person(place, route, min(speed, self.top_speed), radius, 0, tolerance=radius))
 
     def _on_circle(self, stream: Stream, speed: float) -> Doubles:
         angle, noise = float(stream.uniform(0.0, math.tau)), stream.uniform(-self.circle_noise, self.circle_noise, 2)
