@@ -26,7 +26,6 @@ class CrossingGroups:
     """A plane with a robot, people who go from one point of a circle to another, and groups who stand; for the modes ``scenario``.
 
     Start and goal of the robot are drawn together until they are far enough apart.
-
     A group stands in a ring, a V, a grid or a row (the first never in a row), about a middle which for the first lies at a share of
     the robot's way to its goal. Members who would be too near somebody are shifted at random. The others start on the circle,
     opposite to their first waypoint; the further ones are random points of it, for the behaviour ``restless``. The middle of
@@ -35,12 +34,11 @@ class CrossingGroups:
     Where the original lets who arrives at a goal vanish and begin anew on the circle, here it goes on to its next waypoint.
 
     Attributes:
-        people: in all. groups: that stand. group_size: least and most members. group_radius: of a ring, or distance of neighbours
-        in
-            the other formations, least and most, m.
-        share: of the robot's way at which the first group stands. arena: the robot's start and goal and other groups' middles have
-        |x| and |y| up to this, m. distance: least between start and
-            goal, apart: between middles, m.
+        people: in all. groups: that stand. group_size: least and most members.
+        group_radius: of a ring, or distance of neighbours in the other formations, least and most, m.
+        share: of the robot's way at which the first group stands.
+        arena: the robot's start and goal and other groups' middles have |x| and |y| up to this, m.
+        distance: least between the robot's start and goal, m. apart: least between middles of groups, m.
         spacing: of members from everybody else, from the robot's goal, and from goals, m.
         circle: radius, m; circle_noise: of starts and waypoints, times the preferred speed, m.
         room: gap between starts on the circle, and to the robot's start and goal, m. robot_radius: of it, m.
