@@ -219,7 +219,8 @@ class Guidance:
         danger: (N,) from 0, nobody about, to 1.
         reason: (N,) int8, numbers of an `agora.core.recording.Reason`: why it is not the path; None for no reason anywhere.
         pedestrians: whom the local planner is told of instead of those who are there; None for no change.
-        twist: (N, 3) what the robots of the rows ``overrules`` (N,) do instead of what the local planner says; None for none.
+        twist: (N, 3) what robots do instead of what the local planner says, in the rows that overrule it; None for none.
+        overrules: (N,) those rows.
     """
 
     path: Floats
