@@ -14,6 +14,7 @@ from agora import __version__
 from agora.cli_bags import bag
 from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
+from agora.cli_tune import tune
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ app.add_typer(scenarios, name="scenario")
 app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
 app.command()(bag)
+app.command()(tune)
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
 PlannerNames = Annotated[

@@ -185,9 +185,33 @@ those of a `Guidance`, which `agora.planners.guided.Guided` notes.
 """
 NOTE = "note."
 
+Label = Literal["faithful", "small", "reconstruction", "own"]
+"""What a planner claims to be, its attribute ``label``: the published method, whose differences the module's docstring names; a
+published learned one with a smaller network or less training; one rebuilt from a publication that leaves much unsaid; or, where a
+planner says nothing, its author's own.
+"""
+
+
+@dataclass(frozen=True)
+class Span:
+    """What `agora tune` may try for a parameter; a planner's attribute ``tunable`` maps names of its fields to spans.
+
+    Attributes:
+        low, high: least and largest value, whole numbers for a field of whole numbers.
+        log: whether all orders of magnitude are alike, for scales and weights.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high or (self.log and self.low <= 0):
+            raise ValueError(f"low must be below high, and above 0 where log is set; got {self.low} and {self.high}")
+
 
 class BatchPlanner(Protocol):
-    """A local planner for a batch: rows share no state."""
+    """A local planner for a batch: rows share no state. ``label`` (`Label`) and ``tunable`` (`Span` by field) may stand beside."""
 
     needs: ClassVar[frozenset[str]]
 

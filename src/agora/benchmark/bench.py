@@ -130,13 +130,16 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def prepare(folder: Path, suite: Suite, planners: Mapping[str, Named], resume: bool) -> None:
+def prepare(folder: Path, described: dict[str, Any], resume: bool) -> None:
     """Put ``run.yaml`` into the results folder, or make sure that it is of this run and delete what was left half-written.
+
+    Args:
+        folder: of the results. described: what decides them (`describe`). resume: whether the folder may hold this run already.
 
     Raises:
         ResultsError: the folder cannot be written, or holds another run.
     """
-    described, here = describe(suite, planners), surroundings()
+    here = surroundings()
     record = folder / "run.yaml"
     if record.exists():
         written = _same_run(record, described, resume)
@@ -229,7 +232,7 @@ def bench(
     total = len(suite.entries()) * len(planners)
     check_space(folder, total)
     with alone(folder):
-        prepare(folder, suite, planners, resume)
+        prepare(folder, describe(suite, planners), resume)
         finished = store.finished(folder / "episodes")
         jobs = jobs_for(suite, planners, finished, options)
         plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, options.trajectories)

@@ -179,6 +179,7 @@ class Suite:
     Attributes:
         name: of the suite. stages: its parts. seed: of every random stream.
         version: raised when the numbers change. description: one paragraph.
+        split: ``training`` where planners may be tuned or trained on it; nothing else is tuned on.
     """
 
     name: str
@@ -186,6 +187,7 @@ class Suite:
     seed: int = 0
     version: int = 1
     description: str = ""
+    split: Literal["training", "test"] = "test"
 
     def __post_init__(self) -> None:
         _check_name(self.name)

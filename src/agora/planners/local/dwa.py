@@ -29,7 +29,7 @@ from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Memory, Observation
+from agora.interfaces import NOTE, Label, Memory, Observation, Span
 from agora.planners.local.dwa_plan import plan
 from agora.planners.local.dwa_rollout import Parameters, Recall, Scratch, scene_of
 
@@ -65,6 +65,17 @@ class Dwa:
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
+    label: ClassVar[Label] = "faithful"
+    tunable: ClassVar[dict[str, Span]] = {
+        "max_vel_x": Span(0.3, 2.0),
+        "max_vel_trans": Span(0.3, 2.0),
+        "max_vel_theta": Span(0.5, 3.0),
+        "sim_time": Span(0.8, 3.0),
+        "path_distance_bias": Span(0.3, 100.0, log=True),
+        "goal_distance_bias": Span(0.3, 100.0, log=True),
+        "occdist_scale": Span(1e-4, 1.0, log=True),
+        "forward_point_distance": Span(0.0, 0.6),
+    }
 
     window: Window = field(default_factory=Window)
     max_vel_x: float = 0.55

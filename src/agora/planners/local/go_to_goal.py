@@ -11,7 +11,7 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Floats
-from agora.interfaces import Memory, Observation
+from agora.interfaces import Label, Memory, Observation, Span
 from agora.planners.steering import steer, stopping_speed
 
 _ARRIVED = np.float32(0.52)
@@ -31,6 +31,8 @@ class GoToGoal:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
+    label: ClassVar[Label] = "own"
+    tunable: ClassVar[dict[str, Span]] = {"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)}
 
     speed: float | None = None
     lookahead: float = 1.0

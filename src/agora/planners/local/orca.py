@@ -17,7 +17,7 @@ from agora.core.jit import device, kernel
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats
 from agora.errors import InputError
-from agora.interfaces import Memory, Observation, Tracks
+from agora.interfaces import Label, Memory, Observation, Span, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
@@ -56,6 +56,15 @@ class OrcaPlanner:
     turn_gain: float = 2.0
 
     needs: ClassVar[frozenset[str]] = frozenset({"pedestrians", "robots", "path"})
+    label: ClassVar[Label] = "faithful"
+    tunable: ClassVar[dict[str, Span]] = {
+        "horizon": Span(0.5, 8.0, log=True),
+        "padding": Span(0.0, 0.5),
+        "responsibility": Span(0.3, 1.0),
+        "lookahead": Span(0.2, 2.0, log=True),
+        "preferred_speed": Span(0.3, 2.0),
+        "turn_gain": Span(0.5, 6.0, log=True),
+    }
 
     def __post_init__(self) -> None:
         above_zero(self, "neighbour_distance", "horizon", "lookahead", "turn_gain")

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from agora.interfaces import Observation
+from agora.interfaces import Label, Observation, Span
 from agora.planners.path import point_ahead
 from agora.planners.steering import steer, stopping_speed
 
@@ -22,6 +22,8 @@ class PurePursuit:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path"})
+    label: ClassVar[Label] = "faithful"
+    tunable: ClassVar[dict[str, Span]] = {"lookahead": Span(0.2, 2.0), "speed": Span(0.2, 2.0)}
 
     lookahead: float = 0.8
     speed: float = 1.0

@@ -16,7 +16,7 @@ import numpy as np
 from agora.core.jit import device, inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos
 from agora.core.state import Array, Floats, Ints
-from agora.interfaces import Memory, Observation
+from agora.interfaces import Label, Memory, Observation, Span
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
 from agora.pedestrians.helbing_simple import push
@@ -137,6 +137,19 @@ class SocialForce:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})
+    label: ClassVar[Label] = "faithful"
+    tunable: ClassVar[dict[str, Span]] = {
+        "max_speed": Span(0.3, 2.0),
+        "desired_factor": Span(0.3, 5.0, log=True),
+        "near_radii": Span(0.0, 6.0),
+        "social_factor": Span(1.0, 50.0, log=True),
+        "look_ahead_factor": Span(0.0, 4.0),
+        "importance": Span(0.5, 4.0),
+        "gamma": Span(0.1, 1.0, log=True),
+        "path_ahead": Span(0.2, 2.0, log=True),
+        "side_damping": Span(0.0, 6.0),
+        "heading_gain": Span(0.5, 6.0, log=True),
+    }
 
     max_speed: float = 1.2
     desired_factor: float = 1.0
@@ -190,6 +203,15 @@ class SocialForceSimple:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})
+    label: ClassVar[Label] = "faithful"
+    tunable: ClassVar[dict[str, Span]] = {
+        "speed": Span(0.3, 2.0),
+        "relaxation": Span(0.3, 5.0, log=True),
+        "repulsion": Span(0.3, 20.0, log=True),
+        "length": Span(0.1, 3.0, log=True),
+        "path_ahead": Span(0.2, 2.0, log=True),
+        "heading_gain": Span(0.5, 6.0, log=True),
+    }
 
     speed: float = 1.0
     relaxation: float = 1.0

@@ -1,0 +1,240 @@
+"""Tuning of a planner's parameters on a training suite, and the check on a suite that the search never saw.
+
+The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011) as Optuna has it. It asks for `TOGETHER` sets of
+parameters at a time, whose episodes the benchmark's workers run. A set whose first quarter of every stage is worse than the median of
+the whole ones over the same episodes is given up; it cannot win. What the search asks for depends on its seed and on what it was told,
+and that on no worker, so neither does its result. A run that was killed asks for the same sets again and finds their episodes in its
+folder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from agora import __version__
+from agora.benchmark import store
+from agora.benchmark.bench import Options, alone, bench, check, check_space, jobs_for, prepare
+from agora.benchmark.job import Job, Plan
+from agora.benchmark.objective import DEFAULT, Objective
+from agora.benchmark.tuned import Trial, Tuned
+from agora.benchmark.workers import Pool, in_process, start_server
+from agora.config import dump, plain
+from agora.errors import InputError, ResultsError
+from agora.interfaces import Span
+from agora.registry import Named
+from agora.tasks.suite import Suite
+
+TOGETHER = 8
+"""Sets of parameters that are asked for at a time."""
+
+_QUARTER = 4
+_AT_RANDOM = 2 * TOGETHER
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What is tuned, on what, and how long: all that decides the result.
+
+    Attributes:
+        label: of the planner. planner: where the search begins, and what the result is compared with.
+        suite: to tune on; its split must be training. held_out: to compare on.
+        objective: what to make large.
+        trials: sets of parameters to try, the first is the planner's own. seed: of the search.
+        prune: whether sets that begin badly are given up.
+    """
+
+    label: str
+    planner: Named
+    suite: Suite
+    held_out: Suite
+    objective: Objective = field(default_factory=lambda: Objective.of(DEFAULT))
+    trials: int = 64
+    seed: int = 0
+    prune: bool = True
+
+    def __post_init__(self) -> None:
+        if self.suite.split != "training":
+            raise InputError(f"suite {self.suite.name!r} is for tests; a planner is tuned on a suite whose split is training")
+        if self.held_out.split == "training":
+            raise InputError(f"suite {self.held_out.name!r} is for training; what was tuned is compared on one for tests")
+        if self.trials < 1 or self.seed < 0:
+            raise InputError(f"trials must be at least 1 and the seed at least 0, got {self.trials} and {self.seed}")
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the result, as plain data."""
+        return {
+            "suite": plain(self.suite),
+            "planners": {self.label: plain(self.planner)},
+            "version": __version__,
+            "tuning": {
+                "held_out": plain(self.held_out),
+                "objective": self.objective.text,
+                "trials": self.trials,
+                "seed": self.seed,
+                "prune": self.prune,
+                "space": plain(space(self.planner)),
+                "optuna": version("optuna"),
+            },
+        }
+
+
+def space(planner: Named) -> dict[str, Span]:
+    """The parameters to try: the planner's ``tunable`` ones but those that it leaves open (None).
+
+    Raises:
+        InputError: it has none, or one lies outside its span.
+    """
+    spans: Mapping[str, Span] = getattr(planner.part, "tunable", {})
+    found = {name: span for name, span in spans.items() if getattr(planner.part, name) is not None}
+    if not found:
+        raise InputError(f"planner {planner.name!r} names no parameters to tune (tunable)")
+    for name, span in found.items():
+        value = getattr(planner.part, name)
+        if not span.low <= value <= span.high:
+            raise InputError(f"planner {planner.name!r}: {name} is {value}; tuning tries {span.low:g} to {span.high:g}")
+    return found
+
+
+def tune(
+    tuning: Tuning,
+    folder: Path,
+    options: Options | None = None,
+    *,
+    resume: bool = False,
+    minutes: float | None = None,
+    progress: Callable[[int, float], None] = lambda done, best: None,
+) -> Tuned:
+    """Search for better parameters and compare the best with the planner as it was.
+
+    Args:
+        tuning: what decides the result. folder: of the results, made here. options: how; the trajectories of trials are not kept.
+        resume: go on with a run that was begun in ``folder``.
+        minutes: no further sets are asked for after that long; the result is then that of as many trials as there are.
+        progress: called with the number of trials done and the best value.
+
+    Raises:
+        InputError: the planner has nothing to tune, a suite cannot be put together, or Optuna is not installed.
+        ResultsError: the folder cannot be used, or episodes of the planner as it is were interrupted.
+    """
+    options, begun = options or Options(), time.monotonic()
+    search = _Search(tuning)
+    if options.workers:
+        start_server()
+    check(tuning.suite)
+    check(tuning.held_out)
+    check_space(folder, tuning.trials)
+    with alone(folder):
+        prepare(folder, tuning.describe(), resume)
+        trials: list[Trial] = []
+        while len(trials) < tuning.trials and not (trials and minutes is not None and time.monotonic() - begun > 60.0 * minutes):
+            trials += search.next(min(TOGETHER, tuning.trials - len(trials)), folder, options)
+            best = _best(trials)
+            fresh = folder / ".trials.yaml.part"
+            fresh.write_text(dump(trials))
+            os.replace(fresh, folder / "trials.yaml")
+            progress(len(trials), best.value or 0.0)
+    before, after = tuning.label, f"{tuning.label} tuned"
+    planners = {before: tuning.planner, after: _with(tuning.planner, best.parameters)}
+    checked = folder / "held_out"
+    rows = bench(tuning.held_out, planners, checked, options, resume=(checked / "run.yaml").exists())
+    return Tuned(trials, best, planners[after], rows, before, after)
+
+
+class _Search:
+    """Optuna's study, and what its trials are worth."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        try:
+            import optuna
+        except ImportError as error:
+            raise InputError("tuning needs Optuna: pip install 'agora-nav[tune]'") from error
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self.tuning, self.done = tuning, 0
+        own = {name: getattr(tuning.planner.part, name) for name in space(tuning.planner)}
+        self.axes: dict[str, Any] = {
+            name: optuna.distributions.IntDistribution(int(span.low), int(span.high), log=span.log)
+            if isinstance(own[name], int)
+            else optuna.distributions.FloatDistribution(span.low, span.high, log=span.log)
+            for name, span in space(tuning.planner).items()
+        }
+        self.given_up = optuna.trial.TrialState.PRUNED
+        self.study = optuna.create_study(
+            direction="maximize",
+            sampler=optuna.samplers.TPESampler(seed=tuning.seed, n_startup_trials=_AT_RANDOM, constant_liar=True),
+            pruner=optuna.pruners.MedianPruner(n_startup_trials=TOGETHER) if tuning.prune else optuna.pruners.NopPruner(),
+        )
+        self.study.enqueue_trial(own)
+
+    def next(self, count: int, folder: Path, options: Options) -> list[Trial]:
+        """Ask for some sets, run their episodes, and tell what they are worth."""
+        numbers = range(self.done, self.done + count)
+        asked = {f"trial_{number:04d}": self.study.ask(self.axes) for number in numbers}
+        sets = {label: {name: _rounded(value) for name, value in trial.params.items()} for label, trial in asked.items()}
+        planners = {label: _with(self.tuning.planner, values) for label, values in sets.items()}
+        worth = self._worth(planners, _beginning(self.tuning.suite), folder, options)
+        for label, trial in asked.items():
+            if label in worth:
+                trial.report(worth[label][0], 1)
+        kept = [label for label, trial in asked.items() if label in worth and not trial.should_prune()]
+        whole = self._worth({label: planners[label] for label in kept}, self.tuning.suite, folder, options)
+        trials = []
+        for number, (label, trial) in zip(numbers, asked.items(), strict=True):
+            if label in whole:
+                self.study.tell(trial, whole[label][0])
+            else:
+                self.study.tell(trial, state=self.given_up)
+            value, episodes = (worth | whole).get(label, (None, 0))
+            trials.append(Trial(number, sets[label], value, episodes, label in whole))
+        if self.done == 0 and not trials[0].whole:
+            raise ResultsError(f"{folder}: episodes of the planner as it is were interrupted; there is nothing to compare with")
+        self.done += count
+        return trials
+
+    def _worth(
+        self, planners: Mapping[str, Named], suite: Suite, folder: Path, options: Options
+    ) -> dict[str, tuple[float, int]]:
+        """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
+        plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, "none")
+        jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), options)
+        interrupted: list[tuple[Job, str]] = []
+        if options.workers == 0:
+            in_process(plan, jobs, lambda n: None)
+        elif jobs:
+            for _ in Pool(plan, options.workers, options.deadline, interrupted).run(jobs):
+                pass
+        lost = {job.planner for job, _ in interrupted}
+        wanted, rows = set(suite.entries()), store.read_rows(folder / "episodes")
+        mine = {
+            label: [row for row in rows if row["planner"] == label and (row["stage"], row["episode"]) in wanted]
+            for label in planners
+            if label not in lost
+        }
+        return {label: (self.tuning.objective.mean(some), len(some)) for label, some in mine.items()}
+
+
+def _beginning(suite: Suite) -> Suite:
+    """The first quarter of every stage."""
+    stages = (dataclasses.replace(stage, episodes=-(-stage.count // _QUARTER)) for stage in suite.stages)
+    return dataclasses.replace(suite, stages=tuple(stages))
+
+
+def _rounded(value: float) -> float:
+    """Four digits: what the file shows is what was tried."""
+    return value if isinstance(value, int) else float(f"{value:.4g}")
+
+
+def _with(planner: Named, parameters: Mapping[str, float]) -> Named:
+    return Named(planner.name, dataclasses.replace(planner.part, **parameters))
+
+
+def _best(trials: Sequence[Trial]) -> Trial:
+    """The whole one with the largest value; of equals the first, so that nothing is changed for nothing."""
+    return max((t for t in trials if t.whole and t.value is not None), key=lambda t: (t.value, -t.number))

@@ -1,0 +1,126 @@
+"""What tuning found: its trials, the comparison on the held-out suite, and the preset that keeps the parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agora import __version__
+from agora.benchmark.objective import Objective
+from agora.benchmark.statistics import Estimate, bootstrap, paired_difference, wilson
+from agora.config import dump, key_of, plain
+from agora.registry import Named
+
+if TYPE_CHECKING:
+    from agora.benchmark.tune import Tuning
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One set of parameters.
+
+    Attributes:
+        number: 0 is the planner as it was given. parameters: that were tried.
+        value: of the objective, over all episodes or, where it was given up, the first; None where some were interrupted.
+        episodes: rows that the value stands on.
+        whole: whether all episodes were run; only then it can be the best.
+    """
+
+    number: int
+    parameters: dict[str, float]
+    value: float | None
+    episodes: int
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity on the held-out suite, with intervals of 95 %.
+
+    Attributes:
+        name: of the quantity. before, after: its mean for the planner as it was and as it was tuned.
+        difference: after less before, paired by episode.
+    """
+
+    name: str
+    before: Estimate
+    after: Estimate
+    difference: Estimate
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The result of a tuning.
+
+    Attributes:
+        trials: all, by number. best: a whole one with the largest value. planner: with its parameters.
+        rows: on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
+    """
+
+    trials: list[Trial]
+    best: Trial
+    planner: Named
+    rows: list[dict[str, Any]]
+    before: str
+    after: str
+
+    @property
+    def better(self) -> bool:
+        """Whether any trial was better than the planner as it was, on the suite that it was tuned on."""
+        return self.best.number > 0
+
+    def comparisons(self, objective: Objective) -> list[Comparison]:
+        """The objective and the share of successes on the held-out suite."""
+        rows = [{**row, "objective": objective.of_row(row)} for row in self.rows]
+        found = []
+        for name, column in {objective.text: "objective", "success": "success"}.items():
+            of = [[float(row[column]) for row in rows if row["planner"] == label] for label in (self.before, self.after)]
+            before, after = (_share(values) if column == "success" else bootstrap(values) for values in of)
+            found.append(Comparison(name, before, after, paired_difference(rows, column, self.after, self.before)))
+        return found
+
+
+def _share(values: list[float]) -> Estimate:
+    won = round(sum(values))
+    return Estimate(len(values), won / len(values), *wilson(won, len(values)))
+
+
+def words(estimate: Estimate, plus: str = "") -> str:
+    """An estimate with its interval, as ``0.412 [0.380, 0.441]``."""
+    value = "none" if estimate.value is None else f"{estimate.value:{plus}.3f}"
+    return value if estimate.low is None or estimate.high is None else f"{value} [{estimate.low:{plus}.3f}, {estimate.high:{plus}.3f}]"
+
+
+def preset(tuning: Tuning, tuned: Tuned) -> str:
+    """The text of a file in ``configs/planners``: the parameters that are not the planner's defaults, and above them where they are from."""
+    from importlib.metadata import version
+
+    first, best = tuned.trials[0], tuned.best
+    given_up = sum(not trial.whole for trial in tuned.trials)
+    lines = [
+        f"{tuning.label} tuned by `agora tune` (Agora {__version__}, Optuna {version('optuna')}).",
+        f"Split: training, suite {tuning.suite.name} version {tuning.suite.version}, seed {tuning.suite.seed}, {best.episodes} episodes.",
+        f"Budget: {len(tuned.trials)} trials, {given_up} of them given up early; seed {tuning.seed}; trial {best.number} is the best.",
+        f"Objective: {tuning.objective.text}, {first.value:.3f} before and {best.value:.3f} after on the training suite.",
+        f"Held out: suite {tuning.held_out.name} version {tuning.held_out.version}, {len(tuned.rows) // 2} episodes, means with "
+        "intervals of 95 %, and the difference paired by episode:",
+    ]
+    lines += [
+        f"- {c.name}: {words(c.before)} before, {words(c.after)} after, {words(c.difference, '+')}."
+        for c in tuned.comparisons(tuning.objective)
+    ]
+    head = "\n".join(textwrap.fill(line, 128, initial_indent="# ", subsequent_indent="#   ") for line in lines)
+    return f"{head}\n{dump({'name': tuned.planner.name, **_changed(tuned.planner.part)})}"
+
+
+def _changed(part: Any) -> dict[str, Any]:
+    """The parameters that are not defaults."""
+    changed = {}
+    for field in dataclasses.fields(part):
+        usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+        value = getattr(part, field.name)
+        if field.init and value != usual:
+            changed[key_of(field)] = plain(value)
+    return changed

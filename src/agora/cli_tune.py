@@ -1,0 +1,74 @@
+"""``agora tune``; imports are made when it runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def tune(
+    planner: Annotated[str, typer.Argument(help="A planner or preset to begin with, NAME or NAME:key=value,key=value.")],
+    suite: Annotated[str, typer.Option("--suite", "-s", help="To tune on: a suite's name or file, whose split is training.")],
+    held_out: Annotated[
+        str, typer.Option("--held-out", help="To compare the result on: a suite's name or file, whose split is test.")
+    ],
+    objective: Annotated[
+        str, typer.Option(help="A metric, or metrics with weights as in 'success - 0.05 * jerk_max', to make large.")
+    ] = "barn_score",
+    trials: Annotated[int, typer.Option(help="Sets of parameters to try.", min=1)] = 64,
+    minutes: Annotated[float | None, typer.Option(help="Begin no further trials after this time.", min=0.0)] = None,
+    seed: Annotated[int, typer.Option(help="Of the search; the suites keep theirs.", min=0)] = 0,
+    prune: Annotated[bool, typer.Option(help="Give up sets whose first quarter of episodes is below the median.")] = True,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder of the results; results/tune_PLANNER by default.")
+    ] = None,
+    preset: Annotated[
+        Path | None, typer.Option(help="File of the tuned parameters; PLANNER_tuned.yaml among Agora's presets by default.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one.", min=0)] = 2,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+) -> None:
+    """Tune a planner's parameters on a training suite, and compare the result on a suite that was held out."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from agora.benchmark.bench import Options
+    from agora.benchmark.kept import report
+    from agora.benchmark.objective import Objective
+    from agora.benchmark.tune import Tuning
+    from agora.benchmark.tune import tune as run
+    from agora.benchmark.tuned import preset as text_of
+    from agora.benchmark.tuned import words
+    from agora.errors import ResultsError
+    from agora.planners.presets import named_planner
+    from agora.share import folder as shared
+    from agora.tasks.suite import load_suite
+
+    label, named = named_planner(planner)
+    tuning = Tuning(label, named, load_suite(suite), load_suite(held_out), Objective.of(objective), trials, seed, prune)
+    name = planner.partition(":")[0]
+    folder = output or Path("results") / f"tune_{name}"
+    file = preset or shared("configs") / "planners" / f"{name}_tuned.yaml"
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(label, total=trials)
+
+        def show(done: int, best: float) -> None:
+            bar.update(task, completed=done, description=f"{label}: {tuning.objective.text} {best:.3f}")
+            if not sys.stderr.isatty():
+                typer.echo(f"{done} of {trials} trials, best {best:.3f}", err=True)
+
+        tuned = run(tuning, folder, Options(workers=workers), resume=resume, minutes=minutes, progress=show)
+    for one in tuned.comparisons(tuning.objective):
+        typer.echo(f"{one.name}: {words(one.before)} before, {words(one.after)} after, {words(one.difference, '+')}")
+    typer.echo(f"report  {report(folder / 'held_out')}")
+    if not tuned.better:
+        typer.echo("no trial was better than the planner as it is; no preset is written")
+        return
+    try:
+        file.write_text(text_of(tuning, tuned), encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(f"{file}: cannot be written: {error.strerror}; choose another with --preset") from error
+    typer.echo(f"preset  {file}")
