@@ -38,9 +38,12 @@ app.command()(tune)
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
 PlannerNames = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
-        "--planner", "-p", help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several."
+        "--planner",
+        "-p",
+        help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
+        "Without it, all that are registered.",
     ),
 ]
 InterPlannerName = Annotated[
@@ -59,7 +62,7 @@ def _suite(name: str, seed: int | None) -> Suite:
 @app.command()
 def bench(
     suite: SuiteName,
-    planner: PlannerNames,
+    planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one, without a watch over hanging planners.")] = 2,
@@ -83,6 +86,7 @@ def bench(
     from agora.benchmark.bench import bench as run_bench
     from agora.errors import InputError
     from agora.planners.presets import named_planner
+    from agora.registry import available
 
     if trajectories not in ("all", "failed", "none"):
         raise InputError(f"--trajectories: expected all, failed or none, got {trajectories!r}")
@@ -90,6 +94,7 @@ def bench(
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen = _suite(suite, seed)
     folder = output or Path("results") / chosen.name
+    planner = planner or sorted(available("planners"))
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from agora.core.state import Array, Bools, Floats
-from agora.interfaces import BatchPlanner, Limits, Memory, Observation, Planner
+from agora.errors import InputError
+from agora.interfaces import BatchPlanner, Label, Limits, Memory, Observation, Planner
 from agora.planners import lift
 from agora.testing.errors import ContractError
 from agora.testing.guard import freeze, pure
@@ -36,7 +37,8 @@ def check_planner(
 
     Twists are finite, of shape (N, 3) and, if asked for, within the robot's limits; a crowd of nobody and a missing path are
     answered; the same observation gives the same bits whatever was asked before; nothing given is written to; no global generator
-    is drawn from; a row alone gives the bits it gives in a batch; empty slots mean nothing; a scene that is shifted or turned
+    is drawn from; its label is one of `agora.interfaces.Label`, and what it names as tunable are numbers among its fields that it
+    takes from end to end of their spans; a row alone gives the bits it gives in a batch; empty slots mean nothing; a scene that is shifted or turned
     gives the same twists; memory has the rows as first axis, and zero in a row means the start of an episode.
 
     Args:
@@ -49,6 +51,7 @@ def check_planner(
     Raises:
         ContractError: it breaks a clause.
     """
+    _says(planner)
     batch = lift.rows(planner)
     parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
     for kind in kinds:
@@ -59,6 +62,23 @@ def check_planner(
         check.empty_slots()
         check.fresh_rows()
         check.moved(tolerance, grid)
+
+
+def _says(planner: Planner | BatchPlanner) -> None:
+    """What a planner says of itself: its label, and what can be tuned."""
+    label, name = getattr(planner, "label", "own"), type(planner).__name__
+    if label not in get_args(Label):
+        raise ContractError(f"{name}: label: expected one of {', '.join(get_args(Label))}, got {label!r}")
+    fields = {field.name for field in dataclasses.fields(planner)} if dataclasses.is_dataclass(planner) else set()
+    for key, span in getattr(planner, "tunable", {}).items():
+        value = getattr(planner, key, None)
+        if key not in fields or isinstance(value, bool) or not isinstance(value, int | float | None):
+            raise ContractError(f"{name}: tunable: {key!r} is no number among its fields")
+        for end in (span.low, span.high):
+            try:
+                dataclasses.replace(planner, **{key: int(end) if isinstance(value, int) else end})  # type: ignore[type-var]
+            except (TypeError, ValueError, InputError) as error:
+                raise ContractError(f"{name}: tunable: it refuses {key} = {end}: {error}") from error
 
 
 def _needed(whole: Observation, needs: frozenset[str]) -> Observation:
