@@ -67,7 +67,7 @@ def test_sets_that_begin_badly_are_given_up_and_do_not_win(found):
     _, _, tuned = found
     given_up = [trial for trial in tuned.trials if not trial.whole]
     assert given_up
-    assert all(trial.episodes == 2 and trial.number >= 8 for trial in given_up)
+    assert all(trial.episodes == 2 and trial.number > 0 for trial in given_up)
     assert tuned.best.value == max(trial.value for trial in tuned.trials if trial.whole)
 
 

@@ -1,21 +1,23 @@
 """Tuning of a planner's parameters on a training suite, and the check on a suite that the search never saw.
 
 The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011) as Optuna has it. It asks for `TOGETHER` sets of
-parameters at a time, whose episodes the benchmark's workers run. A set whose first quarter of every stage is worse than the median of
-the whole ones over the same episodes is given up; it cannot win. What the search asks for depends on its seed and on what it was told,
-and that on no worker, so neither does its result. A run that was killed asks for the same sets again and finds their episodes in its
-folder.
+parameters at a time, whose episodes the benchmark's workers run. A set that over the first quarter of every stage is worse than the
+median of all sets so far over the same episodes is given up: it cannot win, and the planner as it is is never given up. What the search
+asks for depends on its seed and on what it was told, and that on no worker, so neither does its result. A run that was killed asks
+for the same sets again and finds their episodes in its folder.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from agora import __version__
@@ -158,6 +160,7 @@ class _Search:
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.tuning, self.done = tuning, 0
+        self.begun: list[float] = []  # the objective of each set over the first episodes
         own = {name: getattr(tuning.planner.part, name) for name in space(tuning.planner)}
         self.axes: dict[str, Any] = {
             name: optuna.distributions.IntDistribution(int(span.low), int(span.high), log=span.log)
@@ -169,7 +172,6 @@ class _Search:
         self.study = optuna.create_study(
             direction="maximize",
             sampler=optuna.samplers.TPESampler(seed=tuning.seed, n_startup_trials=_AT_RANDOM, constant_liar=True),
-            pruner=optuna.pruners.MedianPruner(n_startup_trials=TOGETHER) if tuning.prune else optuna.pruners.NopPruner(),
         )
         self.study.enqueue_trial(own)
 
@@ -180,10 +182,11 @@ class _Search:
         sets = {label: {name: _rounded(value) for name, value in trial.params.items()} for label, trial in asked.items()}
         planners = {label: _with(self.tuning.planner, values) for label, values in sets.items()}
         worth = self._worth(planners, _beginning(self.tuning.suite), folder, options)
-        for label, trial in asked.items():
-            if label in worth:
-                trial.report(worth[label][0], 1)
-        kept = [label for label, trial in asked.items() if label in worth and not trial.should_prune()]
+        for label, (value, _) in worth.items():
+            asked[label].report(value, 1)
+            self.begun.append(value)
+        least = median(self.begun) if self.begun and self.tuning.prune else -math.inf
+        kept = [label for k, label in zip(numbers, asked, strict=True) if label in worth and (k == 0 or worth[label][0] >= least)]
         whole = self._worth({label: planners[label] for label in kept}, self.tuning.suite, folder, options)
         trials = []
         for number, (label, trial) in zip(numbers, asked.items(), strict=True):
