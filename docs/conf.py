@@ -28,3 +28,4 @@ html_css_files = ["tables.css"]
 
 generate.write(HERE / "reference" / "generated")
 generate.write_cards(HERE / "reference" / "generated" / "cards")
+generate.write_planners(HERE / "reference" / "generated" / "planners")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import inspect
 import re
@@ -100,10 +101,35 @@ RECORDS: dict[str, tuple[type, ...]] = {
 """Pages of what plug-ins are given."""
 
 
+HERE = Path(__file__).resolve().parent
+MEASURED = HERE / "reference" / "measured"
+MEASURED_HEAD = (
+    *("planner", "episodes", "success", "hit a pedestrian", "hit a wall", "out of time", "`barn_score`", "time to the goal (s)"),
+    "Agora, date, suite",
+)
+
+LABELS = {
+    "faithful": "the published method; where it differs is said below",
+    "small": "the published learned method with a smaller network or less training",
+    "reconstruction": "rebuilt from a publication that leaves much unsaid",
+    "own": "no publication stands behind it",
+}
+"""What the labels of planners mean."""
+
+PICTURES = {
+    "frontal_approach": "A pedestrian comes towards the robot: the first episode of the stage frontal_approach",
+    "narrow_doorway": "A pedestrian in a doorway: the first episode of the stage narrow_doorway",
+}
+"""Stages of the suite planners of which `docs/measure.py` draws pictures, and what is under them."""
+
+
 def write(place: Path) -> None:
     """Write every generated page into a folder."""
     place.mkdir(parents=True, exist_ok=True)
-    pages = {name: "\n".join(component_section(kind) for kind in kinds) for name, kinds in COMPONENTS.items()}
+    pages = {
+        name: "\n".join(planners() if kind == "planners" else component_section(kind) for kind in kinds)
+        for name, kinds in COMPONENTS.items()
+    }
     pages |= {name: "\n".join(record_section(record) for record in records) for name, records in (FILES | RECORDS).items()}
     pages |= {
         "metrics": metrics(),
@@ -136,6 +162,90 @@ def write_cards(place: Path, names: Sequence[str] = ()) -> None:
             situation = situation_of(suite, name, 0)
             task = task_of(situation, load_robot(ROBOT).radius)
             save(situation_figure(task, area=situation.area), picture, dpi=120)
+
+
+def write_planners(place: Path) -> None:
+    """Write a page for each local planner into a folder."""
+    place.mkdir(parents=True, exist_ok=True)
+    for name in available("planners"):
+        put(place / f"{name}.md", planner_page(name))
+
+
+def planners() -> str:
+    """Every local planner in a table: what it claims to be, what it reads, and what it does on the shared suite."""
+    rows = []
+    for name in available("planners"):
+        planner = load("planners", name)
+        line = next((row for row in measured("planners") if row["planner"] == name), None)
+        done = "not measured" if line is None else share(line, "success")
+        needs = ", ".join(sorted(planner.needs)) or "pose and goal alone"
+        rows.append([f"[`{name}`](generated/planners/{name}.md)", getattr(planner, "label", "own"), needs, done])
+    head = "## Local planners\n\nEach has a page of its own.\n\n"
+    return head + table(["name", "label", "reads", "success on the suite `planners`"], rows)
+
+
+def planner_page(name: str) -> str:
+    """What a planner is and claims to be, its parameters, what it does on the suites, and how it passes people."""
+    planner = load("planners", name)
+    label, needs = getattr(planner, "label", "own"), ", ".join(sorted(planner.needs))
+    lines = [f"# `{name}`\n", f"{summary(planner)}\n", f"Label\n: {label}: {LABELS[label]}\n"]
+    lines += [f"Reads\n: pose, twist, goal and limits of the robot{', ' * bool(needs)}{needs}\n"]
+    if source := module_source(planner):
+        lines += ["## Source\n", f"{source}\n"]
+    lines += ["## Parameters\n", parameters(planner)]
+    if tunable := getattr(planner, "tunable", {}):
+        spans = [
+            [f"`{key}`", f"{s.low:g}", f"{s.high:g}", "by order of magnitude" if s.log else "evenly"] for key, s in tunable.items()
+        ]
+        lines += ["`agora tune` tries\n", table(["parameter", "from", "to", "drawn"], spans)]
+    lines += ["## Measured\n", *measured_tables(name)]
+    for stage, caption in PICTURES.items():
+        picture = HERE / "images" / "planners" / f"{name}_{stage}.png"
+        if picture.is_file():
+            lines.append(f"![{caption}](../../../images/planners/{picture.name})\n")
+    return "\n".join(lines)
+
+
+def measured_tables(component: str) -> Iterable[str]:
+    """A table for each suite that a planner was measured on, its presets included."""
+    found = False
+    for path in sorted(MEASURED.glob("*.csv")):
+        rows = [row for row in measured(path.stem) if row["component"] == component]
+        if rows:
+            found = True
+            yield f"Suite `{path.stem}`, means with intervals of 95 %:\n"
+            yield table(MEASURED_HEAD, [measured_line(row) for row in rows])
+    if not found:
+        yield "Not measured yet on a suite that the manual keeps.\n"
+
+
+def measured(suite: str) -> list[dict[str, str]]:
+    """The rows of a suite that `docs/measure.py` wrote."""
+    path = MEASURED / f"{suite}.csv"
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def measured_line(row: dict[str, str]) -> list[str]:
+    """A row of a table, rates in percent."""
+    counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in ("pedestrian_collision", "wall_collision", "timeout")]
+    numbers = [share(row, "success"), *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
+    return [f"`{row['planner']}`", row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
+
+
+def share(row: dict[str, str], name: str) -> str:
+    """A rate with its interval, in percent."""
+    low, value, high = (f"{100 * float(row[key]):.0f}" for key in (f"{name}_low", name, f"{name}_high"))
+    return f"{value} % [{low}, {high}]"
+
+
+def interval(row: dict[str, str], name: str) -> str:
+    """A mean with its interval."""
+    if not row[name]:
+        return "none"
+    return f"{row[name]} [{row[f'{name}_low']}, {row[f'{name}_high']}]" if row[f"{name}_low"] else row[name]
 
 
 def component_section(kind: str) -> str:

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from agora import __version__
+from agora.benchmark.store import read_rows
 from agora.cli import main
 from agora.config import dump
+from agora.registry import available
 from tests.suites import suite, write_world
 
-COMMANDS = ["bench", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
+COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
 COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export", "import", "import arena"]
 
 
@@ -149,6 +151,12 @@ def test_a_strangers_planner_that_hangs_or_dies_is_named_and_the_rest_is_reporte
     assert "its worker died" in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tmp_path):
+    code, out, err = agora("bench", small, "-o", tmp_path / "run", "--workers", "0", "--trajectories", "none")
+    assert code == 0, err
+    assert {row["planner"] for row in read_rows(tmp_path / "run" / "episodes")} == set(available("planners"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -162,7 +170,12 @@ def test_a_strangers_planner_that_hangs_or_dies_is_named_and_the_rest_is_reporte
         ("bench demo -p orca --trajectories some", "--trajectories: expected all, failed or none, got 'some'"),
         ("bench demo -p orca --batch 0", "--batch and --threads must be at least 1"),
         ("bench demo -p orca --seed -1", "Invalid value for '--seed'"),
-        ("bench demo", "Missing option '--planner'"),
+        ("tune orca --suite demo --held-out planners", "suite 'demo' is for tests"),
+        (
+            "tune orca --suite planners_training --held-out demo --objective sucess",
+            "no metric called 'sucess'; did you mean 'success'?",
+        ),
+        ("tune orca:padding=3 --suite planners_training --held-out demo", "padding is 3.0; tuning tries 0 to 0.5"),
         ("run demo -p orca --episode 99", "--episode: stage 'hall' has episodes 0 to 7, got 99"),
         ("run demo -p orca --stage hal", "no stage called 'hal'; did you mean 'hall'?"),
         ("run demo -p orca --picture a.gif", "--picture a.gif: expected a name that ends in .png or .pdf or .svg"),

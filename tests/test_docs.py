@@ -19,6 +19,7 @@ from agora.cli import app
 from agora.registry import available, load
 from agora.robots.model import robot_names
 from agora.tasks.cards.card import card_names
+from agora.tasks.suite import load_suite
 
 ROOT = Path(__file__).resolve().parents[1]
 MANUAL = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "generated"} & set(path.parts))
@@ -57,7 +58,7 @@ def follow(path: Path) -> int:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(block.text, encoding="utf-8")
         elif block.language == "python":
-            exec(compile(block.text, f"{path.name}", "exec"), names)
+            exec(compile(block.text, f"{path.name}", "exec", dont_inherit=True), names)
         done += 1
         for words in commands(block):
             answer = CliRunner().invoke(app, words, catch_exceptions=False)
@@ -143,9 +144,44 @@ def test_generated_pages_are_written_once_and_say_what_is_there(generate, tmp_pa
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     generate.write(tmp_path)
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
-    assert "### `dwa`" in (tmp_path / "planners.md").read_text(encoding="utf-8")
+    assert "[`dwa`](generated/planners/dwa.md)" in (tmp_path / "planners.md").read_text(encoding="utf-8")
     assert "## `agora data import`" in (tmp_path / "command_line.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in (tmp_path / "metrics.md").read_text(encoding="utf-8") for name in available("metrics"))
+
+
+def test_a_planner_has_a_page_that_says_what_it_claims_reads_and_does(generate, tmp_path, monkeypatch):
+    (tmp_path / "measured").mkdir()
+    head = (
+        "planner,component,suite_version,agora,date,episodes,success,success_low,success_high,pedestrian_collision,wall_collision,"
+    )
+    head += "timeout,barn_score,barn_score_low,barn_score_high,time_to_goal,time_to_goal_low,time_to_goal_high"
+    lines = [head, "dwa_kinetic,dwa,3,0.1.0,2026-01-02,40,0.75,0.6,0.86,0.05,0.15,0.05,0.3,0.25,0.35,12.5,11,14"]
+    (tmp_path / "measured" / "crooked.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(generate, "MEASURED", tmp_path / "measured")
+    generate.write_planners(tmp_path / "pages")
+    assert sorted(path.stem for path in (tmp_path / "pages").iterdir()) == sorted(available("planners"))
+    page = (tmp_path / "pages" / "dwa.md").read_text(encoding="utf-8")
+    for part in (
+        "Label\n: faithful",
+        "costmap, path",
+        "Fox, Burgard, Thrun",
+        "| `sim_time` | 0.8 | 3 | evenly |",
+        "Suite `crooked`",
+    ):
+        assert part in page
+    row = "| `dwa_kinetic` | 40 | 75 % [60, 86] | 5 % | 15 % | 5 % | 0.3 [0.25, 0.35] | 12.5 [11, 14] |"
+    assert f"{row} 0.1.0, 2026-01-02, version 3 |" in page
+    assert "Not measured yet" in (tmp_path / "pages" / "orca.md").read_text(encoding="utf-8")
+
+
+def test_measured_rows_are_of_the_suites_as_they_are(generate):
+    files = sorted(generate.MEASURED.glob("*.csv"))
+    assert files
+    for path in files:
+        suite = load_suite(path.stem)
+        for row in generate.measured(path.stem):
+            assert row["suite_version"] == str(suite.version), f"{path.name}: {row['planner']} was measured on another version"
+            assert row["component"] in available("planners")
 
 
 def test_words_that_the_glossary_rules_out_are_not_used():

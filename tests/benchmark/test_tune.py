@@ -15,7 +15,6 @@ from tests.suites import plane, planners
 
 from agora.benchmark import store
 from agora.benchmark.bench import Options
-from agora.benchmark.objective import Objective
 from agora.benchmark.tune import Tuning, space, tune
 from agora.benchmark.tuned import preset
 from agora.config import dump, load, parse
@@ -123,7 +122,7 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_same(found, tmp_path):
 def test_the_preset_is_the_planner_and_says_where_it_is_from(found):
     what, _, tuned = found
     text = preset(what, tuned)
-    (name, named), = planners("go_to_goal").items()
+    ((name, named),) = planners("go_to_goal").items()
     assert name == "go_to_goal"
     values = parse(text, dict)
     assert dataclasses.replace(named.part, **{key: value for key, value in values.items() if key != "name"}) == tuned.planner.part

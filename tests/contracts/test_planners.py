@@ -10,7 +10,7 @@ from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.planners.local.trajectory_rollout import TrajectoryRollout
 from agora.planners.presets import named_planner
-from agora.registry import available, make
+from agora.registry import available, load, make
 from agora.testing import check_planner
 
 BUILT_IN = {
@@ -34,3 +34,8 @@ def test_a_built_in_planner_keeps_the_contract(name):
 def test_a_registered_planner_keeps_the_contract(name):
     planner = make("planners", name)
     check_planner(planner, grid="costmap" in planner.needs)
+
+
+@pytest.mark.parametrize("name", sorted(available("planners")))
+def test_a_registered_planner_says_what_it_claims_to_be(name):
+    assert hasattr(load("planners", name), "label")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import random
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from agora.costmap.window import Window
+from agora.interfaces import Span
 from agora.testing import ContractError, Move, check_planner, observation
 
 
@@ -212,6 +214,40 @@ def test_a_need_that_nothing_answers_is_named():
 
     with pytest.raises(ContractError, match="telepathy"):
         check_planner(Needy())
+
+
+def test_a_label_that_is_none_is_named():
+    @dataclass(frozen=True)
+    class Boastful(Decent):
+        label: ClassVar[str] = "best"
+
+    with pytest.raises(ContractError, match="Boastful: label: expected one of faithful, small, reconstruction, own, got 'best'"):
+        check_planner(Boastful())
+
+
+@pytest.mark.parametrize(
+    ("parameter", "span", "reason"),
+    [
+        ("sped", Span(0.1, 1.0), "'sped' is no number"),
+        ("title", Span(0.1, 1.0), "'title' is no number"),
+        ("brave", Span(0.1, 1.0), "'brave' is no number"),
+        ("speed", Span(-1.0, 1.0), "refuses speed = -1.0: too slow"),
+    ],
+)
+def test_what_cannot_be_tuned_is_named(parameter, span, reason):
+    @dataclass(frozen=True)
+    class Tuned(Decent):
+        tunable: ClassVar[MappingProxyType[str, Span]] = MappingProxyType({parameter: span})
+        speed: float = 0.5
+        title: str = "swift"
+        brave: bool = True
+
+        def __post_init__(self) -> None:
+            if self.speed < 0:
+                raise ValueError("too slow")
+
+    with pytest.raises(ContractError, match=reason):
+        check_planner(Tuned())
 
 
 def test_what_a_planner_does_not_need_it_does_not_get():

@@ -12,8 +12,9 @@ from agora.errors import InputError
 from agora.registry import load
 
 DEFAULT = "barn_score"
-"""The BARN challenge's score: 0 without success, and with it the more, the faster, up to the pace of 1 m/s along the shortest way. So
-neither a planner that dawdles nor one that races through people is best, and two planners that always succeed are told apart.
+"""The BARN challenge's score: 0 without success, and with it the more, the faster, up to the pace of 1 m/s along the shortest way.
+
+So neither a planner that dawdles nor one that races through people is best, and two planners that always succeed are told apart.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")

@@ -2,7 +2,7 @@
 
 The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011) as Optuna has it. It asks for `TOGETHER` sets of
 parameters at a time, whose episodes the benchmark's workers run. A set that over the first quarter of every stage is worse than the
-median of all sets so far over the same episodes is given up: it cannot win, and the planner as it is is never given up. What the search
+median of all sets so far over the same episodes is given up and cannot win; the planner as it is is never given up. What the search
 asks for depends on its seed and on what it was told, and that on no worker, so neither does its result. A run that was killed asks
 for the same sets again and finds their episodes in its folder.
 """
@@ -201,9 +201,7 @@ class _Search:
         self.done += count
         return trials
 
-    def _worth(
-        self, planners: Mapping[str, Named], suite: Suite, folder: Path, options: Options
-    ) -> dict[str, tuple[float, int]]:
+    def _worth(self, planners: Mapping[str, Named], suite: Suite, folder: Path, options: Options) -> dict[str, tuple[float, int]]:
         """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
         plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, "none")
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), options)

@@ -90,21 +90,23 @@ def _share(values: list[float]) -> Estimate:
 def words(estimate: Estimate, plus: str = "") -> str:
     """An estimate with its interval, as ``0.412 [0.380, 0.441]``."""
     value = "none" if estimate.value is None else f"{estimate.value:{plus}.3f}"
-    return value if estimate.low is None or estimate.high is None else f"{value} [{estimate.low:{plus}.3f}, {estimate.high:{plus}.3f}]"
+    return (
+        value if estimate.low is None or estimate.high is None else f"{value} [{estimate.low:{plus}.3f}, {estimate.high:{plus}.3f}]"
+    )
 
 
 def preset(tuning: Tuning, tuned: Tuned) -> str:
-    """The text of a file in ``configs/planners``: the parameters that are not the planner's defaults, and above them where they are from."""
+    """The text of a file in ``configs/planners``: parameters that are not defaults, and above them where they are from."""
     from importlib.metadata import version
 
-    first, best = tuned.trials[0], tuned.best
+    first, best, suite, held_out = tuned.trials[0], tuned.best, tuning.suite, tuning.held_out
     given_up = sum(not trial.whole for trial in tuned.trials)
     lines = [
         f"{tuning.label} tuned by `agora tune` (Agora {__version__}, Optuna {version('optuna')}).",
-        f"Split: training, suite {tuning.suite.name} version {tuning.suite.version}, seed {tuning.suite.seed}, {best.episodes} episodes.",
-        f"Budget: {len(tuned.trials)} trials, {given_up} of them given up early; seed {tuning.seed}; trial {best.number} is the best.",
+        f"Split: training, suite {suite.name} version {suite.version}, seed {suite.seed}, {best.episodes} episodes.",
+        f"Budget: {len(tuned.trials)} trials, {given_up} of them given up early; seed {tuning.seed}; best is trial {best.number}.",
         f"Objective: {tuning.objective.text}, {first.value:.3f} before and {best.value:.3f} after on the training suite.",
-        f"Held out: suite {tuning.held_out.name} version {tuning.held_out.version}, {len(tuned.rows) // 2} episodes, means with "
+        f"Held out: suite {held_out.name} version {held_out.version}, {len(tuned.rows) // 2} episodes, means with "
         "intervals of 95 %, and the difference paired by episode:",
     ]
     lines += [

@@ -37,9 +37,9 @@ def check_planner(
 
     Twists are finite, of shape (N, 3) and, if asked for, within the robot's limits; a crowd of nobody and a missing path are
     answered; the same observation gives the same bits whatever was asked before; nothing given is written to; no global generator
-    is drawn from; its label is one of `agora.interfaces.Label`, and what it names as tunable are numbers among its fields that it
-    takes from end to end of their spans; a row alone gives the bits it gives in a batch; empty slots mean nothing; a scene that is shifted or turned
-    gives the same twists; memory has the rows as first axis, and zero in a row means the start of an episode.
+    is drawn from; a row alone gives the bits it gives in a batch; empty slots mean nothing; a scene that is shifted or turned
+    gives the same twists; memory has the rows as first axis, and zero in a row means the start of an episode. Its label is one of
+    `agora.interfaces.Label`, and what it names as tunable are numbers among its fields that it takes from end to end of a span.
 
     Args:
         planner: to check.

@@ -1,0 +1,92 @@
+"""Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
+
+The rows of a planner go to docs/reference/measured/SUITE.csv, in place of those that are there, with the version and the date of
+the run; pictures of its first episode of the stages in `PICTURED` go to docs/images/planners. Nothing else writes either.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import sys
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark import store
+from agora.benchmark.kept import described, recordings
+from agora.benchmark.statistics import bootstrap, wilson
+from agora.viewer.figures import save, trajectory_figure
+
+HERE = Path(__file__).resolve().parent
+ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images" / "planners"
+PICTURED = ("frontal_approach", "narrow_doorway")
+OUTCOMES = ("pedestrian_collision", "wall_collision", "timeout")
+COLUMNS = (
+    *("planner", "component", "suite_version", "seed", "agora", "date", "episodes"),
+    *("success", "success_low", "success_high", *OUTCOMES),
+    *("barn_score", "barn_score_low", "barn_score_high", "time_to_goal", "time_to_goal_low", "time_to_goal_high"),
+)
+
+
+def measured(folder: Path) -> list[dict[str, Any]]:
+    """A row for each planner of a run that has all its episodes."""
+    run, rows = described(folder), store.read_rows(folder / "episodes")
+    newest = max(path.stat().st_mtime for path in (folder / "episodes").glob("*.parquet"))
+    found = []
+    for label, planner in run["planners"].items():
+        mine = [row for row in rows if row["planner"] == label]
+        if len({row["seed"] for row in mine}) != 1:
+            raise SystemExit(f"{folder}: {label} has no episodes, or stages have seeds of their own")
+        won = sum(row["success"] == 1 for row in mine)
+        line = {
+            "planner": label,
+            "component": planner["name"],
+            "suite_version": run["suite"]["version"],
+            "seed": mine[0]["seed"],
+            "agora": run["version"],
+            "date": datetime.datetime.fromtimestamp(newest, datetime.UTC).date().isoformat(),
+            "episodes": len(mine),
+            "success": won / len(mine),
+        }
+        line |= dict(zip(("success_low", "success_high"), wilson(won, len(mine)), strict=True))
+        line |= {outcome: sum(row["outcome"] == outcome for row in mine) / len(mine) for outcome in OUTCOMES}
+        for name in ("barn_score", "time_to_goal"):
+            mean = bootstrap([row[name] for row in mine if row[name] is not None])
+            line |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+        found.append({key: "" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v) for key, v in line.items()})
+    return found
+
+
+def write_rows(folder: Path) -> Path:
+    """Replace the rows of a run's planners in the file of its suite."""
+    path = ROWS / f"{described(folder)['suite']['name']}.csv"
+    there = {}
+    if path.is_file():
+        with path.open(newline="", encoding="utf-8") as file:
+            there = {row["planner"]: row for row in csv.DictReader(file)}
+    there |= {row["planner"]: row for row in measured(folder)}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(there[planner] for planner in sorted(there))
+    return path
+
+
+def draw(folder: Path) -> list[Path]:
+    """Draw each registered planner in the first episode of the stages that are pictured."""
+    run = described(folder)
+    suite = run["suite"]["name"]
+    wanted = {
+        f"{suite}/{stage}/0/{label}/0": PICTURES / f"{label}_{stage}.png"
+        for stage in PICTURED
+        for label, planner in run["planners"].items()
+        if label == planner["name"]
+    }
+    found = recordings(folder, wanted)
+    return [save(trajectory_figure(found[key], focus=1.5, width=3.6), wanted[key], dpi=120) for key in found]
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        for made in (write_rows(Path(argument)), *draw(Path(argument))):
+            print(made.relative_to(HERE.parent))
