@@ -182,9 +182,9 @@ class _Search:
         sets = {label: {name: _rounded(value) for name, value in trial.params.items()} for label, trial in asked.items()}
         planners = {label: _with(self.tuning.planner, values) for label, values in sets.items()}
         worth = self._worth(planners, _beginning(self.tuning.suite), folder, options)
-        for label, (value, _) in worth.items():
-            asked[label].report(value, 1)
-            self.begun.append(value)
+        for label, (early, _) in worth.items():
+            asked[label].report(early, 1)
+            self.begun.append(early)
         least = median(self.begun) if self.begun and self.tuning.prune else -math.inf
         kept = [label for k, label in zip(numbers, asked, strict=True) if label in worth and (k == 0 or worth[label][0] >= least)]
         whole = self._worth({label: planners[label] for label in kept}, self.tuning.suite, folder, options)

@@ -69,7 +69,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
     label, name = getattr(planner, "label", "own"), type(planner).__name__
     if label not in get_args(Label):
         raise ContractError(f"{name}: label: expected one of {', '.join(get_args(Label))}, got {label!r}")
-    fields = {field.name for field in dataclasses.fields(planner)} if dataclasses.is_dataclass(planner) else set()
+    fields: set[str] = {field.name for field in dataclasses.fields(planner)} if dataclasses.is_dataclass(planner) else set()
     for key, span in getattr(planner, "tunable", {}).items():
         value = getattr(planner, key, None)
         if key not in fields or isinstance(value, bool) or not isinstance(value, int | float | None):
