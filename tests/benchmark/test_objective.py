@@ -52,4 +52,4 @@ def test_a_metric_that_failures_do_not_have_is_refused():
 
 
 def test_the_default_can_be_read():
-    assert Objective.of(DEFAULT).terms == ((1.0, DEFAULT),)
+    assert Objective.of(DEFAULT).terms == ((1.0, "success"), (0.2, "barn_score"))

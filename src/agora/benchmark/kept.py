@@ -86,7 +86,8 @@ def report(folder: Path) -> Path:
         ResultsError: the folder holds no run, or the page cannot be written.
     """
     run = described(folder)
-    rows = store.read_rows(folder / "episodes")
+    stages = [stage["name"] for stage in run["suite"].get("stages", ())]
+    rows = sorted(store.read_rows(folder / "episodes"), key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
     metrics = [load_component("metrics", name) for name in available("metrics")]
     timing: dict[str, list[float]] = {}
     for row in store.read_rows(folder / "timing"):

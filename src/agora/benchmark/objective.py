@@ -11,10 +11,11 @@ from agora.benchmark.statistics import Row
 from agora.errors import InputError
 from agora.registry import load
 
-DEFAULT = "barn_score"
-"""The BARN challenge's score: 0 without success, and with it the more, the faster, up to the pace of 1 m/s along the shortest way.
+DEFAULT = "success + 0.2 * barn_score"
+"""Success first; the BARN challenge's score, which is at most 0.5, tells apart what succeeds as often: a tenth of a success for going at
+1 m/s along the shortest way, nothing for going faster.
 
-So neither a planner that dawdles nor one that races through people is best, and two planners that always succeed are told apart.
+The score alone was tried: it made `dwa_kinetic` three times as fast and lost it 15 of 100 successes.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")
