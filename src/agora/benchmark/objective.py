@@ -15,7 +15,7 @@ DEFAULT = "success + 0.2 * barn_score"
 """Success first; the BARN challenge's score, which is at most 0.5, tells apart what succeeds as often: a tenth of a success for going at
 1 m/s along the shortest way, nothing for going faster.
 
-The score alone was tried: it made `dwa_kinetic` three times as fast and lost it 15 of 100 successes.
+The score alone was tried: on the suite `planners` it made `dwa_kinetic` go at 0.80 for 0.46 m/s and lost it 15 of 100 successes.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")
