@@ -63,6 +63,14 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
     assert interrupted(tmp_path) == {}
 
 
+@pytest.mark.parametrize("order", [("orca", "helbing", "pysocial"), ("pysocial", "helbing", "orca")])
+def test_the_report_has_stages_in_the_suite_s_order(kept, tmp_path, order):
+    folder, _, _ = kept
+    bench(suite(folder / "room", episodes=1, timeout=0.5, crowds=order), planners("go_to_goal"), tmp_path, Options(workers=0))
+    page = report(tmp_path).read_text()
+    assert f"<dd>{', '.join(order)}</dd>" in page
+
+
 def test_the_report_is_written_from_the_folder_alone_and_replays_its_episodes(kept, tmp_path):
     folder, _, rows = kept
     shutil.copytree(folder / "run", tmp_path / "run")
