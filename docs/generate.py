@@ -116,6 +116,9 @@ LABELS = {
 }
 """What the labels of planners mean."""
 
+PURPOSES = {"training": "tuning and training", "test": "tests"}
+"""What a suite of each split is for."""
+
 PICTURES = {
     "frontal_approach": "A pedestrian comes towards the robot: the first episode of the stage frontal_approach",
     "narrow_doorway": "A pedestrian in a doorway: the first episode of the stage narrow_doorway",
@@ -383,7 +386,9 @@ def suites() -> str:
     parts = []
     for name in suite_names():
         suite = load_suite(name)
-        parts.append(f"## `{name}`\n\n{prose(suite.description)} Version {suite.version}, seed {suite.seed}.\n")
+        parts.append(
+            f"## `{name}`\n\n{prose(suite.description)} Version {suite.version}, seed {suite.seed}, for {PURPOSES[suite.split]}.\n"
+        )
         rows = []
         for stage in suite.stages:
             robots_ = stage.robot if isinstance(stage.robot, str) else ", ".join(stage.robot)
