@@ -17,6 +17,12 @@ def rows_of(planner, seeds, **columns):
     return [{**fixed, "episode": k, "seed": seed, **{c: v[k] for c, v in columns.items()}} for k, seed in enumerate(seeds)]
 
 
+def test_an_interval_does_not_depend_on_the_order_of_the_values():
+    values = [0.3, 9.1, -2.0, 4.4, 4.5, 0.1, 7.7]
+    for statistic in ("mean", "median"):
+        assert bootstrap(values, statistic) == bootstrap(values[::-1], statistic) == bootstrap(values[3:] + values[:3], statistic)
+
+
 @pytest.mark.parametrize(("k", "n", "low", "high"), [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)])
 def test_wilson_gives_the_published_intervals(k, n, low, high):
     # 81 of 263: Newcombe 1998, Table I, method 3; 0 and 5 of 10: Brown, Cai and DasGupta 2001

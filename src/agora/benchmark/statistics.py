@@ -93,7 +93,7 @@ def bootstrap(
     """Return the mean or median of values with its bootstrap interval, the same on every call.
 
     The mean's interval is bias-corrected and accelerated (Efron 1987), the median's, which has no useful acceleration, is the
-    percentiles'. The resamples depend on the number of values alone.
+    percentiles'. The resamples depend on the number of values alone, and nothing on their order.
 
     Args:
         values: (N,) finite.
@@ -104,7 +104,7 @@ def bootstrap(
     Raises:
         InputError: an unknown statistic, a value that is not finite, or a confidence outside (0, 1).
     """
-    data = np.asarray(values, np.float64)
+    data = np.sort(np.asarray(values, np.float64))
     if not np.isfinite(data).all():
         raise InputError("expected finite values; leave undefined ones out")
     if statistic not in _STATISTICS:
