@@ -103,8 +103,19 @@ RECORDS: dict[str, tuple[type, ...]] = {
 
 HERE = Path(__file__).resolve().parent
 MEASURED = HERE / "reference" / "measured"
+OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
 MEASURED_HEAD = (
-    *("planner", "episodes", "success", "hit a pedestrian", "hit a wall", "out of time", "`barn_score`", "time to the goal (s)"),
+    *(
+        "planner",
+        "episodes",
+        "success",
+        "hit a pedestrian",
+        "hit a wall",
+        "left the map",
+        "out of time",
+        "`barn_score`",
+        "time to the goal (s)",
+    ),
     "Agora, date, suite",
 )
 
@@ -233,7 +244,7 @@ def measured(suite: str) -> list[dict[str, str]]:
 
 def measured_line(row: dict[str, str]) -> list[str]:
     """A row of a table, rates in percent."""
-    counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in ("pedestrian_collision", "wall_collision", "timeout")]
+    counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
     numbers = [share(row, "success"), *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
     return [f"`{row['planner']}`", row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
 

@@ -20,7 +20,7 @@ from agora.viewer.figures import save, trajectory_figure
 HERE = Path(__file__).resolve().parent
 ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images" / "planners"
 PICTURED = ("frontal_approach", "narrow_doorway")
-OUTCOMES = ("pedestrian_collision", "wall_collision", "timeout")
+OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
 COLUMNS = (
     *("planner", "component", "suite_version", "seed", "agora", "date", "episodes"),
     *("success", "success_low", "success_high", *OUTCOMES),
@@ -83,7 +83,7 @@ def draw(folder: Path) -> list[Path]:
         if label == planner["name"]
     }
     found = recordings(folder, wanted)
-    return [save(trajectory_figure(found[key], focus=1.5, width=3.6), wanted[key], dpi=120) for key in found]
+    return [save(trajectory_figure(found[key], focus=1.5), wanted[key], dpi=100) for key in found]
 
 
 if __name__ == "__main__":

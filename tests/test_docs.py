@@ -154,8 +154,8 @@ def test_a_planner_has_a_page_that_says_what_it_claims_reads_and_does(generate, 
     head = (
         "planner,component,suite_version,agora,date,episodes,success,success_low,success_high,pedestrian_collision,wall_collision,"
     )
-    head += "timeout,barn_score,barn_score_low,barn_score_high,time_to_goal,time_to_goal_low,time_to_goal_high"
-    lines = [head, "dwa_kinetic,dwa,3,0.1.0,2026-01-02,40,0.75,0.6,0.86,0.05,0.15,0.05,0.3,0.25,0.35,12.5,11,14"]
+    head += "out_of_map,timeout,barn_score,barn_score_low,barn_score_high,time_to_goal,time_to_goal_low,time_to_goal_high"
+    lines = [head, "dwa_kinetic,dwa,3,0.1.0,2026-01-02,40,0.75,0.6,0.86,0.05,0.12,0.03,0.05,0.3,0.25,0.35,12.5,11,14"]
     (tmp_path / "measured" / "crooked.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.setattr(generate, "MEASURED", tmp_path / "measured")
     generate.write_planners(tmp_path / "pages")
@@ -169,7 +169,7 @@ def test_a_planner_has_a_page_that_says_what_it_claims_reads_and_does(generate, 
         "Suite `crooked`",
     ):
         assert part in page
-    row = "| `dwa_kinetic` | 40 | 75 % [60, 86] | 5 % | 15 % | 5 % | 0.3 [0.25, 0.35] | 12.5 [11, 14] |"
+    row = "| `dwa_kinetic` | 40 | 75 % [60, 86] | 5 % | 12 % | 3 % | 5 % | 0.3 [0.25, 0.35] | 12.5 [11, 14] |"
     assert f"{row} 0.1.0, 2026-01-02, version 3 |" in page
     assert "Not measured yet" in (tmp_path / "pages" / "orca.md").read_text(encoding="utf-8")
 
