@@ -131,8 +131,8 @@ PURPOSES = {"training": "tuning and training", "test": "tests"}
 """What a suite of each split is for."""
 
 PICTURES = {
-    "frontal_approach": "A pedestrian comes towards the robot: the first episode of the stage frontal_approach",
-    "narrow_doorway": "A pedestrian in a doorway: the first episode of the stage narrow_doorway",
+    "frontal_approach": "A pedestrian comes towards the robot: the first episode of the stage `frontal_approach`",
+    "narrow_doorway": "A pedestrian in a doorway: the first episode of the stage `narrow_doorway`",
 }
 """Stages of the suite planners of which `docs/measure.py` draws pictures, and what is under them."""
 
@@ -216,7 +216,7 @@ def planner_page(name: str) -> str:
     for stage, caption in PICTURES.items():
         picture = HERE / "images" / "planners" / f"{name}_{stage}.png"
         if picture.is_file():
-            lines.append(f"![{caption}](../../../images/planners/{picture.name})\n")
+            lines.append(f"![{caption}](../../../images/planners/{picture.name})\n\n{caption}.\n")
     return "\n".join(lines)
 
 
