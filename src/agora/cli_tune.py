@@ -61,11 +61,15 @@ def tune(
                 typer.echo(f"{done} of {trials} trials, best {best:.3f}", err=True)
 
         tuned = run(tuning, folder, Options(workers=workers), resume=resume, minutes=minutes, progress=show)
-    for one in tuned.comparisons(tuning.objective):
+    compared = tuned.comparisons(tuning.objective)
+    for one in compared:
         typer.echo(f"{one.name}: {words(one.before)} before, {words(one.after)} after, {words(one.difference, '+')}")
     typer.echo(f"report  {report(folder / 'held_out')}")
     if not tuned.better:
         typer.echo("no trial was better than the planner as it is; no preset is written")
+        return
+    if compared[0].worse:
+        typer.echo("what was best in training is worse where it was not tuned; no preset is written")
         return
     try:
         file.write_text(text_of(tuning, tuned), encoding="utf-8")

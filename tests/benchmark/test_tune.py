@@ -56,6 +56,13 @@ def test_a_robot_that_is_too_slow_is_made_faster_and_is_better_where_nobody_tune
     assert score.before.n == score.after.n == 8
 
 
+def test_what_is_worse_where_it_was_not_tuned_is_called_so(found):
+    what, _, tuned = found
+    assert not any(one.worse for one in tuned.comparisons(what.objective))
+    turned = dataclasses.replace(tuned, before=tuned.after, after=tuned.before)
+    assert turned.comparisons(what.objective)[0].worse
+
+
 def test_the_first_trial_is_the_planner_as_it_is(found):
     _, _, tuned = found
     assert tuned.trials[0].parameters == {"speed": 0.25, "lookahead": 1.0}

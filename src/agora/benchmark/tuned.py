@@ -49,6 +49,11 @@ class Comparison:
     after: Estimate
     difference: Estimate
 
+    @property
+    def worse(self) -> bool:
+        """Whether the interval of the difference lies below 0."""
+        return self.difference.high is not None and self.difference.high < 0
+
 
 @dataclass(frozen=True)
 class Tuned:
