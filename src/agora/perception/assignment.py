@@ -1,0 +1,85 @@
+"""Who is who: the assignment of rows to columns with the least sum of costs, compiled.
+
+Shortest augmenting paths after R. Jonker and A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
+assignment problems", Computing 38, 1987, in the form of D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE
+Transactions on Aerospace and Electronic Systems 52(4), 2016, which is scipy's ``linear_sum_assignment`` too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.jit import device
+from agora.core.scalar import ZERO
+
+_FAR = np.float32(3e38)
+
+
+@device
+def _search(cost, rows, columns, current, partner, holder, u, v, shortest, path, seen_row, seen_column):
+    """Find the shortest way from a row without a column to a column without a row; its length, and that column."""
+    for i in range(rows):
+        seen_row[i] = False
+    for j in range(columns):
+        seen_column[j], shortest[j], path[j] = False, _FAR, -1
+    least, i, sink = ZERO, current, -1
+    while sink < 0:
+        seen_row[i] = True
+        best, nearest = _FAR, -1
+        for j in range(columns):
+            if seen_column[j]:
+                continue
+            reduced = least + cost[i, j] - u[i] - v[j]
+            if reduced < shortest[j]:
+                shortest[j], path[j] = reduced, i
+            if nearest < 0 or shortest[j] < best or (shortest[j] == best and holder[j] < 0):
+                best, nearest = shortest[j], j  # of equal ones a free column, which ends the search
+        least = best
+        seen_column[nearest] = True
+        if holder[nearest] < 0:
+            sink = nearest
+        else:
+            i = holder[nearest]
+    return least, sink
+
+
+@device
+def assign(cost, rows, columns, partner, holder, u, v, shortest, path, seen_row, seen_column):
+    """Write to ``partner`` the column of each row, and to ``holder`` the row of each column, -1 for none.
+
+    All arrays may be longer than is used. Everything after ``holder`` is scratch.
+
+    Args:
+        cost: (R, C) float32, finite; the first ``rows`` and ``columns`` count.
+        rows: how many rows, at most ``columns``.
+        columns: how many columns.
+        partner: (R,) out, int32.
+        holder: (C,) out, int32.
+        u: (R,) duals of the rows.
+        v: (C,) duals of the columns.
+        shortest: (C,) lengths of ways to columns.
+        path: (C,) the row before a column on its way, int32.
+        seen_row: (R,) bool.
+        seen_column: (C,) bool.
+    """
+    for i in range(rows):
+        partner[i], u[i] = -1, ZERO
+    for j in range(columns):
+        holder[j], v[j] = -1, ZERO
+    for current in range(rows):
+        scratch = (partner, holder, u, v, shortest, path, seen_row, seen_column)
+        least, sink = _search(cost, rows, columns, current, *scratch)
+        u[current] += least
+        for i in range(rows):
+            if seen_row[i] and i != current:
+                u[i] += least - shortest[partner[i]]
+        for j in range(columns):
+            if seen_column[j]:
+                v[j] -= least - shortest[j]
+        j, i = sink, -1
+        while i != current:
+            i = path[j]
+            holder[j] = i
+            before = partner[i]
+            partner[i] = j
+            j = before

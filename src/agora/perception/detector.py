@@ -1,0 +1,411 @@
+"""Pedestrians in a scan: clusters of neighbouring beams that a body, or two legs, can have made.
+
+What the map shows is taken out first, and other robots, who say where they are. Neighbouring beams that meet one disc of radius R
+differ in range by at most sqrt(2 R s - s^2), s being the way from beam to beam, since the far one meets it at most s from its rim;
+where they differ more, a cluster ends. The idea of a break that depends on the range is that of G. A. Borges and M.-J. Aldon, "Line
+extraction in 2D range images for mobile robotics", Journal of Intelligent and Robotic Systems 40, 2004. A disc of known radius is
+fitted to each cluster by least squares (Gauss and Newton); where that fits badly, the cluster is cut where two fit best. Legs are
+paired as in K. O. Arras et al., "Efficient people tracking in laser range data using a multi-hypothesis leg-tracker with adaptive
+occlusion probabilities", ICRA 2008: two that are within a stride of each other are one person.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
+from agora.core.state import Bools, Floats, Ints
+from agora.sensors.lidar import Lidar
+
+_POINTS = 24  # of a cluster that are looked at, evenly
+_STEPS = 5  # of Gauss and Newton
+_PARTS = 16  # clusters that wait while one is cut
+_TINY = F(1e-9)
+_TURN = F(2 * math.pi - 1e-3)
+_RIM = F(0.1)  # m that a neighbouring beam must be shorter by, so that what it meets covers a part of the cluster
+_FLAT = F(0.04)  # m off its chord that a wall may be
+_HALF_BODY = F(0.5)
+_PER_BEAM = F(0.02)  # m
+
+
+@dataclass(frozen=True)
+class Detector:
+    """Finds pedestrians in a scan.
+
+    Attributes:
+        radius: of a body, m.
+        reach: from the sensor, as far as people are looked for, m.
+        margin: from what the map shows, within which a point is of the map, m; a cell more where its cells are coarse.
+        misfit: root mean square distance of points from their disc, at most, m; twice the noise of the lidar more.
+        legs: whether the lidar sees legs; as `Lidar.legs` says where None.
+        leg_width: of what may be one leg, at most, m; what is wider, up to ``both_width``, is both legs of a person.
+        both_width: see there, m.
+        stride: between the legs of one person, at most, m.
+    """
+
+    radius: float = 0.3
+    reach: float = 15.0
+    margin: float = 0.15
+    misfit: float = 0.04
+    legs: bool | None = None
+    leg_width: float = 0.2
+    both_width: float = 0.5
+    stride: float = 0.75
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "reach", "misfit", "leg_width", "both_width", "stride"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be a finite number above 0, got {getattr(self, name)}")
+        if not 0.0 <= self.margin < math.inf:
+            raise ValueError(f"margin must be a finite number, at least 0, got {self.margin}")
+
+    def record(self, lidar: Lidar) -> Search:
+        """Return what `detect` takes."""
+        return Search(
+            radius=F(self.radius),
+            reach=F(min(self.reach, lidar.range_max)),
+            margin=F(self.margin),
+            misfit=F(self.misfit + 2.0 * lidar.noise),
+            noise=F(lidar.noise),
+            legs=np.bool_(lidar.legs if self.legs is None else self.legs),
+            leg_radius=F(lidar.leg_radius),
+            leg_width=F(self.leg_width),
+            both_width=F(self.both_width),
+            stride=F(self.stride),
+        )
+
+
+class Search(NamedTuple):
+    """A `Detector` for a lidar, as kernels take it."""
+
+    radius: np.float32
+    reach: np.float32
+    margin: np.float32
+    misfit: np.float32
+    noise: np.float32
+    legs: np.bool_
+    leg_radius: np.float32
+    leg_width: np.float32
+    both_width: np.float32
+    stride: np.float32
+
+
+class Detections(NamedTuple):
+    """Where N rows see somebody, D at most.
+
+    Attributes:
+        x, y: (N, D) m, map frame.
+        variance: (N, D) of either coordinate, m2.
+        count: (N,) how many.
+    """
+
+    x: Floats
+    y: Floats
+    variance: Floats
+    count: Ints  # type: ignore[assignment]
+
+    @staticmethod
+    def room(rows: int, most: int) -> Detections:
+        """Room for ``most`` in each row."""
+        x, y, variance = (np.zeros((rows, most), np.float32) for _ in range(3))
+        return Detections(x, y, variance, np.zeros(rows, np.int32))
+
+
+@device
+def on_map(maps, m, x, y, margin):
+    """Whether (x, y) is on something that map ``m`` shows."""
+    cell = maps.resolution[m]
+    column, row = np.int64(np.floor((x - maps.origin_x[m]) / cell)), np.int64(np.floor((y - maps.origin_y[m]) / cell))
+    if not (0 <= column < maps.columns[m] and 0 <= row < maps.rows[m]):
+        return False
+    return maps.clearance[maps.clearance_start[m] + row * maps.columns[m] + column] <= max(margin, TWO * cell)
+
+
+@device
+def _on_robot(x, y, margin, position, radius, present):
+    for j in range(radius.size):
+        if present[j]:
+            dx, dy = x - position[j, 0], y - position[j, 1]
+            reach = radius[j] + margin
+            if dx * dx + dy * dy <= reach * reach:
+                return True
+    return False
+
+
+@device
+def _middle(points, near, start, end, radius, increment):
+    """Where the centre of a disc of which beams start..end - 1 are seen is to be expected, from the sensor.
+
+    Where something nearer covers one side, the other is the rim, and the centre is half a body from there; else in the middle.
+    """
+    left, right = end - 1, start
+    far_left, far_right = points[left, 2], points[right, 2]
+    ax, ay = points[left, 0] / far_left, points[left, 1] / far_left
+    bx, by = points[right, 0] / far_right, points[right, 1] / far_right
+    half = min(radius / (HALF * (far_left + far_right) + radius), ONE)
+    sine = half - HALF * increment
+    covered_left, covered_right = near[left, 1] < far_left - _RIM, near[right, 0] < far_right - _RIM
+    if covered_left and not covered_right:
+        cosine = math.sqrt(max(ONE - sine * sine, ZERO))
+        ux, uy = cosine * bx - sine * by, sine * bx + cosine * by
+    elif covered_right and not covered_left:
+        cosine = math.sqrt(max(ONE - sine * sine, ZERO))
+        ux, uy = cosine * ax + sine * ay, cosine * ay - sine * ax
+    else:
+        ux, uy = ax + bx, ay + by
+        size = math.sqrt(max(ux * ux + uy * uy, _TINY))
+        ux, uy = ux / size, uy / size
+    away = points[(start + end) // 2, 2] + radius
+    return away * ux, away * uy, covered_left or covered_right
+
+
+@device
+def _fit(points, near, start, end, radius, noise, increment):
+    """Centre of the disc of a radius that is nearest to the points of beams start..end - 1, its variance and squared misfit."""
+    x, y, covered = _middle(points, near, start, end, radius, increment)
+    expected_x, expected_y = x, y
+    stride = (end - start + _POINTS - 1) // _POINTS
+    scatter = noise + _PER_BEAM
+    weight = (scatter / (_HALF_BODY * radius)) ** 2
+    xx, yy = ONE, ONE
+    for _ in range(_STEPS):
+        xx, xy, yy = weight, ZERO, weight
+        gx, gy = weight * (expected_x - x), weight * (expected_y - y)
+        for k in range(start, end, stride):
+            dx, dy = points[k, 0] - x, points[k, 1] - y
+            away = math.sqrt(max(dx * dx + dy * dy, _TINY))
+            dx, dy = dx / away, dy / away
+            over = away - radius
+            xx += dx * dx
+            xy += dx * dy
+            yy += dy * dy
+            gx += dx * over
+            gy += dy * over
+        determinant = xx * yy - xy * xy
+        x += (yy * gx - xy * gy) / determinant
+        y += (xx * gy - xy * gx) / determinant
+        xx, yy = xx / determinant, yy / determinant
+    square, count = ZERO, 0
+    for k in range(start, end, stride):
+        dx, dy = points[k, 0] - x, points[k, 1] - y
+        over = math.sqrt(dx * dx + dy * dy) - radius
+        square += over * over
+        count += 1
+    return x, y, HALF * scatter * scatter * (xx + yy), square / F(count), covered
+
+
+@device
+def _cut(points, near, start, end, radius, noise, increment):
+    """The beam at which a cluster is best cut in two, and the squared misfit of the two together."""
+    stride = (end - start + _POINTS - 1) // _POINTS
+    best, at = F(3e38), start
+    for k in range(start + 2 * stride, end - 2 * stride + 1, stride):
+        _, _, _, left, _ = _fit(points, near, start, k, radius, noise, increment)
+        _, _, _, right, _ = _fit(points, near, k, end, radius, noise, increment)
+        both = (F(k - start) * left + F(end - k) * right) / F(end - start)
+        if both < best:
+            best, at = both, k
+    return at, best
+
+
+@device
+def _is_wall(points, start, end, longest):
+    """Whether a cluster is long and straight."""
+    ex, ey = points[end - 1, 0] - points[start, 0], points[end - 1, 1] - points[start, 1]
+    length = math.sqrt(ex * ex + ey * ey)
+    if length <= longest:
+        return False
+    for k in range(start, end):
+        aside = (points[k, 0] - points[start, 0]) * ey - (points[k, 1] - points[start, 1]) * ex
+        if abs(aside) > _FLAT * length:
+            return False
+    return True
+
+
+@device
+def _bodies(points, near, start, end, search, increment, stack, found, count):
+    """Fit discs to a cluster, which is cut where one alone does not fit; return how many are found by now."""
+    top = 0
+    stack[0, 0], stack[0, 1] = start, end
+    while top >= 0 and count < found.shape[0]:
+        a, b = stack[top, 0], stack[top, 1]
+        top -= 1
+        ex, ey = points[b - 1, 0] - points[a, 0], points[b - 1, 1] - points[a, 1]
+        width, spacing = math.sqrt(ex * ex + ey * ey), increment * points[a, 2]
+        if _is_wall(points, a, b, TWO * search.radius + _RIM):
+            continue
+        x, y, variance, square, covered = _fit(points, near, a, b, search.radius, search.noise, increment)
+        fits = square <= search.misfit * search.misfit and width <= TWO * (search.radius + search.misfit)
+        if not fits and b - a >= 4:
+            at, both = _cut(points, near, a, b, search.radius, search.noise, increment)
+            if a < at and both < square and top + 2 < _PARTS:
+                stack[top + 1, 0], stack[top + 1, 1] = at, b
+                stack[top + 2, 0], stack[top + 2, 1] = a, at
+                top += 2
+                continue
+        middle = (a + b) // 2
+        behind = x * x + y * y > points[middle, 2] * points[middle, 2]
+        if fits and behind and (covered or width + spacing >= HALF * search.radius):
+            found[count, 0], found[count, 1], found[count, 2] = x, y, variance
+            count += 1
+    return count
+
+
+@device
+def _leg(points, start, end, search, increment, found, whole, count):
+    """Take a narrow cluster for a leg, a wider one for both legs of a person; return how many are found by now."""
+    ex, ey = points[end - 1, 0] - points[start, 0], points[end - 1, 1] - points[start, 1]
+    width = math.sqrt(ex * ex + ey * ey)
+    if width > search.both_width or count == found.shape[0]:
+        return count
+    x, y = ZERO, ZERO
+    for k in range(start, end):
+        x += points[k, 0]
+        y += points[k, 1]
+    x, y = x / F(end - start), y / F(end - start)
+    out = ONE + search.leg_radius / math.sqrt(max(x * x + y * y, _TINY))
+    scatter = search.noise + _PER_BEAM + HALF * increment * points[start, 2]
+    found[count, 0], found[count, 1], found[count, 2] = out * x, out * y, scatter * scatter
+    whole[count] = width > search.leg_width
+    return count + 1
+
+
+@device
+def _pair_legs(found, whole, count, stride, mate, out):
+    """Make persons of legs: two that are each other's nearest and within a stride are one; return how many there are."""
+    for i in range(count):
+        mate[i] = -1
+        best = stride * stride
+        for j in range(count):
+            if i == j or whole[i] or whole[j]:
+                continue
+            dx, dy = found[i, 0] - found[j, 0], found[i, 1] - found[j, 1]
+            if dx * dx + dy * dy < best:
+                best, mate[i] = dx * dx + dy * dy, j
+    people = 0
+    alone = F(0.25) * stride
+    for i in range(count):
+        j = mate[i]
+        both = j >= 0 and mate[j] == i
+        if both and j < i:
+            continue
+        x, y, variance = found[i, 0], found[i, 1], found[i, 2]
+        if both:
+            x, y = HALF * (x + found[j, 0]), HALF * (y + found[j, 1])
+            variance = HALF * HALF * (variance + found[j, 2])
+        elif not whole[i]:
+            variance += alone * alone
+        out[people, 0], out[people, 1], out[people, 2] = x, y, variance
+        people += 1
+    return people
+
+
+@device
+def _join(found, count, apart):
+    """Make one of those that are nearer to each other than two bodies can be; return how many are left."""
+    left = 0
+    for i in range(count):
+        x, y, variance = found[i, 0], found[i, 1], found[i, 2]
+        near = -1
+        for j in range(left):
+            dx, dy = found[j, 0] - x, found[j, 1] - y
+            if dx * dx + dy * dy < apart * apart:
+                near = j
+        if near < 0:
+            found[left, 0], found[left, 1], found[left, 2] = x, y, variance
+            left += 1
+        else:
+            other = found[near, 2]
+            share = variance / (variance + other)
+            found[near, 0] = share * found[near, 0] + (ONE - share) * x
+            found[near, 1] = share * found[near, 1] + (ONE - share) * y
+            found[near, 2] = share * other
+    return left
+
+
+@kernel
+def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, present, out, first, last):
+    """Write where rows ``first <= n < last`` see pedestrians.
+
+    Args:
+        search: `Search`.
+        beams: `agora.sensors.lidar.Beams`.
+        ranges: (N, B) m.
+        pose: (N, 3) of the robots at the moment of the scan.
+        due: (N,) which rows have a new scan; the others are left as they are.
+        maps: `agora.core.state.Maps`.
+        map_index: (N,) map of each row, -1 for none.
+        position: (N, R, 2) of other robots, m; ``radius`` (N, R) m; ``present`` (N, R).
+        radius: see there.
+        present: see there.
+        out: `Detections`.
+        first: first row.
+        last: one more than the last row.
+    """
+    total, most = ranges.shape[1], out.x.shape[1]
+    points, near = np.empty((total, 3), np.float32), np.empty((total, 2), np.float32)
+    found, people = np.empty((most, 3), np.float32), np.empty((most, 3), np.float32)
+    whole, mate, stack = np.empty(most, np.bool_), np.empty(most, np.int32), np.empty((_PARTS, 2), np.int32)
+    beam, free = np.empty(total, np.int32), np.empty(total, np.bool_)
+    body = search.leg_radius if search.legs else search.radius
+    turns = beams.increment * F(total) > _TURN
+    for n in range(first, last):
+        if not due[n]:
+            continue
+        m = map_index[n]
+        sine, cosine = sincos(pose[n, 2])
+        x0 = pose[n, 0] + cosine * beams.x - sine * beams.y
+        y0 = pose[n, 1] + sine * beams.x + cosine * beams.y
+        begin = 0
+        for b in range(total):
+            t = ranges[n, b]
+            free[b] = beams.range_min < t < search.reach
+            if free[b]:
+                x = x0 + t * (cosine * beams.dx[b] - sine * beams.dy[b])
+                y = y0 + t * (sine * beams.dx[b] + cosine * beams.dy[b])
+                known = m >= 0 and on_map(maps, m, x, y, search.margin)
+                free[b] = not known and not _on_robot(x, y, search.margin, position[n], radius[n], present[n])
+            if not free[b] and turns:
+                begin = b  # a turn is cut open where nobody is
+        count, kept = 0, 0
+        for i in range(total):
+            b = (begin + i) % total
+            if free[b]:
+                t = ranges[n, b]
+                points[kept, 0] = t * (cosine * beams.dx[b] - sine * beams.dy[b])
+                points[kept, 1] = t * (sine * beams.dx[b] + cosine * beams.dy[b])
+                points[kept, 2] = t
+                near[kept, 0] = ranges[n, b - 1] if b > 0 else (ranges[n, total - 1] if turns else beams.range_max)
+                near[kept, 1] = ranges[n, b + 1] if b + 1 < total else (ranges[n, 0] if turns else beams.range_max)
+                beam[kept] = i
+                kept += 1
+        start = 0
+        for k in range(1, kept + 1):
+            if k < kept and beam[k] == beam[k - 1] + 1:
+                spacing = min(beams.increment * min(points[k, 2], points[k - 1, 2]), body)
+                jump = max(math.sqrt(spacing * (TWO * body - spacing)), spacing) + F(3.0) * search.noise
+                if abs(points[k, 2] - points[k - 1, 2]) <= jump:
+                    continue
+            if k > start:
+                if search.legs:
+                    count = _leg(points, start, k, search, beams.increment, found, whole, count)
+                else:
+                    count = _bodies(points, near, start, k, search, beams.increment, stack, found, count)
+            start = k
+        if search.legs:
+            count = _pair_legs(found, whole, count, search.stride, mate, people)
+            found[:count] = people[:count]
+        count = _join(found, count, search.radius)
+        for k in range(count):
+            out.x[n, k], out.y[n, k], out.variance[n, k] = found[k, 0] + x0, found[k, 1] + y0, found[k, 2]
+        out.count[n] = count
+
+
+def no_robots(rows: int) -> tuple[Floats, Floats, Bools]:
+    """Position, radius and presence of no other robots, for `detect`."""
+    return np.zeros((rows, 0, 2), np.float32), np.zeros((rows, 0), np.float32), np.zeros((rows, 0), np.bool_)

@@ -1,0 +1,91 @@
+"""How good tracks are against the truth: the CLEAR MOT measures.
+
+K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the CLEAR MOT metrics", EURASIP Journal on Image
+and Video Processing, 2008: a track that was somebody's a moment ago stays theirs while it is near enough; the others are assigned
+such that the sum of distances is the least. Who is hidden need not be found: that is no miss, and finding them is no mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from agora.core.state import Array, Bools
+
+_FAR = 1e6
+
+
+@dataclass
+class Scores:
+    """Counts over moments; `add` one after the other.
+
+    Attributes:
+        distance: of a track from the place of the person whom it follows, at most, m.
+        people: persons to be found, moment by moment. found: of them. tracks: moment by moment. false: tracks of nobody.
+        switches: times at which a person's track was another than the one before.
+        place_errors, velocity_errors: distances from the truth of the tracks that follow somebody, m and m/s.
+    """
+
+    distance: float = 0.5
+    people: int = 0
+    found: int = 0
+    tracks: int = 0
+    false: int = 0
+    switches: int = 0
+    place_errors: list[float] = field(default_factory=list)
+    velocity_errors: list[float] = field(default_factory=list)
+    _track_of: dict[int, int] = field(default_factory=dict)
+
+    def add(
+        self,
+        person: Array,
+        place: Array,
+        velocity: Array,
+        in_sight: Bools,
+        track: Array,
+        track_place: Array,
+        track_velocity: Array,
+    ) -> None:
+        """Count one moment.
+
+        Args:
+            person: (n,) ids of the persons there are. place: (n, 2) m. velocity: (n, 2) m/s. in_sight: (n,) who is to be found.
+            track: (k,) ids of the tracks. track_place: (k, 2) m. track_velocity: (k, 2) m/s.
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        apart = np.hypot(*(np.asarray(place)[:, None] - np.asarray(track_place)[None]).transpose(2, 0, 1))
+        cost = np.where(apart <= self.distance, apart, _FAR)
+        for i, j in np.argwhere(apart <= self.distance):
+            if self._track_of.get(int(person[i])) == int(track[j]):
+                kept = cost[i, j]
+                cost[i], cost[:, j] = _FAR, _FAR
+                cost[i, j] = kept - _FAR
+        pairs = [(i, j) for i, j in zip(*linear_sum_assignment(cost), strict=True) if apart[i, j] <= self.distance]
+        for i, j in pairs:
+            who, now = int(person[i]), int(track[j])
+            self.switches += self._track_of.get(who, now) != now
+            self._track_of[who] = now
+            self.found += bool(in_sight[i])
+            self.place_errors.append(float(apart[i, j]))
+            self.velocity_errors.append(float(np.hypot(*(np.asarray(velocity)[i] - np.asarray(track_velocity)[j]))))
+        self.people += int(np.sum(in_sight))
+        self.tracks += len(track)
+        self.false += len(track) - len(pairs)
+
+    @property
+    def precision(self) -> float:
+        """Share of the tracks that follow somebody; 1 where there are none."""
+        return 1.0 - self.false / self.tracks if self.tracks else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Share of those in sight who are found; 1 where there is nobody."""
+        return self.found / self.people if self.people else 1.0
+
+    @property
+    def accuracy(self) -> float:
+        """MOTA: 1 - (misses + false tracks + switches) / persons to be found; 1 where there is nobody and nothing is said."""
+        wrong = self.people - self.found + self.false + self.switches
+        return 1.0 - wrong / self.people if self.people else 1.0 - wrong

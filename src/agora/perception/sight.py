@@ -1,0 +1,51 @@
+"""Whom a robot has in sight: a true disc that at least one beam of its lidar reaches."""
+
+from __future__ import annotations
+
+import math
+
+from agora.core.jit import lean_kernel
+from agora.core.scalar import ZERO, sincos
+
+
+@lean_kernel
+def see(beams, slack, ranges, pose, due, position, radius, present, seen, first, last):
+    """Write which discs rows ``first <= n < last`` have in sight: those that at least one beam reaches, within range and view.
+
+    Args:
+        beams: `agora.sensors.lidar.Beams`.
+        slack: that a beam may be short by, m: noise.
+        ranges: (N, B) m.
+        pose: (N, 3) of the robots.
+        due: (N,) which rows have a new scan; the others are left as they are.
+        position: (N, Q, 2) of the discs, m; ``radius`` (N, Q) m; ``present`` (N, Q).
+        radius: see there.
+        present: see there.
+        seen: (N, Q) out.
+        first: first row.
+        last: one more than the last row.
+    """
+    total = ranges.shape[1]
+    for n in range(first, last):
+        if not due[n]:
+            continue
+        sine, cosine = sincos(pose[n, 2])
+        x0 = pose[n, 0] + cosine * beams.x - sine * beams.y
+        y0 = pose[n, 1] + sine * beams.x + cosine * beams.y
+        for q in range(present.shape[1]):
+            seen[n, q] = False
+            if not present[n, q]:
+                continue
+            wx, wy = position[n, q, 0] - x0, position[n, q, 1] - y0
+            x, y = cosine * wx + sine * wy, cosine * wy - sine * wx
+            r = radius[n, q]
+            if x * x + y * y <= r * r:
+                seen[n, q] = True
+                continue
+            for b in range(total):
+                along, aside = x * beams.dx[b] + y * beams.dy[b], x * beams.dy[b] - y * beams.dx[b]
+                if along > ZERO and abs(aside) < r:
+                    entry = along - math.sqrt((r - aside) * (r + aside))
+                    if entry < beams.range_max and ranges[n, b] >= entry - slack:
+                        seen[n, q] = True
+                        break

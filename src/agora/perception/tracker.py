@@ -1,0 +1,400 @@
+"""Tracks of pedestrians from what is seen of them, scan by scan.
+
+Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and
+T. Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q
+[[dt^3/3, dt^2/2], [dt^2/2, dt]]. Noise is the same in all directions, so one covariance of place and velocity, three numbers, is
+that of both coordinates. What is seen is given to the tracks such that the sum of squared distances is the least (`assignment`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import device, kernel
+from agora.core.scalar import HALF, TWO_PI, ZERO, F, atan2, sincos
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.interfaces import Tracks
+from agora.perception.assignment import assign
+from agora.perception.groups import GroupDetector
+
+_THIRD = F(1 / 3)
+_BEYOND = F(0.1)  # m behind somebody's place that a beam must end for the place to be empty
+
+
+@dataclass(frozen=True)
+class Tracker:
+    """Follows pedestrians.
+
+    Attributes:
+        deviation: of where somebody is seen from where they are, beyond what the detector says, m.
+        acceleration: spectral density q of the acceleration, m2/s3.
+        speed: deviation of the velocity of somebody new, m/s.
+        gate: squared Mahalanobis distance of what is seen from a track, at most (9.21: 99 % of a plane's).
+        farthest: distance of the two, at most, m.
+        confirm: scans, one after the other, after which somebody new is believed.
+        misses: scans, one after the other, in which the place is seen to be empty, after which somebody is not believed any more.
+        keep: s that somebody is kept who is hidden, or outside of the sensor's view.
+        radius: of a body, m.
+        most: tracks of a robot.
+        groups: who walks together; its ``overlap`` samples of the last ``window`` scans must be there.
+        window: scans.
+    """
+
+    deviation: float = 0.03
+    acceleration: float = 0.5
+    speed: float = 1.0
+    gate: float = 9.21
+    farthest: float = 1.0
+    confirm: int = 2
+    misses: int = 3
+    keep: float = 1.0
+    radius: float = 0.3
+    most: int = 64
+    groups: GroupDetector = field(default_factory=GroupDetector)
+    window: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("deviation", "acceleration", "speed", "gate", "farthest", "radius"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be a finite number above 0, got {getattr(self, name)}")
+        if not 0.0 <= self.keep < math.inf:
+            raise ValueError(f"keep must be a finite number, at least 0, got {self.keep}")
+        for name in ("confirm", "misses", "most", "window"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.window < self.groups.overlap:
+            raise ValueError(f"window must be at least groups.overlap = {self.groups.overlap} scans, got {self.window}")
+
+    def record(self) -> Rules:
+        """Return what `track` takes."""
+        return Rules(
+            variance=F(self.deviation**2),
+            acceleration=F(self.acceleration),
+            speed=F(self.speed),
+            gate=F(self.gate),
+            farthest=F(self.farthest),
+            keep=F(self.keep),
+            radius=F(self.radius),
+            group_distance=F(self.groups.distance),
+            group_speed=F(self.groups.speed),
+            confirm=np.int32(self.confirm),
+            misses=np.int32(self.misses),
+            overlap=np.int32(self.groups.overlap),
+        )
+
+
+class Rules(NamedTuple):
+    """A `Tracker` as kernels take it; ``variance`` is the square of its deviation."""
+
+    variance: np.float32
+    acceleration: np.float32
+    speed: np.float32
+    gate: np.float32
+    farthest: np.float32
+    keep: np.float32
+    radius: np.float32
+    group_distance: np.float32
+    group_speed: np.float32
+    confirm: np.int32
+    misses: np.int32
+    overlap: np.int32
+
+
+class Filters(NamedTuple):
+    """What N trackers of T slots know at the moment of their last scan.
+
+    Attributes:
+        x, y, vx, vy: (N, T) m and m/s, map frame.
+        place, cross, motion: (N, T) variance of either coordinate, m2, its covariance with its velocity, m2/s, and the variance
+            of that, m2/s2.
+        hits: (N, T) scans, one after the other, in which somebody new was seen; they stop counting when believed.
+        misses: (N, T) scans, one after the other, in which the place was empty.
+        unseen: (N, T) s since somebody was seen last.
+        used: (N, T) whether the slot holds a track. believed: (N, T) whether somebody is believed to be there.
+        id: (N, T) identity, from 1; never a slot. group: (N, T) number of the group, -1 for none.
+        born: (N,) how many ids are given away.
+        past: (N, K, T, 4) x, y, vx, vy after the last K scans. there: (N, K, T) whether believed then. scans: (N,) how many.
+    """
+
+    x: Floats
+    y: Floats
+    vx: Floats
+    vy: Floats
+    place: Floats
+    cross: Floats
+    motion: Floats
+    hits: Ints
+    misses: Ints
+    unseen: Floats
+    used: Bools
+    believed: Bools
+    id: Ints
+    group: Ints
+    born: Ints
+    past: Floats
+    there: Bools
+    scans: Ints
+
+    @staticmethod
+    def of(rows: int, tracker: Tracker) -> Filters:
+        """Trackers that know of nobody."""
+        shape, window = (rows, tracker.most), (rows, tracker.window, tracker.most)
+
+        def real() -> Floats:
+            return np.zeros(shape, np.float32)
+
+        def whole() -> Ints:
+            return np.zeros(shape, np.int32)
+
+        def said() -> Bools:
+            return np.zeros(shape, np.bool_)
+
+        return Filters(
+            *(real(), real(), real(), real(), real(), real(), real()),
+            *(whole(), whole(), real(), said(), said(), whole(), whole()),
+            born=np.zeros(rows, np.int32),
+            past=np.zeros((*window, 4), np.float32),
+            there=np.zeros(window, np.bool_),
+            scans=np.zeros(rows, np.int32),
+        )
+
+    def forget(self, rows: Array | slice) -> None:
+        """Make rows know of nobody, as at the start."""
+        for array in self:
+            array[rows] = 0
+
+
+@device
+def _predict(f, n, i, dt, q):
+    """Let a track go on for ``dt`` s."""
+    f.x[n, i] += dt * f.vx[n, i]
+    f.y[n, i] += dt * f.vy[n, i]
+    place, cross, motion = f.place[n, i], f.cross[n, i], f.motion[n, i]
+    f.place[n, i] = place + dt * (cross + cross + dt * motion) + q * dt * dt * dt * _THIRD
+    f.cross[n, i] = cross + dt * motion + HALF * q * dt * dt
+    f.motion[n, i] = motion + q * dt
+
+
+@device
+def _correct(f, n, i, x, y, variance):
+    """Take somebody's place, seen with a variance, into a track."""
+    place, cross = f.place[n, i], f.cross[n, i]
+    all_of_it = place + variance
+    gain, gain_motion = place / all_of_it, cross / all_of_it
+    dx, dy = x - f.x[n, i], y - f.y[n, i]
+    f.x[n, i] += gain * dx
+    f.y[n, i] += gain * dy
+    f.vx[n, i] += gain_motion * dx
+    f.vy[n, i] += gain_motion * dy
+    f.place[n, i] = gain * variance
+    f.cross[n, i] = gain_motion * variance
+    f.motion[n, i] -= gain_motion * cross
+
+
+@device
+def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
+    """Whether a place is seen to be empty: three beams about it end behind it."""
+    total = ranges.size
+    dx, dy = x - x0, y - y0
+    away = math.sqrt(dx * dx + dy * dy)
+    if away + radius > reach or total == 0:
+        return False
+    steps = (atan2(dy, dx) - heading - beams.angle) / beams.increment
+    turn = TWO_PI / beams.increment
+    steps -= turn * np.floor(steps / turn)
+    middle = np.int64(steps + HALF)
+    for b in range(middle - 1, middle + 2):
+        k = b % total if beams.increment * F(total) > F(6.282) else b
+        if not 0 <= k < total or ranges[k] <= away + radius + _BEYOND:
+            return False
+    return True
+
+
+@device
+def _groups(rules, f, n, link):
+    """Number the groups of a row: who is near each other at the same velocity, in the mean over the window; see `GroupDetector`."""
+    slots, window = f.used.shape[1], f.there.shape[1]
+    for i in range(slots):
+        link[i] = i
+        f.group[n, i] = -1
+    for i in range(slots):
+        for j in range(i):
+            if not (f.believed[n, i] and f.believed[n, j]):
+                continue
+            apart, faster, both = ZERO, ZERO, 0
+            for k in range(window):
+                if f.there[n, k, i] and f.there[n, k, j]:
+                    a, b = f.past[n, k, i], f.past[n, k, j]
+                    apart += math.sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]))
+                    faster += math.sqrt((a[2] - b[2]) * (a[2] - b[2]) + (a[3] - b[3]) * (a[3] - b[3]))
+                    both += 1
+                    if apart > rules.group_distance * F(window):
+                        break
+            if both >= rules.overlap and apart <= rules.group_distance * F(both) and faster <= rules.group_speed * F(both):
+                high, low = max(link[i], link[j]), min(link[i], link[j])
+                for k in range(slots):
+                    if link[k] == high:
+                        link[k] = low
+    number = 0
+    for i in range(slots):
+        if f.group[n, i] >= 0:
+            continue
+        members = 0
+        for j in range(i + 1, slots):
+            if link[j] == link[i]:
+                f.group[n, j] = number
+                members += 1
+        if members > 0:
+            f.group[n, i] = number
+            number += 1
+
+
+@device
+def _weigh(rules, f, n, own, known, seen, turned, cost):
+    """Squared distances of what is seen from the tracks, those beyond the gate alike."""
+    beyond = rules.farthest * rules.farthest
+    for k in range(known):
+        i = own[k]
+        for j in range(seen.count[n]):
+            dx, dy = seen.x[n, j] - f.x[n, i], seen.y[n, j] - f.y[n, i]
+            d2 = dx * dx + dy * dy
+            near = d2 < beyond and d2 <= rules.gate * (f.place[n, i] + rules.variance + seen.variance[n, j])
+            row, column = (j, k) if turned else (k, j)
+            cost[row, column] = d2 if near else beyond
+
+
+@device
+def _forget_lost(rules, f, n, i):
+    """Forget somebody who was not seen if that is enough."""
+    if not f.believed[n, i] or f.misses[n, i] >= rules.misses or f.unseen[n, i] > rules.keep:
+        f.used[n, i] = f.believed[n, i] = False
+        f.there[n, :, i] = False
+
+
+@device
+def _welcome(rules, f, n, seen, taken):
+    """Begin tracks of what no track explains."""
+    slots = f.used.shape[1]
+    for j in range(seen.count[n]):
+        if taken[j]:
+            continue
+        free = -1
+        for i in range(slots):
+            if not f.used[n, i] and free < 0:
+                free = i
+            dx, dy = seen.x[n, j] - f.x[n, i], seen.y[n, j] - f.y[n, i]
+            if f.believed[n, i] and f.unseen[n, i] == ZERO and dx * dx + dy * dy < rules.radius * rules.radius:
+                free = slots  # two bodies cannot be so near
+        if not 0 <= free < slots:
+            continue
+        i = free
+        f.x[n, i], f.y[n, i], f.vx[n, i], f.vy[n, i] = seen.x[n, j], seen.y[n, j], ZERO, ZERO
+        f.place[n, i], f.cross[n, i] = rules.variance + seen.variance[n, j], ZERO
+        f.motion[n, i] = rules.speed * rules.speed
+        f.hits[n, i], f.misses[n, i], f.unseen[n, i] = 1, 0, ZERO
+        f.born[n] += 1
+        f.used[n, i], f.believed[n, i], f.id[n, i] = True, rules.confirm <= 1, f.born[n]
+
+
+@device
+def _remember(f, n):
+    """Put the tracks among those of the last scans."""
+    k = f.scans[n] % f.there.shape[1]
+    f.scans[n] += 1
+    for i in range(f.used.shape[1]):
+        f.there[n, k, i] = f.believed[n, i]
+        f.past[n, k, i, 0], f.past[n, k, i, 1] = f.x[n, i], f.y[n, i]
+        f.past[n, k, i, 2], f.past[n, k, i, 3] = f.vx[n, i], f.vy[n, i]
+
+
+@kernel
+def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
+    """Take what is seen into the tracks of rows ``first <= n < last``.
+
+    Args:
+        rules: `Rules`.
+        dt: (N,) s since the scan before; 0 for the first.
+        due: (N,) which rows have a new scan; the others are left as they are.
+        seen: `agora.perception.detector.Detections`.
+        beams: `agora.sensors.lidar.Beams`.
+        ranges: (N, B) of the scan, by which places are seen to be empty; (N, 0) where there is none, and who is not seen is hidden.
+        reach: as far as people are looked for, m.
+        pose: (N, 3) of the robots.
+        f: `Filters`.
+        first: first row.
+        last: one more than the last row.
+    """
+    slots, most = f.used.shape[1], seen.x.shape[1]
+    size = max(slots, most)
+    cost = np.empty((size, size), np.float32)
+    partner, holder, way = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    u, v, shortest = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(size, np.float32)
+    reached_row, reached_column = np.empty(size, np.bool_), np.empty(size, np.bool_)
+    own, taken, link = np.empty(slots, np.int32), np.empty(most, np.bool_), np.empty(slots, np.int32)
+    beyond = rules.farthest * rules.farthest
+    for n in range(first, last):
+        if not due[n]:
+            continue
+        sine, cosine = sincos(pose[n, 2])
+        x0 = pose[n, 0] + cosine * beams.x - sine * beams.y
+        y0 = pose[n, 1] + sine * beams.x + cosine * beams.y
+        count, known = seen.count[n], 0
+        for i in range(slots):
+            if f.used[n, i]:
+                _predict(f, n, i, dt[n], rules.acceleration)
+                own[known] = i
+                known += 1
+        for j in range(count):
+            taken[j] = False
+        turned = known > count  # there must not be more rows than columns
+        _weigh(rules, f, n, own, known, seen, turned, cost)
+        rows, columns = min(known, count), max(known, count)
+        assign(cost, rows, columns, partner, holder, u, v, shortest, way, reached_row, reached_column)
+        for k in range(known):
+            i = own[k]
+            j = holder[k] if turned else partner[k]
+            if j >= 0 and cost[j if turned else k, k if turned else j] < beyond:
+                taken[j] = True
+                _correct(f, n, i, seen.x[n, j], seen.y[n, j], rules.variance + seen.variance[n, j])
+                f.unseen[n, i], f.misses[n, i] = ZERO, 0
+                if not f.believed[n, i]:
+                    f.hits[n, i] += 1
+                    f.believed[n, i] = f.hits[n, i] >= rules.confirm
+                continue
+            f.unseen[n, i] += dt[n]
+            empty = _is_empty(f.x[n, i], f.y[n, i], rules.radius, beams, ranges[n], reach, x0, y0, pose[n, 2])
+            f.misses[n, i] = f.misses[n, i] + 1 if empty else 0
+            _forget_lost(rules, f, n, i)
+        _welcome(rules, f, n, seen, taken)
+        _remember(f, n)
+        _groups(rules, f, n, link)
+
+
+@kernel
+def tell(f, age, radius, position, velocity, sizes, present, identity, group, first, last):
+    """Write who is believed to be where, ``age`` (N,) s after the last scan, as `agora.interfaces.Tracks`."""
+    for n in range(first, last):
+        for i in range(present.shape[1]):
+            here = f.believed[n, i]
+            present[n, i], sizes[n, i] = here, radius
+            position[n, i, 0] = f.x[n, i] + age[n] * f.vx[n, i] if here else ZERO
+            position[n, i, 1] = f.y[n, i] + age[n] * f.vy[n, i] if here else ZERO
+            velocity[n, i, 0], velocity[n, i, 1] = (f.vx[n, i], f.vy[n, i]) if here else (ZERO, ZERO)
+            identity[n, i], group[n, i] = (f.id[n, i], f.group[n, i]) if here else (np.int32(-1), np.int32(-1))
+
+
+def empty_tracks(rows: int, slots: int) -> Tracks:
+    """Tracks of nobody."""
+    shape = (rows, slots)
+    return Tracks(
+        position=np.zeros((*shape, 2), np.float32),
+        velocity=np.zeros((*shape, 2), np.float32),
+        radius=np.zeros(shape, np.float32),
+        present=np.zeros(shape, np.bool_),
+        id=np.full(shape, -1, np.int32),
+        group=np.full(shape, -1, np.int32),
+    )
