@@ -15,9 +15,9 @@ from agora.core.state import Array, Bools, Floats
 from agora.engine.observe import Observer
 from agora.engine.recorder import Recorder
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, RUNNING
-from agora.engine.semantics import layer_costs
 from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
+from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar, geodesic_length
 from agora.planners.lift import call, reset_memory
 from agora.tasks.periods import Periods
@@ -47,6 +47,7 @@ class Conditions:
         global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
         outside: pedestrians come from outside (`agora.engine.world.Engine`); crowd and behaviours are not called.
+        perception: what robots know of pedestrians.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -61,6 +62,7 @@ class Conditions:
     replan: float = 0.0
     layers: tuple[CostmapLayer, ...] = ()
     outside: bool = False
+    perception: Perception = field(default_factory=Perception)
 
     @staticmethod
     def of(stage: Stage) -> Conditions:
@@ -76,6 +78,7 @@ class Conditions:
             global_planner=stage.navigation.global_planner.part,
             replan=stage.navigation.replan,
             layers=tuple(layer.part for layer in stage.navigation.layers),
+            perception=Perception(stage.pedestrians),
         )
 
 
@@ -133,7 +136,8 @@ class Batch:
             outside=conditions.outside,
         )
         self.lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
-        self.observer = Observer(self.engine, self.needs, periods.control, self.lidar, window, semantics, conditions.layers)
+        seen = (conditions.layers, conditions.perception)
+        self.observer = Observer(self.engine, self.needs, periods.control, self.lidar, window, semantics, *seen)
         self._replan = round(conditions.replan / periods.physics) if "path" in self.needs else 0
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
@@ -185,8 +189,7 @@ class Batch:
         place, radius = start.map, start.robots[r].model.radius
         origin = np.asarray(place.origin, np.float32)
         scene = (place.clearance, place.resolution, origin, here[:2], goal[:2], radius)
-        layers = self.conditions.layers
-        costs = (layer_costs(self.engine, w, layers, place),) if layers else ()
+        costs = (self.observer.layer_costs(w, r, place),) if self.conditions.layers else ()
         path = self.conditions.global_planner.path(*scene, *costs)
         return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)
 

@@ -31,14 +31,16 @@ ATTRIBUTES = (
 MOVING = np.float32(0.05)
 """Speed above which a pedestrian counts as moving, m/s."""
 
+MOTION = ATTRIBUTES[:4]
+"""Attributes that can be told from how somebody moves."""
+
 _PEDESTRIAN, _MOVING, _VEL_X, _VEL_Y, _TYPE, _STATE, _STRESS, _ENERGY, _SOCIAL = range(9)
 _FIRST_STATE = 9
 
 
 @lean
-def evidence_of(attribute, people, minds, w, i):
-    """The evidence of pedestrian i of world w for the attribute of a number, float32."""
-    vx, vy = people.vx[w, i], people.vy[w, i]
+def motion_evidence(attribute, vx, vy):
+    """The evidence of somebody with a velocity for an attribute in `MOTION`; 1 for others, float32."""
     value = ONE
     if attribute == _MOVING:
         value = ONE if math.sqrt(vx * vx + vy * vy) > MOVING else ZERO
@@ -46,7 +48,14 @@ def evidence_of(attribute, people, minds, w, i):
         value = vx
     elif attribute == _VEL_Y:
         value = vy
-    elif attribute == _TYPE:
+    return value
+
+
+@lean
+def evidence_of(attribute, people, minds, w, i):
+    """The evidence of pedestrian i of world w for the attribute of a number, float32."""
+    value = motion_evidence(attribute, people.vx[w, i], people.vy[w, i])
+    if attribute == _TYPE:
         value = np.float32(minds.type[w, i])
     elif attribute == _STATE:
         value = np.float32(minds.state[w, i])

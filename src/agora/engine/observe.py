@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.core.state import Doubles, Floats, read_only
+from agora.core.state import Array, Doubles, Floats, read_only
 from agora.costmap.layers import attributes_of, bind_layers
 from agora.costmap.obstacles import Beams, Seen, put
 from agora.costmap.window import Window, fill
-from agora.engine.semantics import SemanticReader
+from agora.engine.perceive import Perceiver
+from agora.engine.semantics import SemanticReader, put_layers
 from agora.errors import InputError
-from agora.interfaces import Costmap, CostmapLayer, Limits, Observation, SemanticWindow, Tracks
+from agora.interfaces import Costmap, CostmapLayer, Limits, Observation, SemanticWindow
+from agora.perception.perception import Perception
+from agora.perception.tracker import empty_tracks
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
+    from agora.maps.grid import Map
     from agora.robots.model import RobotModel
     from agora.sensors.lidar import Lidar
 
@@ -31,18 +35,6 @@ def _gather(robots, status, pose, twist, goal, first, last):
             pose[n, 0], pose[n, 1], pose[n, 2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
             twist[n, 0], twist[n, 1], twist[n, 2] = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
             goal[n, 0], goal[n, 1], goal[n, 2] = status.goal_x[w, r], status.goal_y[w, r], status.goal_heading[w, r]
-
-
-@lean_kernel
-def _gather_pedestrians(count, people, traits, minds, position, velocity, radius, present, identity, group, kind, first, last):
-    for w in range(first, last):
-        for r in range(count):
-            n = w * count + r
-            for i in range(people.x.shape[1]):
-                position[n, i, 0], position[n, i, 1] = people.x[w, i], people.y[w, i]
-                velocity[n, i, 0], velocity[n, i, 1] = people.vx[w, i], people.vy[w, i]
-                radius[n, i], present[n, i] = traits.radius[w, i], people.active[w, i]
-                identity[n, i], group[n, i], kind[n, i] = traits.id[w, i], traits.group[w, i], minds.type[w, i]
 
 
 @lean_kernel
@@ -62,19 +54,6 @@ def _gather_robots(robots, traits, position, velocity, radius, present, identity
                 q += 1
 
 
-def _tracks(rows: int, slots: int) -> Tracks:
-    shape = (rows, slots)
-    return Tracks(
-        np.zeros((*shape, 2), np.float32),
-        np.zeros((*shape, 2), np.float32),
-        np.zeros(shape, np.float32),
-        np.zeros(shape, np.bool_),
-        np.full(shape, -1, np.int32),
-        np.full(shape, -1, np.int32),
-        np.zeros(shape, np.int32),
-    )
-
-
 class Observer:
     """Makes the observations of one engine's robots for one planner.
 
@@ -85,10 +64,12 @@ class Observer:
         lidar: sensor of every robot, where "scan" is needed.
         window: local costmap, where "costmap" is needed.
         semantics: semantic maps, where "semantics" is needed.
-        layers: put costs about pedestrians on the local costmap.
+        layers: put costs about pedestrians on the local costmap, and on the maps of `layer_costs`.
+        perception: what is known of pedestrians.
 
     Attributes:
         rows: N. limits: of the robots. lidar: as given. ranges: (N, B) the last scan, m.
+        now: s, on the clock of `receive_scan`; None where scans are those of the engine.
     """
 
     def __init__(
@@ -100,53 +81,65 @@ class Observer:
         window: Window | None = None,
         semantics: SemanticWindow | None = None,
         layers: Sequence[CostmapLayer] = (),
+        perception: Perception | None = None,
     ) -> None:
         self._engine, self._needs, self._control, self.lidar = engine, needs, control, lidar
         worlds, count = engine.layout.worlds, engine.layout.robots
         rows, corners = worlds * count, engine.layout.corners
         self.rows = rows
+        self.now: float | None = None
         self._pose, self._twist, self._goal = (np.zeros((rows, 3), np.float32) for _ in range(3))
         self._radius = np.zeros(rows, np.float32)
         self._footprint = np.zeros((rows, corners, 2), np.float32)
         self.limits = Limits(np.zeros(rows, np.bool_), *(np.zeros(rows, np.float32) for _ in range(8)))
         self._path, self._path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
-        self._pedestrians = _tracks(rows, engine.slots) if "pedestrians" in needs or window is not None else None
-        self._robots = _tracks(rows, max(count - 1, 0)) if "robots" in needs or window is not None else None
+        chosen, others = perception or Perception(), max(count - 1, 0)
+        about_people = "pedestrians" in needs or window is not None or semantics is not None or bool(layers)
+        tracked = about_people and chosen.pedestrians == "tracked"
+        self._robots = empty_tracks(rows, others) if "robots" in needs or window is not None or tracked else None
+        self._people = Perceiver(engine, chosen, lidar, self._pose, self._robots) if about_people else None
         self.ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
         self._scan_angles = np.zeros(0, np.float32) if lidar is None else lidar.angles
         self._scan_pose = np.zeros(3, np.float32) if lidar is None else np.array([lidar.x, lidar.y, lidar.heading], np.float32)
         self._bound = [self._bind(g) for g in (0, 1)]
         self._window = window
         self._seen = self._see(window) if window is not None and "scan" in window.sources else None
-        self._costmap = None if window is None else self._bind_window(window, layers)
-        self._semantics = None if semantics is None else SemanticReader(engine, semantics.attributes, semantics)
+        self._layers = tuple(layers)
+        self._layer_reader = self._read(attributes_of(layers)) if layers else None
+        self._semantics = None if semantics is None else self._read(semantics.attributes, semantics)
+        self._costmap = None if window is None else self._bind_window(window)
 
     def _bind(self, generation: int) -> list[Any]:
         engine = self._engine
-        people, robots = engine._generations[generation], engine._robots[generation]
+        robots = engine.generation(generation)[1]
         calls = [bind(_gather, robots, engine.status, self._pose, self._twist, self._goal)]
-        if (t := self._pedestrians) is not None:
-            arrays = (t.position, t.velocity, t.radius, t.present, t.id, t.group, t.type)
-            calls.append(bind(_gather_pedestrians, np.int64(engine.layout.robots), people, engine.traits, engine.minds, *arrays))
         if (t := self._robots) is not None:
             calls.append(bind(_gather_robots, robots, engine.robot_traits, t.position, t.velocity, t.radius, t.present, t.id))
         return calls
 
-    def _bind_window(self, window: Window, layers: Sequence[CostmapLayer]) -> Costmap:
+    def _read(self, attributes: tuple[str, ...], window: SemanticWindow | None = None) -> SemanticReader:
+        """What reads attributes of the pedestrians that the robots know of."""
+        people = self._people
+        assert people is not None
+        return SemanticReader(self._engine, attributes, people.tracks, window, people.names_slots)
+
+    def _bind_window(self, window: Window) -> Costmap:
         """Make the local costmaps and fix the arguments of what fills them; other robots are marked as pedestrians are."""
-        engine, people, others = self._engine, self._pedestrians, self._robots
-        assert people is not None and others is not None
+        engine, others = self._engine, self._robots
+        assert self._people is not None and others is not None
+        people = self._people.tracks
         self._map_index = np.zeros(self.rows, np.int32)
         self._inscribed = np.zeros(self.rows, np.float32)
-        self._moving = _tracks(self.rows, people.radius.shape[1] + others.radius.shape[1]) if others.radius.shape[1] else people
+        self._moving = (
+            empty_tracks(self.rows, people.radius.shape[1] + others.radius.shape[1]) if others.radius.shape[1] else people
+        )
         cost = np.zeros((self.rows, window.cells, window.cells), np.uint8)
         origin = np.zeros((self.rows, 2), np.float32)
         moving = (self._moving.position, self._moving.radius, self._moving.present)
-        self._layer_reader = SemanticReader(engine, attributes_of(layers)) if layers else None
-        self._layers: list[Any] = []
+        self._put_layers: list[Any] = []
         if (reader := self._layer_reader) is not None:
-            seen = (people.position, people.velocity, reader.heading, reader.evidence, people.present)
-            self._layers = bind_layers(layers, *seen, cost, origin, window.resolution)
+            told = (people.position, people.velocity, reader.heading, reader.evidence, people.present)
+            self._put_layers = bind_layers(self._layers, *told, cost, origin, window.resolution)
         self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
         if self._seen is not None:
             corners = (self._corners[..., 0], self._corners[..., 1])
@@ -169,8 +162,9 @@ class Observer:
         return Seen.of(self.rows, window.cells, self.ranges)
 
     def _fill_window(self) -> None:
-        people, others = self._pedestrians, self._robots
-        assert people is not None and others is not None
+        others = self._robots
+        assert self._people is not None and others is not None
+        people = self._people.tracks
         self._map_index.reshape(-1, self._engine.layout.robots)[...] = self._engine.maps.index[:, None]
         if self._moving is not people:
             for name in ("position", "radius", "present"):
@@ -180,13 +174,32 @@ class Observer:
             self._put(0, self.rows)
         if self._layer_reader is not None:
             self._layer_reader.read()
-            for put in self._layers:
+            for put in self._put_layers:
                 put(0, self.rows)
+
+    def layer_costs(self, world: int, robot: int, place: Map) -> Array:
+        """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""
+        assert self._people is not None and self._layer_reader is not None
+        row = slice(n := world * self._engine.layout.robots + robot, n + 1)
+        t, reader = self._people.read(self._time), self._layer_reader
+        reader.read()
+        seen = (t.position[row], t.velocity[row], reader.heading[row], reader.evidence[:, row], t.present[row])
+        return put_layers(self._layers, *seen, place)
+
+    @property
+    def _time(self) -> Doubles:
+        """The moment (N,) of each row, s: of the episode, or ``now``."""
+        if self.now is not None:
+            return np.full(self.rows, self.now)
+        step = self._engine.status.step.astype(np.float64)
+        return np.repeat(step * self._engine.dt, self._engine.layout.robots)
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
         """Say which robot a row is."""
         n = world * self._engine.layout.robots + robot
         self._radius[n] = model.radius
+        if self._people is not None:
+            self._people.forget(n)
         self._footprint[n] = 0
         self._footprint[n, : len(model.footprint)] = np.asarray(model.footprint, np.float32).reshape(-1, 2)
         if self._window is not None:
@@ -196,6 +209,12 @@ class Observer:
         self.forget_obstacles(world, robot)
         for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
             mine[n] = its[0]
+
+    def forget(self) -> None:
+        """Know of no pedestrian but by what is scanned from now on."""
+        if self._people is not None:
+            for row in range(self.rows):
+                self._people.forget(row)
 
     def forget_obstacles(self, world: int, robot: int) -> None:
         """Clear what a row's lidar has put on its costmap."""
@@ -221,37 +240,50 @@ class Observer:
         n = world * self._engine.layout.robots + robot
         return self._path[n, : self._path_count[n]].copy()
 
-    def receive_scan(self, world: int, robot: int, ranges: Floats) -> None:
-        """Give a row the ranges (B,) of a scan that was taken elsewhere, m; it stays until the next."""
+    def receive_scan(self, world: int, robot: int, ranges: Floats, time: float) -> None:
+        """Give a row the ranges (B,) of a scan that was taken elsewhere at ``time``, s; it stays until the next."""
         n = world * self._engine.layout.robots + robot
         self.ranges[n] = ranges
-        self._scanned(slice(n, n + 1))
+        self._scanned(slice(n, n + 1), time)
 
     def scan(self, worlds: Collection[int] | None = None) -> None:
         """Take a scan now, everywhere or in some worlds; it stays until the next."""
-        if self.lidar is None or "scan" not in self._needs:
+        if self.lidar is None or not self.reads_scans:
             return
         status, ranges = self._engine.status, self._engine.scan(self.lidar, worlds)
         kept = self.ranges.reshape(ranges.shape)
-        count = self._engine.layout.robots
         for part in [slice(0, len(ranges))] if worlds is None else [slice(w, w + 1) for w in worlds]:
             self.lidar.perturb(status.key[part], status.step[part], ranges[part])
             kept[part] = ranges[part]
-            self._scanned(slice(part.start * count, part.stop * count))
+            count = self._engine.layout.robots
+            self._scanned(slice(part.start * count, part.stop * count), self._time)
 
-    def _scanned(self, rows: slice) -> None:
-        """Note where the robots of some rows are at their new scan, for the obstacle layer."""
+    @property
+    def reads_scans(self) -> bool:
+        """Whether scans are needed: by the planner, or to know of pedestrians."""
+        return "scan" in self._needs or (self._people is not None and self._people.reads_scans)
+
+    def _scanned(self, rows: slice, time: Doubles | float) -> None:
+        """Note where the robots of some rows are at their new scan, for the obstacle layer, and what it shows of pedestrians."""
         if self._seen is not None:
             robots = self._engine.robots
             for axis, name in enumerate(("x", "y", "heading")):
                 self._seen.pose[rows, axis] = getattr(robots, name).reshape(-1)[rows]
             self._seen.fresh[rows] = True
+        if self._people is not None and self._people.reads_scans:
+            self._gather()
+            self._people.scanned(rows, self.ranges, time)
+
+    def _gather(self) -> None:
+        """Read where the robots are."""
+        for call in self._bound[self._engine._now]:
+            call(0, self._engine.layout.worlds)
 
     def observe(self) -> Observation:
         """Return what every row knows now."""
-        engine = self._engine
-        for call in self._bound[engine._now]:
-            call(0, engine.layout.worlds)
+        self._gather()
+        if self._people is not None:
+            self._people.read(self._time)
         if self._costmap is not None:
             self._fill_window()
         if self._semantics is not None:
@@ -268,7 +300,7 @@ class Observer:
             dt=self._control,
             path=read_only(self._path) if "path" in seen else None,
             path_count=read_only(self._path_count) if "path" in seen else None,
-            pedestrians=self._pedestrians if "pedestrians" in seen else None,
+            pedestrians=self._people.tracks if self._people is not None and "pedestrians" in seen else None,
             robots=self._robots if "robots" in seen else None,
             scan=read_only(self.ranges) if lidar is not None else None,
             scan_angles=read_only(self._scan_angles) if lidar is not None else None,

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.core.semantics import ATTRIBUTES, evidence_of
-from agora.core.state import Array, Doubles, Floats, Ints, read_only
+from agora.core.scalar import atan2
+from agora.core.semantics import ATTRIBUTES, MOTION, evidence_of, motion_evidence
+from agora.core.state import Array, Bools, Doubles, Floats, Ints, read_only
 from agora.costmap.layers import attributes_of, bind_layers
-from agora.errors import UnknownNameError
-from agora.interfaces import CostmapLayer, SemanticMaps, SemanticWindow
+from agora.errors import InputError, UnknownNameError
+from agora.interfaces import CostmapLayer, SemanticMaps, SemanticWindow, Tracks
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
@@ -95,7 +96,19 @@ def _gather(attributes, people, minds, robots, heading, evidence, first, last):
 
 
 @lean_kernel
-def _rasterise(cell, people, robots, evidence, out, origin, first, last):
+def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
+    """The same of tracks: what can be told from how somebody moves."""
+    count = robots.x.shape[1]
+    for n in range(first * count, last * count):
+        for i in range(velocity.shape[1]):
+            vx, vy = velocity[n, i, 0], velocity[n, i, 1]
+            heading[n, i] = atan2(vy, vx)
+            for a in range(attributes.size):
+                evidence[a, n, i] = motion_evidence(attributes[a], vx, vy)
+
+
+@lean_kernel
+def _rasterise(cell, robots, position, present, evidence, out, origin, first, last):
     """Write the maps (N, A, H, H): in a cell the evidence of the largest size among those who are in it."""
     count, side = robots.x.shape[1], out.shape[2]
     for w in range(first, last):
@@ -104,11 +117,11 @@ def _rasterise(cell, people, robots, evidence, out, origin, first, last):
             origin[n, 0] = (np.floor(robots.x[w, r] / cell) - np.float32(side // 2)) * cell
             origin[n, 1] = (np.floor(robots.y[w, r] / cell) - np.float32(side // 2)) * cell
             out[n] = np.float32(0.0)
-            for i in range(people.x.shape[1]):
-                if not people.active[w, i]:
+            for i in range(present.shape[1]):
+                if not present[n, i]:
                     continue
-                column = np.int64(np.floor((people.x[w, i] - origin[n, 0]) / cell))
-                row = np.int64(np.floor((people.y[w, i] - origin[n, 1]) / cell))
+                column = np.int64(np.floor((position[n, i, 0] - origin[n, 0]) / cell))
+                row = np.int64(np.floor((position[n, i, 1] - origin[n, 1]) / cell))
                 if not (0 <= column < side and 0 <= row < side):
                     continue
                 for a in range(out.shape[1]):
@@ -118,33 +131,48 @@ def _rasterise(cell, people, robots, evidence, out, origin, first, last):
 
 
 class SemanticReader:
-    """Reads semantic attributes of the pedestrians of an engine into rows of robots, generation by generation.
+    """Reads semantic attributes of pedestrians into rows of robots.
 
     Args:
         engine: the worlds.
         attributes: names of the attributes.
+        tracks: (N, Q, ...) the pedestrians that the robots know of, kept; they are to be up to date at `read`.
         window: maps to be made of them; none where None.
+        named: whether the slots of the tracks are those of the engine's pedestrians, whose attributes are known; else there are
+            only those that can be told from how somebody moves.
 
     Attributes:
-        heading: (N, P) rad of the pedestrians in each robot's row. evidence: (A, N, P).
+        heading: (N, Q) rad. evidence: (A, N, Q).
+
+    Raises:
+        InputError: an attribute that cannot be told.
     """
 
-    def __init__(self, engine: Engine, attributes: tuple[str, ...], window: SemanticWindow | None = None) -> None:
-        rows = engine.layout.worlds * engine.layout.robots
+    def __init__(
+        self,
+        engine: Engine,
+        attributes: tuple[str, ...],
+        tracks: Tracks,
+        window: SemanticWindow | None = None,
+        named: bool = True,
+    ) -> None:
         self._engine, self._window = engine, window
-        self.heading = np.zeros((rows, engine.slots), np.float32)
-        self.evidence = np.zeros((len(attributes), rows, engine.slots), np.float32)
+        self.heading = np.zeros(tracks.present.shape, np.float32)
+        self.evidence = np.zeros((len(attributes), *tracks.present.shape), np.float32)
         numbers = np.array([number_of(name) for name in attributes], np.int64)
-        arrays = [(engine._generations[g], engine._robots[g]) for g in (0, 1)]
-        self._calls: list[list[Any]] = [
-            [bind(_gather, numbers, people, engine.minds, robots, self.heading, self.evidence)] for people, robots in arrays
-        ]
+        if not named and (hidden := [name for name in attributes if name not in MOTION]):
+            raise InputError(f"pedestrians: tracked: {', '.join(hidden)} of pedestrians cannot be told from scans")
+        self._calls: list[list[Any]] = []
+        for people, robots in (engine.generation(g) for g in (0, 1)):
+            kernel, given = (_gather, (people, engine.minds)) if named else (_of_tracks, (tracks.velocity,))
+            self._calls.append([bind(kernel, numbers, *given, robots, self.heading, self.evidence)])
         if window is None:
             return
-        self._maps: Array = np.zeros((rows, len(attributes), window.cells, window.cells), np.float32)
-        self._origin = np.zeros((rows, 2), np.float32)
-        for calls, (people, robots) in zip(self._calls, arrays, strict=True):
-            calls.append(bind(_rasterise, np.float32(window.resolution), people, robots, self.evidence, self._maps, self._origin))
+        self._maps: Array = np.zeros((len(tracks.present), len(attributes), window.cells, window.cells), np.float32)
+        self._origin = np.zeros((len(tracks.present), 2), np.float32)
+        cell, seen = np.float32(window.resolution), (tracks.position, tracks.present, self.evidence, self._maps, self._origin)
+        for calls, g in zip(self._calls, (0, 1), strict=True):
+            calls.append(bind(_rasterise, cell, engine.generation(g)[1], *seen))
 
     def read(self) -> None:
         """Read the present generation."""
@@ -175,8 +203,20 @@ def layer_costs(engine: Engine, world: int, layers: Sequence[CostmapLayer], map:
     for a, name in enumerate(names):
         bind(_evidence, np.int64(number_of(name)), people, engine.minds, every)(w, w + 1)
         evidence[a, 0] = every[w]
+    return put_layers(layers, position, velocity, people.heading[w][None].copy(), evidence, people.active[w][None].copy(), map)
+
+
+def put_layers(
+    layers: Sequence[CostmapLayer],
+    position: Floats,
+    velocity: Floats,
+    heading: Floats,
+    evidence: Floats,
+    present: Bools,
+    map: Map,
+) -> Array:
+    """Return the costs (rows, columns) uint8 that layers put on a whole map; arguments as of `bind_layers`, for one row."""
     cost, origin = np.zeros((1, *map.shape), np.uint8), np.array([map.origin], np.float32)
-    rows = (position, velocity, people.heading[w][None].copy(), evidence, people.active[w][None].copy())
-    for call in bind_layers(layers, *rows, cost, origin, map.resolution):
+    for call in bind_layers(layers, position, velocity, heading, evidence, present, cost, origin, map.resolution):
         call(0, 1)
     return np.asarray(cost[0])

@@ -202,7 +202,7 @@ class Engine:
             if is_reader:
                 calls += [cast(CrowdReader, reader).compute for reader in some]
             else:
-                calls.append(functools.partial(self._everywhere, tuple(cast(Iterator[Work], some))))
+                calls.append(functools.partial(self.everywhere, *cast(Iterator[Work], some)))
         return calls
 
     def step(self, commands: Floats | None = None) -> None:
@@ -218,8 +218,8 @@ class Engine:
         self._now = 1 - self._now
         self.tick += 1
 
-    def _everywhere(self, kernels: tuple[Work, ...]) -> None:
-        """Run kernels on every world, on this thread and the helpers."""
+    def everywhere(self, *kernels: Work) -> None:
+        """Run kernels, one after the other, on every world, on this thread and the helpers."""
         if self._pool is None:
             for kernel in kernels:
                 kernel(0, self.layout.worlds)
@@ -251,7 +251,7 @@ class Engine:
             for w in worlds:
                 scanner(w, w + 1)
         else:
-            self._everywhere((scanner,))
+            self.everywhere(scanner)
         return out
 
     def _scanner_of(self, lidar: Lidar) -> _Scanner:

@@ -20,7 +20,6 @@ from agora.core.state import Array, Bools, Floats, Minds, Pedestrians, Robots, T
 from agora.costmap.inflation import INSCRIBED, inflate
 from agora.costmap.window import Window
 from agora.engine.observe import Observer
-from agora.engine.semantics import layer_costs
 from agora.episode import Batch, Conditions
 from agora.errors import InputError
 from agora.interfaces import Memory, Observation
@@ -158,7 +157,7 @@ class Navigator:
     def beams(self) -> int:
         """Beams of a scan; 0 where the planner reads none."""
         lidar = self._observer.lidar
-        return 0 if lidar is None or "scan" not in self.needs else lidar.beams
+        return 0 if lidar is None or not self._observer.reads_scans else lidar.beams
 
     @property
     def danger_threshold(self) -> float:
@@ -211,7 +210,7 @@ class Navigator:
             InputError: there are more or fewer beams than the robot's lidar has, or more than half of them are not numbers.
         """
         lidar = self._observer.lidar
-        if lidar is None or "scan" not in self.needs:
+        if lidar is None or not self._observer.reads_scans:
             return
         measured = np.asarray(ranges, np.float32)
         if measured.shape != (lidar.beams,):
@@ -220,7 +219,7 @@ class Navigator:
         if 2 * int(lost.sum()) > lidar.beams:
             raise InputError(f"scan of {self.names[robot]}: {int(lost.sum())} of {lidar.beams} beams are NaN")
         near = np.where(np.isneginf(measured), np.float32(lidar.range_min), measured)
-        self._observer.receive_scan(0, robot, np.where(np.isfinite(near), near, np.float32(lidar.range_max)))
+        self._observer.receive_scan(0, robot, np.where(np.isfinite(near), near, np.float32(lidar.range_max)), time)
         self._scanned[robot] = time
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
@@ -262,8 +261,9 @@ class Navigator:
         return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
 
     def forget(self) -> None:
-        """Begin afresh: what planners remember, what lidars have seen, and how old poses and scans are."""
+        """Begin afresh: what planners remember, what lidars have seen, who is tracked, and how old poses and scans are."""
         self._memory, self._before = {}, {}
+        self._observer.forget()
         for robot in range(len(self.names)):
             self.forget_obstacles(robot)
         self._placed[:], self._scanned[:], self._time, self._planned = _NEVER, _NEVER, _NEVER, 0
@@ -297,7 +297,7 @@ class Navigator:
             placed, scanned = (np.where(f, t, _NEVER) for f, t in zip(fresh, (self._placed, self._scanned), strict=True))
             self.forget()
             self._placed, self._scanned = placed, scanned
-        self._time = time
+        self._time = self._observer.now = time
         standing = self.standing(time, active)
         going = active & self._has_goal
         going[list(standing)] = False
@@ -379,8 +379,8 @@ class Navigator:
         """The costs of the whole map (rows, columns) for a robot, with what layers put on it; else as the local one."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
-        if layers := self._batch.conditions.layers:
-            cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, layer_costs(self._engine, 0, layers, place)))
+        if self._batch.conditions.layers:
+            cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, self._observer.layer_costs(0, robot, place)))
         return cost, np.asarray(place.origin, float), place.resolution
 
     def lead(self, robot: int, path: ArrayLike) -> None:

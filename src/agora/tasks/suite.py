@@ -12,6 +12,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.perception.perception import Level
 from agora.registry import Named, Plug
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
@@ -118,6 +119,8 @@ class Stage:
         forbidden: categories of zones in which nothing is placed at random.
         seed: of every random stream, instead of the suite's.
         navigation: how robots get their paths.
+        pedestrians: what planners are told of them: everybody's true state, that of those whom the robot's lidar reaches, or the
+            tracks that the robot makes of its scans.
     """
 
     name: str
@@ -138,6 +141,7 @@ class Stage:
     forbidden: tuple[str, ...] = ("forbidden",)
     seed: int | None = None
     navigation: Navigation = field(default_factory=Navigation)
+    pedestrians: Level = "truth"
 
     def __post_init__(self) -> None:
         _check_name(self.name)

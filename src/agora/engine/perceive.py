@@ -1,0 +1,119 @@
+"""What the robots of an engine know of its pedestrians, as rows: everybody, those in sight, or tracks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.jit import bind, lean_kernel
+from agora.core.state import Array, Bools, Doubles, Floats, Ints
+from agora.errors import InputError
+from agora.interfaces import Tracks
+from agora.perception.perception import Perception, ScanTracker
+from agora.perception.sight import see
+from agora.perception.tracker import empty_tracks
+
+if TYPE_CHECKING:
+    from agora.engine.world import Engine
+    from agora.sensors.lidar import Lidar
+
+_CLOCK = 6  # decimals of the times between scans: those of stamps and of steps are the same
+
+
+@lean_kernel
+def _gather(count, people, traits, minds, seen, position, velocity, radius, present, identity, group, kind, first, last):
+    for w in range(first, last):
+        for r in range(count):
+            n = w * count + r
+            for i in range(people.x.shape[1]):
+                position[n, i, 0], position[n, i, 1] = people.x[w, i], people.y[w, i]
+                velocity[n, i, 0], velocity[n, i, 1] = people.vx[w, i], people.vy[w, i]
+                radius[n, i], present[n, i] = traits.radius[w, i], people.active[w, i] and seen[n, i]
+                identity[n, i], group[n, i], kind[n, i] = traits.id[w, i], traits.group[w, i], minds.type[w, i]
+
+
+class Perceiver:
+    """Tells the robots of one engine of its pedestrians.
+
+    Args:
+        engine: the worlds.
+        perception: what they are told.
+        lidar: of every robot; None is enough for the truth.
+        pose: (N, 3) of the robots, kept, as `read` and `scanned` find it.
+        robots: what each row knows of other robots, kept; None for nothing.
+
+    Attributes:
+        tracks: who is where, written by `read`.
+    """
+
+    def __init__(
+        self, engine: Engine, perception: Perception, lidar: Lidar | None, pose: Floats, robots: Tracks | None = None
+    ) -> None:
+        self._engine, self._pose, rows, count = engine, pose, len(pose), engine.layout.robots
+        level = perception.pedestrians
+        if level != "truth" and lidar is None:
+            raise InputError(f"pedestrians: {level} needs a lidar, and the robots have none")
+        self._lidar, self._level, self._when = lidar, level, np.full(rows, np.nan)
+        self._map_index: Ints = np.zeros(rows, np.int32)
+        self._scans: ScanTracker | None = None
+        if level == "tracked" and lidar is not None:
+            self._scans = ScanTracker(lidar, perception, rows, engine.maps, self._map_index, robots)
+            self.tracks = self._scans.tracks
+            return
+        kind = np.zeros((rows, engine.slots), np.int32)
+        self.tracks = t = replace(empty_tracks(rows, engine.slots), type=kind)
+        self._seen: Bools = np.full(t.present.shape, level == "truth")
+        arrays = (engine.traits, engine.minds, self._seen, t.position, t.velocity, t.radius, t.present, t.id, t.group, kind)
+        self._gather: list[Any] = [bind(_gather, np.int64(count), engine.generation(g)[0], *arrays) for g in (0, 1)]
+
+    @property
+    def reads_scans(self) -> bool:
+        """Whether it must be told of scans."""
+        return self._level != "truth"
+
+    @property
+    def names_slots(self) -> bool:
+        """Whether the slots of `tracks` are those of the engine's pedestrians."""
+        return self._scans is None
+
+    def forget(self, row: int) -> None:
+        """Begin afresh with a row: an episode begins."""
+        self._when[row] = np.nan
+        if self._scans is not None:
+            self._scans.forget(slice(row, row + 1))
+        elif self.reads_scans:
+            self._seen[row] = False
+
+    def scanned(self, rows: slice | Array, ranges: Floats, time: Doubles | float) -> None:
+        """Take a new scan of some rows: ``ranges`` (N, B) m and `pose` are those of all, ``time`` (N,) s of the scans.
+
+        A scan of the moment of the last one changes nothing.
+        """
+        fresh = np.zeros(len(self._when), np.bool_)
+        fresh[rows] = True
+        since = np.round(time - self._when, _CLOCK)
+        fresh &= ~(since <= 0.0)  # nothing is at or before the moment of a first scan
+        if self._scans is not None:
+            count = self._engine.layout.robots
+            self._map_index.reshape(-1, count)[...] = self._engine.maps.index[:, None]
+            self._scans.ranges[...] = ranges
+            self._scans.pose[...] = self._pose
+            self._scans.prepare(fresh, np.nan_to_num(since))
+            work = self._scans.work
+            self._engine.everywhere(lambda first, last: work(first * count, last * count))
+        elif self._lidar is not None:
+            t = self.read()
+            there = np.repeat(self._engine.pedestrians.active, self._engine.layout.robots, axis=0)
+            slack = np.float32(1e-3 + 4.0 * self._lidar.noise)
+            see(self._lidar.record(), slack, ranges, self._pose, fresh, t.position, t.radius, there, self._seen, 0, len(fresh))
+        self._when = np.where(fresh, time, self._when)
+
+    def read(self, time: Doubles | float = 0.0) -> Tracks:
+        """Return who is where at ``time`` (N,) s; overwritten by the next call."""
+        if self._scans is not None:
+            age = np.nan_to_num(np.round(time - self._when, _CLOCK))
+            return self._scans.tell(np.maximum(age, 0.0).astype(np.float32))
+        self._gather[self._engine._now](0, self._engine.layout.worlds)
+        return self.tracks
