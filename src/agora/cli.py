@@ -19,6 +19,7 @@ from agora.errors import AgoraError
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
+    from agora.perception.perception import Level
     from agora.tasks.suite import Suite
 
 app = typer.Typer(
@@ -71,6 +72,10 @@ def bench(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
     video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
+    pedestrians: Annotated[
+        list[str] | None,
+        typer.Option(help="What planners are told of them: truth, visible or tracked; repeat it to run each planner at each."),
+    ] = None,
     seed: Seed = None,
     ros_launch: Annotated[
         str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
@@ -90,6 +95,7 @@ def bench(
 
     if trajectories not in ("all", "failed", "none"):
         raise InputError(f"--trajectories: expected all, failed or none, got {trajectories!r}")
+    levels = [_level(text) for text in dict.fromkeys(pedestrians or ())]
     if batch < 1 or workers < 0 or threads < 1:
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen = _suite(suite, seed)
@@ -98,8 +104,8 @@ def bench(
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
 
-        if planner != ["ros"] or seed is not None:
-            raise InputError("--planner ros goes alone, with the suite's own seed")
+        if planner != ["ros"] or seed is not None or pedestrians:
+            raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians")
         _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner)
@@ -107,10 +113,23 @@ def bench(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{chosen.name}: {', '.join(planners)}")
-        rows = run_bench(
-            chosen, planners, folder, options, resume=resume, progress=lambda n, total: bar.update(task, completed=n, total=total)
-        )
+
+        def progress(n: int, total: int) -> None:
+            bar.update(task, completed=n, total=total)
+
+        rows = run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
     _finish(rows, folder, video)
+
+
+def _level(text: str) -> Level:
+    """A level of perception by its name."""
+    from agora.errors import InputError
+    from agora.perception.perception import LEVELS
+
+    for level in LEVELS:
+        if level == text:
+            return level
+    raise InputError(f"--pedestrians: expected {', '.join(LEVELS)}, got {text!r}")
 
 
 def _finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
@@ -179,9 +198,14 @@ def run(
     video: Annotated[Path | None, typer.Option(help="Write a video (.mp4).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episode (.html).")] = None,
     live: Annotated[bool, typer.Option("--live", help="Show it in a window.")] = False,
+    pedestrians: Annotated[
+        str | None, typer.Option(help="What the planner is told of them: truth, visible or tracked; as the stage says by default.")
+    ] = None,
     seed: Seed = None,
 ) -> None:
     """Run one episode and print its metrics."""
+    from dataclasses import replace
+
     from agora.benchmark.job import metrics
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
@@ -194,7 +218,8 @@ def run(
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
     label, named = named_planner(planner, interplanner)
     start = chosen.start(place.name, episode)
-    _, recordings = next(iter(Episodes([start], named.part, Conditions.of(place))))
+    told = place if pedestrians is None else replace(place, pedestrians=_level(pedestrians))
+    _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
     recording = recordings[0]
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.failure:

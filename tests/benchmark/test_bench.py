@@ -242,3 +242,30 @@ def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
     kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in store.read_recordings(shard)]
     assert sorted(kept) == {"all": [row["key"] for row in rows], "none": [], "failed": failed}[keep]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "interrupted.txt", "run.yaml"])
+
+
+def test_every_planner_runs_at_every_level_of_perception_with_the_same_episodes(reference, tmp_path):
+    levels = ("truth", "visible", "tracked")
+    chosen = planners("orca")
+    found = bench(reference.suite, chosen, tmp_path / "run", Options(workers=0), pedestrians=levels)
+    assert {(row["planner"], row["pedestrians"]) for row in found} == {(f"orca@{level}", level) for level in levels}
+    plain = {row["key"]: row for row in store.read_rows(reference.folder / "run" / "episodes")}
+    same = different = 0
+    for row in found:
+        twin = plain[row["key"].replace(row["planner"], "orca")]
+        assert row["seed"] == twin["seed"]
+        if row["pedestrians"] == "truth":
+            assert {k: v for k, v in row.items() if k not in ("key", "planner")} == {
+                k: v for k, v in twin.items() if k not in ("key", "planner")
+            }
+        same += row["duration"] == twin["duration"]
+        different += row["path_length"] != twin["path_length"]
+    assert same > 0 < different
+    with pytest.raises(ResultsError, match="pedestrians"):
+        bench(reference.suite, chosen, tmp_path / "run", Options(workers=0), pedestrians=levels[:1], resume=True)
+
+
+def test_what_a_stage_says_of_pedestrians_is_in_its_rows(reference, tmp_path):
+    small = suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0, crowds=("helbing",), pedestrians="tracked")
+    found = bench(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    assert {row["pedestrians"] for row in found} == {"tracked"}

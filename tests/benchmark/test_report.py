@@ -253,3 +253,29 @@ def test_replays_show_every_outcome_of_every_planner_first_then_more_failures():
     assert {outcome[key] for key in chosen[:6]} == set(outcome.values())
     assert all(outcome[key][1] != "reached" for key in chosen[6:])
     assert choose(table, 0) == choose([], 5) == []
+
+
+def test_the_price_of_perception_stands_beside_the_truth_with_intervals_and_paired_differences():
+    def told(level, reached):
+        base = rows(episodes=8, planners=("orca",))
+        return [
+            {**row, "planner": f"orca@{level}", "key": f"{row['key']}@{level}", "pedestrians": level, "reached": float(won)}
+            | {"outcome": "reached" if won else "timeout"}
+            for k, row in enumerate(base)
+            for won in [k in reached]
+        ]
+
+    table = told("truth", range(14)) + told("tracked", range(4, 12))
+    count = len(table) // 2
+    page = parse(table)
+    cells = line(page.tables["perception"][0], "orca")
+    for cell, won in zip(cells[1:3], (14, 8), strict=True):
+        low, high = (100 * v for v in wilson(won, count))
+        assert cell.startswith(f"{100 * won / count:.1f} [{low:.1f}, {high:.1f}]")
+    assert page.tables["perception"][0][0] == ["planner", "truth", "tracked", "tracked minus truth"]
+    wanted = bootstrap([float(k in range(4, 12)) - float(k in range(14)) for k in range(count)])
+    assert cells[3].startswith(f"{100 * wanted.value:+.1f} [{100 * wanted.low:+.1f}, {100 * wanted.high:+.1f}]")
+
+
+def test_a_run_at_one_level_says_nothing_of_a_price():
+    assert "perception" not in parse([{**row, "pedestrians": "tracked"} for row in rows(episodes=3)]).tables

@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -21,6 +21,7 @@ from agora.benchmark.workers import DEADLINE, Pool, in_process, start_server
 from agora.config import dump, load, plain
 from agora.documents import shown
 from agora.errors import InputError, ResultsError
+from agora.perception.perception import Level
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -47,9 +48,21 @@ class Options:
     deadline: float = DEADLINE
 
 
-def describe(suite: Suite, planners: Mapping[str, Named]) -> dict[str, Any]:
-    """What decides the results: the resolved suite, the planners and the version."""
-    return {"suite": plain(suite), "planners": {label: plain(p) for label, p in planners.items()}, "version": __version__}
+def describe(suite: Suite, planners: Mapping[str, Named], levels: Mapping[str, Level]) -> dict[str, Any]:
+    """What decides the results: the resolved suite, the planners, what they are told of pedestrians, and the version."""
+    described = {"suite": plain(suite), "planners": {label: plain(p) for label, p in planners.items()}, "version": __version__}
+    return described | ({"pedestrians": dict(levels)} if levels else {})
+
+
+def at_levels(planners: Mapping[str, Named], levels: Sequence[Level]) -> tuple[dict[str, Named], dict[str, Level]]:
+    """Every planner at every level of perception as ``PLANNER@LEVEL``, and the levels by these labels.
+
+    Without levels the planners as they are: then it is the stages that say what they are told.
+    """
+    if not levels:
+        return dict(planners), {}
+    labels = {f"{label}@{level}": (planner, level) for label, planner in planners.items() for level in levels}
+    return {label: planner for label, (planner, _) in labels.items()}, {label: level for label, (_, level) in labels.items()}
 
 
 def surroundings() -> dict[str, Any]:
@@ -206,6 +219,7 @@ def bench(
     *,
     resume: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    pedestrians: Sequence[Level] = (),
 ) -> list[dict[str, Any]]:
     """Run every episode of a suite under every planner.
 
@@ -213,6 +227,7 @@ def bench(
         suite: the episodes. planners: by label. folder: of the results, made here.
         options: how; resume: go on with a run that was begun in ``folder``.
         progress: called with the number of finished episodes and of all.
+        pedestrians: what planners are told of them; each runs at each of these levels. As the stages say where there is none.
 
     Returns:
         The rows of all episodes, by key.
@@ -223,6 +238,7 @@ def bench(
     options = options or Options()
     if not planners:
         raise InputError("no planner is given")
+    planners, levels = at_levels(planners, pedestrians)
     for label in planners:
         if "/" in label or not label.isprintable():
             raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")
@@ -232,10 +248,11 @@ def bench(
     total = len(suite.entries()) * len(planners)
     check_space(folder, total)
     with alone(folder):
-        prepare(folder, describe(suite, planners), resume)
+        prepare(folder, describe(suite, planners, levels), resume)
         finished = store.finished(folder / "episodes")
         jobs = jobs_for(suite, planners, finished, options)
-        plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, options.trajectories)
+        sizes = (options.worlds, options.threads, options.slots)
+        plan = Plan(suite, dict(planners), folder, *sizes, options.trajectories, levels)
         count = total - sum(len(j.episodes) for j in jobs)
         progress(count, total)
         interrupted: list[tuple[Job, str]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +14,7 @@ from agora.episode import Conditions, Episodes
 from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
 from agora.metrics.notes import main_reason
+from agora.perception.perception import Level, Perception
 from agora.registry import Named, available, load
 from agora.tasks.suite import Suite
 
@@ -51,6 +52,7 @@ class Plan:
         worlds: most worlds side by side, 0 for all of a job. threads: over worlds.
         slots: pedestrian slots a world, 0 for the least.
         trajectories: whose recordings are kept.
+        pedestrians: what planners are told of them, by label; what the stage says where a label is not there.
     """
 
     suite: Suite
@@ -60,6 +62,11 @@ class Plan:
     threads: int = 1
     slots: int = 0
     trajectories: Keep = "all"
+    pedestrians: dict[str, Level] = field(default_factory=dict)
+
+    def told(self, job: Job) -> Level:
+        """What the planner of a job is told of pedestrians."""
+        return self.pedestrians.get(job.planner, self.suite.stage(job.stage).pedestrians)
 
 
 def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
@@ -85,6 +92,7 @@ def row_of(
         "planner": job.planner,
         "robot": robot,
         "model": model,
+        "pedestrians": plan.told(job),
         "outcome": recording.outcome.label,
         "duration": float(recording.time[-1]),
         "clipped": recording.clipped,
@@ -109,7 +117,7 @@ def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], No
     episodes = Episodes(
         starts,
         planner,
-        Conditions.of(stage),
+        replace(Conditions.of(stage), perception=Perception(plan.told(job))),
         worlds=plan.worlds,
         threads=plan.threads,
         slots=plan.slots,

@@ -68,6 +68,7 @@ def render(
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
         "interrupted": [_words(episode) for episode in run.get("interrupted") or ()],
+        "levels": levels if len(levels := tables.levels_of(rows)) > 1 else [],
         "undefined": undefined,
         "baseline": first,
         "others": others,
@@ -186,6 +187,7 @@ def _stage(
         "planners": [(planner, len(members)) for planner, members in groups.items()],
         "reached": [tables.cell(estimate, rate=True) for estimate in reached.values()],
         "metrics": tables.metric_lines(part, metrics, planners),
+        "price": tables.price_lines(part, tables.levels_of(rows)),
     }
 
 

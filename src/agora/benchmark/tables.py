@@ -12,6 +12,7 @@ import numpy as np
 from agora.benchmark.statistics import RATE, Estimate, Row, Summary, paired_difference, summarise, wilson
 from agora.core.state import Array
 from agora.metrics.metric import Metric
+from agora.perception.perception import LEVELS
 from agora.viewer.scene import OUTCOME_COLOURS
 
 OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collision", "timeout", "planner_failed")
@@ -117,6 +118,29 @@ def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Seq
             note = ", ".join(words for words in (_verdict(metric, estimate), pairs) if words)
             cells.append(cell(estimate, rate=metric.unit == RATE, note=note, signed=True, places=places))
         lines.append(Line({**described(metric), "unit": "points" if metric.unit == RATE else metric.unit}, cells))
+    return lines
+
+
+def levels_of(rows: Sequence[Row]) -> list[str]:
+    """What planners were told of pedestrians, from the most to the least."""
+    told = {row.get("pedestrians") for row in rows}
+    return [level for level in LEVELS if level in told]
+
+
+def price_lines(rows: Sequence[Row], levels: Sequence[str]) -> list[dict[str, Any]]:
+    """A line for each planner: the share that reached the goal at each level, and the paired differences from the first."""
+    groups: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        if row.get("pedestrians") in levels:
+            level = str(row["pedestrians"])
+            planner = str(row["planner"]).replace(f"@{level}", "")
+            groups.setdefault(planner, {one: [] for one in levels})[level].append({**row, "planner": level})
+    lines = []
+    for planner, members in groups.items():
+        cells = [cell(share(members[level]), rate=True, note=f"n = {len(members[level])}") for level in levels]
+        prices = [_difference("reached", members, level, levels[0]) for level in levels[1:]]
+        cells += [cell(price, rate=True, signed=True, note=f"{price.n} pairs" if price.n else "") for price in prices]
+        lines.append({"planner": planner, "cells": cells})
     return lines
 
 
