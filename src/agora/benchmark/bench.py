@@ -48,7 +48,7 @@ class Options:
     deadline: float = DEADLINE
 
 
-def describe(suite: Suite, planners: Mapping[str, Named], levels: Mapping[str, Level]) -> dict[str, Any]:
+def describe(suite: Suite, planners: Mapping[str, Named], levels: Mapping[str, Level] | None = None) -> dict[str, Any]:
     """What decides the results: the resolved suite, the planners, what they are told of pedestrians, and the version."""
     described = {"suite": plain(suite), "planners": {label: plain(p) for label, p in planners.items()}, "version": __version__}
     return described | ({"pedestrians": dict(levels)} if levels else {})

@@ -18,8 +18,10 @@ from nav_msgs.msg import OccupancyGrid
 
 from agora.core.state import Bools
 from agora.episode import Conditions
-from agora.errors import AgoraError
+from agora.errors import AgoraError, InputError
 from agora.navigation.navigator import Decision, Navigator
+from agora.perception.detector import Detector
+from agora.perception.perception import Perception
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.robots.model import load_robot
@@ -69,6 +71,13 @@ class Played:
     adopted: float = field(default_factory=rospy.get_time)
 
 
+def _perception(source: str, legs: bool) -> Perception:
+    """How a robot on a map comes to know of pedestrians: by the topic, or by its scans, which show bodies or legs."""
+    if source not in ("topic", "scan"):
+        raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
+    return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception()
+
+
 class Navigation:
     """Callbacks store; `spin` works, or in lock step the service ``navigation/plan``."""
 
@@ -79,6 +88,7 @@ class Navigation:
         self._patience, self._answer_in = float(get("~stale_after", 0.5)), float(get("~answer_in", 5.0))
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
+        self._perception = _perception(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
         self._played: Played | None = None
@@ -178,7 +188,7 @@ class Navigation:
         message, self._map = self._map, None
         try:
             periods = Periods(physics=self._control, control=self._control, crowd=self._control, sensor=self._control)
-            conditions = Conditions(periods=periods, global_planner=self._global, replan=1.0)
+            conditions = Conditions(periods=periods, global_planner=self._global, replan=1.0, perception=self._perception)
             label, planner = named_planner(*self._planners)
             model = load_robot(self._model)
             nav = Navigator.on_map(
