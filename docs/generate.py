@@ -21,6 +21,10 @@ from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
 from agora.pedestrians.types import PedestrianType
+from agora.perception.detector import Detector
+from agora.perception.groups import GroupDetector
+from agora.perception.perception import Perception
+from agora.perception.tracker import Tracker
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
@@ -97,8 +101,9 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
     "guidance": (Guidance,),
     "crowd_scene": (CrowdScene,),
+    "perception": (Perception, Detector, Tracker, GroupDetector),
 }
-"""Pages of what plug-ins are given."""
+"""Pages of what plug-ins are given, and of parameters that only Python sets."""
 
 
 HERE = Path(__file__).resolve().parent

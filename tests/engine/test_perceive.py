@@ -24,7 +24,7 @@ from agora.sensors.lidar import Lidar
 from agora.tasks.periods import Periods
 
 LIDAR = Lidar(beams=360, range_max=6.0, x=0.1, heading=0.2)
-WALL = Map.from_shapes(segments=[(1.9, 0.6, 3.4, 2.0)], bounds=(-7.3, -4.1, 12.7, 9.9))
+WALL = Map.from_shapes(segments=[(1.8, 0.25, 2.4, 1.6)], bounds=(-7.3, -4.1, 12.7, 9.9))
 PLACES = {
     "in the open": (1.7, -0.8),
     "behind the wall": (3.4, 1.2),
@@ -37,7 +37,7 @@ POSE = (0.0, 0.0, 0.3)
 
 
 def batch(level, lidar=LIDAR, places=EVERYBODY, needs=("pedestrians",), **more):
-    crowd = people(places, places, first_id=31)
+    crowd = people(places, places, first_id=31) if places else None
     conditions = Conditions(lidar=lidar, perception=Perception(level), **more.pop("conditions", {}))
     made = Batch([start(pose=POSE, crowd=crowd, place=WALL)], conditions, needs, 1, **more)
     made.begin(0, 0)
@@ -119,7 +119,7 @@ def test_layers_put_costs_about_those_who_are_known_of_on_local_costmaps_and_who
     layers = {"layers": (PersonalSpace(),)}
 
     def costs(level):
-        made = batch(level, needs=("costmap",), window=Window(size=8.4, resolution=0.1, pedestrians=False), conditions=layers)
+        made = batch(level, needs=("costmap",), window=Window(size=8.4, resolution=0.1, sources=("map",)), conditions=layers)
         for _ in range(3):
             made.look()
             seen = made.observer.observe().costmap

@@ -130,8 +130,8 @@ class Window:
         resolution: m per cell.
         inflation_radius: beyond it an obstacle costs nothing, m.
         cost_scaling: how fast the cost decays, 1/m.
-        sources: of obstacles: "map", the known walls; "people", pedestrians and other robots where they truly are; "scan", what
-            the robot's own lidar has seen (`agora.costmap.obstacles`).
+        sources: of obstacles: "map", the known walls; "people", pedestrians as far as the robot knows of them, and other robots;
+            "scan", what the robot's own lidar has seen (`agora.costmap.obstacles`).
         obstacle_range: to which a beam of the scan marks obstacles, m.
         raytrace_range: to which it clears them, m.
         inf_is_valid: whether a beam that meets nothing clears.
