@@ -261,7 +261,7 @@ def test_every_planner_runs_at_every_level_of_perception_with_the_same_episodes(
         same += row["duration"] == twin["duration"]
         different += row["path_length"] != twin["path_length"]
     assert same > 0 < different
-    with pytest.raises(ResultsError, match="pedestrians"):
+    with pytest.raises(ResultsError, match="orca@visible"):
         bench(reference.suite, chosen, tmp_path / "run", Options(workers=0), pedestrians=levels[:1], resume=True)
 
 
