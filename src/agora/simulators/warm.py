@@ -12,14 +12,15 @@ from agora.simulators.crowd import Crowd
 from agora.simulators.native import Native
 from agora.tasks.suite import Suite
 
-
 _HALL = {"world": "open", "robots": "random", "obstacles": {"name": "random", "dynamic": [2, 2]}}
 _CROWDS = {"plain": {}, "social": {"behaviours": ["groups", "social_states"]}}
 
 
 def warm() -> None:
     """Play one control step of simulator, crowd and navigation; kernels are kept on disk, so that a second call takes a second."""
-    suite = build({"name": "kernels", "stages": [{"name": name, "crowd": crowd, **_HALL} for name, crowd in _CROWDS.items()]}, Suite)
+    suite = build(
+        {"name": "kernels", "stages": [{"name": name, "crowd": crowd, **_HALL} for name, crowd in _CROWDS.items()]}, Suite
+    )
     for name in _CROWDS:
         _play(suite, name)
 

@@ -34,7 +34,7 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats, read_only
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Memory, Observation, Tracks
+from agora.interfaces import NOTE, Label, Memory, Observation, Tracks
 from agora.planners.local.teb_discs import BLOCK
 from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
 from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
@@ -91,6 +91,7 @@ class Teb:
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
+    label: ClassVar[Label] = "faithful"
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
     footprint_model: Literal["point", "circular"] = "point"

@@ -41,7 +41,7 @@ from agora.core.state import Bools, Floats, Ints
 from agora.costmap.inflation import NO_INFORMATION
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Memory, Observation
+from agora.interfaces import NOTE, Label, Memory, Observation
 from agora.planners.local.dwa_critics import (
     WALL,
     cell_of,
@@ -169,6 +169,7 @@ class TrajectoryRollout:
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
+    label: ClassVar[Label] = "faithful"
 
     window: Window = field(default_factory=Window)
     acc_lim_x: float = 2.5
