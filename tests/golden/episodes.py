@@ -21,11 +21,11 @@ SHOWN = ("outcome", "duration", "path_length", "clearing_distance_min", "closest
 
 
 def episodes(columns: list[str] | None = None) -> dict[str, Any]:
-    """Some columns of each row, by key, and a digest of ``columns``, or of all that there are; later ones then change nothing."""
+    """Some columns of each row, by key, and a digest of ``columns``, or of all that every row has: later ones change nothing."""
     with tempfile.TemporaryDirectory() as scratch:
         small = suite(write_world(Path(scratch) / "room"), episodes=2, timeout=8.0)
         rows = bench(small, planners(*PLANNERS), Path(scratch) / "run", Options(workers=0))
-    columns = columns or sorted(rows[0])
+    columns = columns or sorted(set.intersection(*map(set, rows)))
     shown = {row["key"]: {name: row[name] for name in SHOWN} | {"digest": _digest(row, columns)} for row in rows}
     return {"columns": columns, "rows": shown}
 

@@ -80,13 +80,14 @@ class Teb:
             others of these parameters do not count.
         selection_cost_hysteresis, selection_prefer_initial_plan, selection_obst_cost_scale: factors, for the choice between them,
             of the cost of the band that is driven, of that of the path's class, and of the part of obstacles in all.
-        roadmap_graph_no_samples: points by which new ways are looked for in every period, in an area of
-            ``roadmap_graph_area_width`` m and ``roadmap_graph_area_length_scale`` times the way to the local goal.
+        roadmap_graph_no_samples: points by which new ways are looked for in every period.
+        roadmap_graph_area_width, roadmap_graph_area_length_scale: of the area with these points, m and ways to the local goal.
         h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns.
         obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
-        delete_detours_backwards: whether to drop bands that set out more than ``detours_orientation_tolerance`` rad off the driven
-            one, measured ``length_start_orientation_vector`` m on, or take ``max_ratio_detours_duration_best_duration`` times as
-            long.
+        delete_detours_backwards: whether to drop bands that set out in another direction than the driven one, or take much longer.
+        detours_orientation_tolerance, length_start_orientation_vector: how far off a direction is another, rad, and how far on it
+            is measured, m.
+        max_ratio_detours_duration_best_duration: from which on a band takes much longer, in durations of the driven one.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})

@@ -8,6 +8,7 @@ said in one line, and the last episodes that were right go on.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -35,6 +36,7 @@ from agora_task_generator.tools import Tools
 PARTS = ("map_generator", "simulator", "pedsim_simulator", "crowdsim_agents", "navigation", "recorder")
 _TICK = 0.25  # s between two looks at the parts
 _GLANCE = 0.02  # s between two looks for the status of a simulator that plays already
+_ARRIVED = 0.1  # s after which a status that was said before has come
 _SETTLED = 1.0  # s after a reset from which a simulator without an episode is one that was started anew
 
 
@@ -100,6 +102,10 @@ class TaskGeneratorServer:
         progress = rospy.get_param("~progress", "")
         if not progress:
             return
+        if "simulator" in self._parts:
+            with contextlib.suppress(LostError, RefusedError):
+                self._pause.call()  # what it plays ends no more
+            rospy.rostime.wallsleep(_ARRIVED)
         end = time.monotonic() + _SETTLED
         while self._status is None and time.monotonic() < end and not rospy.is_shutdown():
             rospy.rostime.wallsleep(_GLANCE)
