@@ -15,7 +15,8 @@ from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.planners.local.dwa_critics import clear, open_under
-from agora.planners.local.trajectory_rollout import Recall, TrajectoryRollout, remember
+from agora.planners.local.trajectory_rollout import TrajectoryRollout
+from agora.planners.local.trajectory_rollout_plan import Recall, remember
 from agora.planners.presets import named_planner
 from agora.testing import observation
 

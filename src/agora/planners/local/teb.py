@@ -69,7 +69,10 @@ class Teb:
             all obstacles count, within the second the nearest on either side.
         no_inner_iterations, no_outer_iterations: of the solver; the band is resized before each outer one.
         penalty_epsilon: margin to limits, in their units.
-        weight_*: of the squares of the residuals.
+        weight_max_vel_x, weight_max_vel_theta, weight_acc_lim_x, weight_acc_lim_theta, weight_kinematics_nh,
+            weight_kinematics_forward_drive, weight_kinematics_turning_radius, weight_optimaltime, weight_shortest_path,
+            weight_obstacle, weight_inflation, weight_dynamic_obstacle, weight_dynamic_obstacle_inflation, weight_prefer_rotdir:
+            of the squares of the residuals.
         weight_adapt_factor: by which the weight of obstacles grows with every outer iteration.
         shrink_horizon_backup: whether to look half as far, after ten failures a quarter as far, after an infeasible band.
         shrink_horizon_min_duration: for how long, s.
