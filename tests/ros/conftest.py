@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 _PAUSE = threading.Event()
+_PATIENCE = 90.0  # s: a handshake of rospy that hangs is given up after 60
 _DEVEL = Path(__file__).parents[2] / "build" / "ros" / "devel"
 
 
@@ -65,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in absent]
 
 
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20.0) -> Any:
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = _PATIENCE) -> Any:
     """What a condition returns once that is true; fails with ``what`` was waited for."""
     end = time.monotonic() + seconds
     while not (answer := condition()):
@@ -130,12 +131,12 @@ class Heard:
     def __getitem__(self, index: int) -> Any:
         return self.messages[index]
 
-    def wait(self, count: int = 1, seconds: float = 20.0) -> list[Any]:
+    def wait(self, count: int = 1, seconds: float = _PATIENCE) -> list[Any]:
         """The messages, once there are ``count``."""
         wait_until(lambda: len(self) >= count, f"{count} messages on {self.topic}, of which {len(self)} came", seconds)
         return self.messages
 
-    def wait_for(self, condition: Callable[[Any], bool], what: str, seconds: float = 20.0) -> Any:
+    def wait_for(self, condition: Callable[[Any], bool], what: str, seconds: float = _PATIENCE) -> Any:
         """The first message that a condition holds for."""
         wait_until(lambda: any(map(condition, list(self.messages))), f"{what} on {self.topic}", seconds)
         return next(message for message in self.messages if condition(message))

@@ -258,6 +258,9 @@ def test_episodes_follow_each_other_and_robots_start_where_they_are_told(graph: 
         assert Outcome(ended.robots[0].outcome) == Outcome.REACHED
 
 
+@pytest.mark.parametrize(
+    "simulator", [n if n == "flatland" else pytest.param(n, marks=pytest.mark.slow) for n in KINDS], indirect=True
+)
 def test_twenty_resets_in_the_middle_of_episodes_each_show_another_map_another_crowd_and_the_robot_in_its_place(
     graph: Any, simulator: Simulator, wait_until: Any
 ) -> None:
