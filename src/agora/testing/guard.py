@@ -47,9 +47,10 @@ def freeze(value: Any) -> None:
         array.flags.writeable = False
 
 
-def _generators() -> tuple[str, Any]:
+def _generators() -> tuple[Any, ...]:
     """The state of the global generators; they are looked at, not drawn from."""
-    return repr(np.random.get_state(legacy=False)), random.getstate()  # noqa: NPY002
+    name, key, *rest = np.random.get_state()  # noqa: NPY002
+    return name, np.asarray(key).tobytes(), *rest, random.getstate()
 
 
 @contextmanager
