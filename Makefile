@@ -13,9 +13,9 @@ PYTHON ?= $(if $(ROS),/usr/bin/python3,$(shell for python in python3.13 python3.
 VENV ?= .venv
 BIN := $(VENV)/bin
 SPACE := $(CURDIR)/build/ros
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock
 
-.PHONY: demo test test-all test-ros check bench docs ros workspace lock clean
+.PHONY: demo test test-all test-ros check bench docs ros kernels workspace lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -34,6 +34,9 @@ demo: $(VENV)/.runtime
 	@rm -rf results/demo
 	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
 
+LIBRARY = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(MARKED) --ignore tests/ros
+GRAPH = $(BIN)/python -m pytest $(MARKED) tests/ros
+
 test: MARKED := -m 'not slow'
 test test-all: $(VENV)/.test
 	@$(beside)
@@ -44,17 +47,17 @@ test test-all: workspace
 # Both at once, because the graph's tests mostly wait: what they say follows what the library's say.
 define beside
 mkdir -p build && echo "The ROS tests run beside the library's; until these are over they tell build/ros-tests.log how they stand."; \
-$(BIN)/python -m pytest $(MARKED) --ignore tests/ros & trap "kill $$! 2> /dev/null" INT TERM; \
-$(BIN)/python -m pytest $(MARKED) tests/ros > build/ros-tests.log 2>&1; ros=$$?; \
+nice -n 19 $(LIBRARY) & trap "kill $$! 2> /dev/null" INT TERM; \
+$(GRAPH) > build/ros-tests.log 2>&1; ros=$$?; \
 wait $$!; library=$$?; echo; echo "The ROS tests:"; cat build/ros-tests.log; \
 [ $$library = 0 ] || echo "The library's tests have failed; see above."; exit $$((library | ros))
 endef
 
 test-ros: $(VENV)/.test workspace
-	$(BIN)/python -m pytest $(MARKED) tests/ros
+	$(GRAPH)
 else
 define beside
-$(BIN)/python -m pytest $(MARKED) --ignore tests/ros && $(MAKE) --no-print-directory test-ros
+$(LIBRARY) && $(MAKE) --no-print-directory test-ros
 endef
 
 test-ros:
@@ -78,6 +81,9 @@ ros:
 	@docker/install-ros
 	@! test -x $(BIN)/python || $(BIN)/python -c 'import rospy' 2>/dev/null || { echo "$(VENV) cannot see ROS and is made anew"; rm -rf $(VENV); }
 	@$(MAKE) --no-print-directory workspace
+	@$(MAKE) --no-print-directory --jobs 2 kernels $(if $(filter true,$(CI)),$(VENV)/.test)
+
+kernels:
 	@$(BIN)/agora warm
 
 workspace: $(VENV)/.runtime

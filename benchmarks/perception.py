@@ -88,7 +88,7 @@ def timed(people: int, rows: int, beams: int = 360, repeats: int = 60) -> tuple[
     crowd.active[:, :people], traits.count[:], robots.active[:] = True, people, True
     out = np.zeros((rows, 1, beams), np.float32)
     scan = lidar.bind(crowd, traits, robots, robot_traits, maps, out)
-    tracker, times = ScanTracker(lidar, Perception(), rows, maps), []
+    tracker, times = ScanTracker(lidar, TRACKED, rows, maps), []
     pose = np.zeros((rows, 3), np.float32)
     for k in range(repeats):
         scan(0, rows)

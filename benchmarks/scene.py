@@ -116,17 +116,17 @@ def crowd(
     )
 
 
-def _starts(scene: Scene, robots: bool) -> list[Start]:
-    """The scene as episodes that never end."""
+def starts_of(scene: Scene, robots: bool, goal: np.ndarray | None = None) -> list[Start]:
+    """The scene as episodes that never end: where robots have no goal (W, 2), theirs is out of reach."""
     count = scene.radius.shape[1]
     whole = np.ones(count, np.int32)
-    away = np.array([[-50.0, -50.0, 0.0]])
+    aim = np.full((len(scene.maps), 2), -50.0) if goal is None else goal
     return [
         Start(
             entry=f"scene/{w}",
             seed=0,
             map=place,
-            robots=(RobotStart(ROBOT, scene.robot[w], away),) if robots else (),
+            robots=(RobotStart(ROBOT, scene.robot[w], np.append(aim[w], 0.0)[None]),) if robots else (),
             pedestrians=PedestrianStarts(
                 position=scene.position[w],
                 speed=scene.speed[w],
@@ -165,7 +165,7 @@ class Worlds:
         behaviours: tuple = (),
         sees_robots: bool = False,
     ) -> None:
-        starts = _starts(scene, robots)
+        starts = starts_of(scene, robots)
         layout = Layout.of(starts, len(starts), dt)
         self.engine = Engine(
             layout, scene.maps, dt=dt, crowd=model, behaviours=behaviours, sees_robots=sees_robots, ends=0, threads=threads

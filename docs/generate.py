@@ -23,11 +23,14 @@ from agora.maps.zones import ZoneFile
 from agora.pedestrians.types import PedestrianType
 from agora.perception.detector import Detector
 from agora.perception.groups import GroupDetector
+from agora.perception.image_tracker import Locator
+from agora.perception.images import ImageDetector
 from agora.perception.perception import Perception
 from agora.perception.tracker import Tracker
 from agora.planners.presets import preset_names
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
+from agora.sensors.camera import Camera
 from agora.sensors.lidar import Lidar
 from agora.share import folder
 from agora.tasks.arena_benchmark import (
@@ -101,7 +104,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
     "guidance": (Guidance,),
     "crowd_scene": (CrowdScene,),
-    "perception": (Perception, Detector, Tracker, GroupDetector),
+    "perception": (Perception, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
 }
 """Pages of what plug-ins are given, and of parameters that only Python sets."""
 
@@ -197,7 +200,7 @@ def planners() -> str:
         planner = load("planners", name)
         line = next((row for row in measured("planners") if row["planner"] == name), None)
         done = "not measured" if line is None else share(line, "success")
-        needs = ", ".join(sorted(planner.needs)) or "pose and goal alone"
+        needs = ", ".join(sorted(planner().needs)) or "pose and goal alone"
         rows.append([f"[`{name}`](generated/planners/{name}.md)", getattr(planner, "label", "own"), needs, done])
     head = "## Local planners\n\nEach has a page of its own.\n\n"
     return head + table(["name", "label", "reads", "success on the suite `planners`"], rows)
@@ -206,7 +209,7 @@ def planners() -> str:
 def planner_page(name: str) -> str:
     """What a planner is and claims to be, its parameters, what it does on the suites, and how it passes people."""
     planner = load("planners", name)
-    label, needs = getattr(planner, "label", "own"), ", ".join(sorted(planner.needs))
+    label, needs = getattr(planner, "label", "own"), ", ".join(sorted(planner().needs))
     lines = [f"# `{name}`\n", f"{summary(planner)}\n", f"Label\n: {label}: {LABELS[label]}\n"]
     lines += [f"Reads\n: pose, twist, goal and limits of the robot{', ' * bool(needs)}{needs}\n"]
     if source := module_source(planner):

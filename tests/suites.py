@@ -14,12 +14,10 @@ from PIL import Image
 from agora.benchmark import store
 from agora.config import build
 from agora.core.recording import Recording
-from agora.interfaces import NOTES
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
-NOTED = ("reason_share", "speed_limit_average", "danger_average")
 CROWDS = ("helbing", "pysocial", "orca")
 PLANNERS = ("orca", "social_force", "dwa_kinetic:sim_time=0.8,vth_samples=5,sim_granularity=0.1", "pure_pursuit", "go_to_goal")
 
@@ -73,17 +71,13 @@ def fingerprint(recording: Recording) -> bytes:
     return digest.digest()
 
 
-def results(folder: Path, scratch: Path, notes: bool = True) -> tuple[bytes, bytes]:
-    """Rows and recordings of a run, each as the bytes of one shard; without what planners note, where ``notes`` is false."""
+def results(folder: Path, scratch: Path) -> tuple[bytes, bytes]:
+    """Rows and recordings of a run, each as the bytes of one shard."""
     rows = sorted(store.read_rows(folder / "episodes"), key=lambda row: row["key"])
-    if not notes:
-        rows = [{k: None if k in NOTED else v for k, v in row.items() if k != "reason"} for row in rows]
     store.write_rows(scratch / "rows.parquet", rows)
     kept = {}
     for path in sorted((folder / "trajectories").glob("*.parquet")):
         kept.update(store.read_recordings(path))
-    if not notes:
-        kept = {key: dataclasses.replace(recording, **dict.fromkeys(NOTES)) for key, recording in kept.items()}
     store.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
     return (scratch / "rows.parquet").read_bytes(), (scratch / "kept.parquet").read_bytes()
 

@@ -24,7 +24,7 @@ OF_NODES = sorted(
     for path in package.rglob("*")
     if path.suffix == ".py" or (path.parent.name == "nodes" and path.is_file() and not path.suffix)
 )
-COMPILED = {"device", "inlined", "kernel", "lean", "lean_inlined", "lean_kernel", "overload"}
+COMPILED = {"device", "hidden", "inlined", "kernel", "lean", "lean_inlined", "lean_kernel", "part", "spliced"}
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
@@ -39,7 +39,7 @@ for name, module in list(sys.modules.items()):
         for key, value in vars(module).items():
             if isinstance(value, held):
                 print(f"{name}.{key} is a random generator")
-heavy = {"matplotlib", "optuna", "rospy", "stable_baselines3", "tf2_ros", "tkinter", "torch"}
+heavy = {"matplotlib", "onnxruntime", "optuna", "rospy", "stable_baselines3", "tf2_ros", "tkinter", "torch"}
 for name in sorted(heavy & set(sys.modules)):
     print(f"{name} was imported")
 """

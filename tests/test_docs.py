@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from agora.cli import app
@@ -20,11 +21,13 @@ from agora.registry import available, load
 from agora.robots.model import robot_names
 from agora.tasks.cards.card import card_names
 from agora.tasks.suite import load_suite
+from tests.perception.models import picture, write_model
 
 ROOT = Path(__file__).resolve().parents[1]
 MANUAL = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "generated"} & set(path.parts))
 PAGES = [ROOT / "README.md", *MANUAL]
 NEEDS_DATA = {"use_real_data"}
+NEEDS_MODEL = {"perceive_pedestrians"}
 NEEDS_PIP = {"add_a_crowd_model"}  # followed in tests/test_plugin.py
 BLOCK = re.compile(r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -78,6 +81,9 @@ def generate() -> ModuleType:
 def test_what_a_page_shows_runs(path, request, monkeypatch, tmp_path):
     if path.stem in NEEDS_DATA:
         request.getfixturevalue("data")
+    if path.stem in NEEDS_MODEL:
+        Image.fromarray(picture(96, 160, [(34, 46)])).save(tmp_path / "hall.png")
+        write_model(tmp_path / "people.onnx")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "page", ModuleType("page"))
     assert follow(path)

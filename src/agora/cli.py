@@ -218,7 +218,9 @@ def run(
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
     label, named = named_planner(planner, interplanner)
     start = chosen.start(place.name, episode)
-    told = place if pedestrians is None else replace(place, pedestrians=_level(pedestrians))
+    told = place
+    if pedestrians is not None:
+        told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
     _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
     recording = recordings[0]
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")

@@ -241,7 +241,7 @@ class _Builder:
                 value = None
             if not attempt.problems:
                 return value
-            if len(fitting) == 1 and isinstance(node.value, dict | list):
+            if len(fitting) == 1 and (isinstance(node.value, dict | list) or typing.get_origin(kind) is Literal):
                 self.problems += attempt.problems
                 raise _Wrong
         raise self.unexpected(node, path, " or ".join(_described(kind) for kind in kinds))

@@ -37,6 +37,8 @@ def examine() -> Iterator[tuple[str, bool]]:
     for package, what in {"gymnasium": "environments", "stable_baselines3": "training", "torch": "training"}.items():
         found = find_spec(package) is not None
         yield f"{package}: {what}{'' if found else ' (optional: pip install agora-nav[learning])'}", True
+    found = find_spec("onnxruntime") is not None
+    yield f"onnxruntime: people in images{'' if found else ' (optional: pip install agora-nav[images])'}", True
     yield f"screen for --live: {'yes' if os.environ.get('DISPLAY') else 'no (pictures and video need none)'}", True
     yield f"gcc for make bench: {shutil.which('gcc') or 'no (only the comparison with C needs it)'}", True
     yield f"AGORA_DATA: {os.environ.get('AGORA_DATA') or 'not set (agora data import)'}", True

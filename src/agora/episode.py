@@ -19,7 +19,7 @@ from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar, geodesic_length
-from agora.planners.lift import call, reset_memory
+from agora.planners.lift import call, note_contact, notes_of, reset_memory
 from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Conditions:
     replan: float = 0.0
     layers: tuple[CostmapLayer, ...] = ()
     outside: bool = False
-    perception: Perception = field(default_factory=Perception)
+    perception: Perception = field(default_factory=lambda: Perception("truth"))
 
     @staticmethod
     def of(stage: Stage) -> Conditions:
@@ -78,7 +78,7 @@ class Conditions:
             global_planner=stage.navigation.global_planner.part,
             replan=stage.navigation.replan,
             layers=tuple(layer.part for layer in stage.navigation.layers),
-            perception=Perception(stage.pedestrians),
+            perception=stage.perception,
         )
 
 
@@ -252,12 +252,13 @@ class Episodes:
         self.engine, self.observer, self.starts = self._batch.engine, self._batch.observer, self._batch.starts
         longest = max(s.timeout for s in starts)
         length = math.ceil(longest / conditions.periods.control) + 3
-        self._recorder = Recorder(self.engine, length, getattr(planner, "notes", ()))
+        self._recorder = Recorder(self.engine, length, notes_of(planner))
         self._pending = list(range(len(starts)))[::-1]
         self._memory: Memory = {}
         self._planning: list[list[float]] = [[] for _ in range(worlds)]
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
         self._shortest: list[list[float]] = [[] for _ in range(worlds)]
+        self._touching = np.zeros((worlds, self.engine.layout.robots), np.bool_)
         self._around_call = before_call, after_call
 
     def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
@@ -291,6 +292,7 @@ class Episodes:
         start = self.starts[index]
         self._batch.begin(w, index)
         self._recorder.start(w)
+        self._touching[w] = self.engine.touching(w)
         self._planning[w], self._failure[w] = [], {}
         rows = np.zeros(self.observer.rows, np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
@@ -306,11 +308,13 @@ class Episodes:
         before, after = self._around_call
         before()
         began = time.perf_counter()
-        twists, self._memory, failures = call(self.planner, observation, self._memory, active)
+        ranges = self.observer.everywhere if self.engine.is_threaded else None
+        twists, self._memory, failures = call(self.planner, observation, self._memory, active, ranges)
         share = (time.perf_counter() - began) / int(active.sum())
         after()
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
+        note_contact(self._memory, np.repeat(self.engine.status.step == 0, robots) & self._touching.reshape(-1))
         self._recorder.note(self._memory, active)
         self._batch.command(twists, active, failures)
         for row, reason in failures.items():

@@ -180,8 +180,11 @@ It names them in an attribute ``notes``, as it does what it reads in ``needs``: 
 it returns then holds an array (N,) of each, under ``NOTE + name``; they are not given back to it. Who names none pays nothing.
 
 ``reason`` is the number of an `agora.core.recording.Reason`: why a robot stands, or does something else than go on along its path
-(no path, blocked, started in contact, the solver did not converge, escaping ...); 0 for none. ``speed_limit`` and ``danger`` are
-those of a `Guidance`, which `agora.planners.guided.Guided` notes.
+(blocked, started in contact, the solver did not converge, escaping ...); 0 for none. ``speed_limit`` and ``danger`` are those of a
+`Guidance`, which `agora.planners.guided.Guided` notes.
+
+Two reasons need no planner: a robot whose planner needs a path and that has none stands, whatever its planner says, for the reason
+``NO_PATH``; and at the first call of one that touches something ``START_IN_CONTACT`` is noted, if its planner notes nothing.
 """
 NOTE = "note."
 
@@ -211,7 +214,11 @@ class Span:
 
 
 class BatchPlanner(Protocol):
-    """A local planner for a batch: rows share no state. ``label`` (`Label`) and ``tunable`` (`Span` by field) may stand beside."""
+    """A local planner for a batch: rows share no state.
+
+    ``label`` (`Label`), ``tunable`` (`Span` by field) and ``concurrent`` (True: threads may call ``act`` at the same time, each for
+    some of the rows) may stand beside.
+    """
 
     needs: ClassVar[frozenset[str]]
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import kernel, part
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
@@ -20,7 +20,7 @@ _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
 
 
-@device
+@part
 def philox(key, a, b, c, d):
     """Four random 32-bit words (in uint64) of the counter (a, b, c, d) under a 64-bit key."""
     k0, k1 = np.uint64(key) & _LOW, np.uint64(key) >> _SHIFT
@@ -32,14 +32,14 @@ def philox(key, a, b, c, d):
     return x0, x1, x2, x3
 
 
-@device
+@part
 def uniform_at(key, identity, step, index):
     """The uniform number in [0, 1) that belongs to (id, step, index) under a key; 53 bits."""
     x0, x1, _, _ = philox(key, identity, step, index, 0)
     return np.float64(((x0 << np.uint64(21)) ^ (x1 >> np.uint64(11))) & np.uint64(0x1FFFFFFFFFFFFF)) * _TO_UNIT
 
 
-@device
+@part
 def normal_at(key, identity, step, index):
     """The standard normal number that belongs to (id, step, index) under a key (Box and Muller 1958)."""
     x0, x1, x2, x3 = philox(key, identity, step, index, 1)

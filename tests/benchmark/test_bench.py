@@ -269,3 +269,22 @@ def test_what_a_stage_says_of_pedestrians_is_in_its_rows(reference, tmp_path):
     small = suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0, crowds=("helbing",), pedestrians="tracked")
     found = bench(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0))
     assert {row["pedestrians"] for row in found} == {"tracked"}
+
+
+def test_parameters_of_perception_in_a_stage_change_what_planners_are_told_and_stay_with_another_level(tmp_path):
+    world = write_world(tmp_path / "room")
+    blind = {"source": "tracked", "detector": {"reach": 0.05}}
+    seeing, unseeing = (
+        suite(world, episodes=2, timeout=3.0, crowds=("helbing",), pedestrians=told) for told in ("tracked", blind)
+    )  # nobody is within 5 cm of the sensor
+
+    def lengths(chosen, name, levels=()):
+        found = bench(chosen, planners("orca"), tmp_path / name, Options(workers=0), pedestrians=levels)
+        return [row["path_length"] for row in found], {row["pedestrians"] for row in found}
+
+    told = lengths(seeing, "seeing")
+    untold = lengths(unseeing, "unseeing")
+    assert told[1] == untold[1] == {"tracked"}
+    assert told[0] != untold[0]
+    assert lengths(unseeing, "again", ("tracked",)) == untold
+    assert lengths(unseeing, "truth", ("truth",))[1] == {"truth"}

@@ -23,7 +23,7 @@ def test_a_registered_interplanner_keeps_the_contract(name):
 class Naughty(Bypass):
     """Breaks a clause."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "scan"})
     how: str = ""
 
     def guide(self, observation, memory):
@@ -34,7 +34,17 @@ class Naughty(Bypass):
             "afraid": {"danger": np.full(rows, 0.3, np.float32)},
             "elsewhere": {"goal": o.goal + np.float32(1.0)},
             "mixed": {"speed": np.full(rows, 1.0 / rows, np.float32)},
-            "ghosts": {"speed": (0.1 * o.pedestrians.radius.sum(1)).astype(np.float32)},
+            "ghosts": {"speed": (1e-3 * o.pedestrians.radius.sum(1)).astype(np.float32)},
+            "half": {"twist": np.zeros((rows, 3), np.float32)},
+            "flat": {"twist": np.zeros((rows, 2), np.float32), "overrules": np.ones(rows, bool)},
+            "swift": {"twist": np.full((rows, 3), 2.0, np.float32), "overrules": np.arange(rows) == 1},
+            "vague": {"twist": np.zeros((rows, 3), np.float32), "overrules": np.full(rows, 0.5, np.float32)},
+            "crowded": {"pedestrians": replace(o.pedestrians, radius=o.pedestrians.radius[:, :0])},
+            "nowhere": {"pedestrians": replace(o.pedestrians, position=np.full_like(o.pedestrians.position, np.nan))},
+            "shrunk": {"pedestrians": replace(o.pedestrians, radius=-o.pedestrians.radius)},
+            "rooted": {"twist": 0.1 * np.abs(np.sin(o.pose)) * (1, 0, 0), "overrules": np.ones(rows, bool)},
+            "crossed": {"pedestrians": replace(o.pedestrians, radius=o.pedestrians.radius[::-1].copy())},
+            "blinded": {"speed": np.clip(o.scan.min(1), 0.0, 1.0)},
         }
         return replace(found, **broken[self.how]), memory
 
@@ -47,6 +57,16 @@ class Naughty(Bypass):
         ("elsewhere", "not at its goal"),
         ("mixed", "rows are mixed"),
         ("ghosts", "empty slots of pedestrians count"),
+        ("half", "one is given, the other is None"),
+        ("flat", r"twist must be finite and of shape \(4, 3\)"),
+        ("swift", "twist: vx 2 of row 1 is beyond"),
+        ("vague", "overrules must be bool"),
+        ("crowded", r"pedestrians: radius must be of shape \(4, 5\)"),
+        ("nowhere", "pedestrians: position must be .* finite where present"),
+        ("shrunk", "radius at least 0"),
+        ("rooted", "the scene shifted"),
+        ("crossed", "rows are mixed"),
+        ("blinded", "bad input: step 0: speed must be finite"),
     ],
 )
 def test_what_breaks_the_contract_is_told_which_clause(how, clause):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from agora.datasets import barn
 from agora.datasets.barn import free_space, read_world, world_numbers
 from agora.errors import InputError, UnknownNameError
+from agora.robots.model import load_robot
+from agora.seeds import key_of
+from agora.tasks.suite import load_suite
 
 
 def test_a_filled_cell_is_a_cylinder_and_a_corridor_of_96_leads_to_the_field(small_barn, tmp_path):
@@ -120,3 +124,20 @@ def test_scoring_the_published_runs_with_these_optimal_times_gives_the_published
         optimal = {n: read_world(n, data / "barn", start_x=start_x).optimal_time for n in barn.CHALLENGE_WORLDS}
         scores = [ok * optimal[n] / np.clip(time, factor * optimal[n], 8 * optimal[n]) for n, ok, time in runs]
         assert np.mean(scores) == pytest.approx(score, abs=1e-5)
+
+
+@pytest.mark.data
+def test_the_ten_runs_of_a_world_differ_in_the_noise_of_the_lidar_alone(data):
+    suite = load_suite("barn")
+    starts = [suite.start("test_set", k) for k in (7, 57, 457)]
+    assert {start.map.name for start in starts} == {"barn_42"} and suite.stage("test_set").count == 500
+    assert all((start.robots[0].pose == starts[0].robots[0].pose).all() for start in starts)
+    model, exact = starts[0].robots[0].model, load_robot("jackal_barn")
+    assert (model.lidar.noise, exact.lidar.noise) == (0.001, 0.0)
+    same = {"name": exact.name, "source": exact.source, "lidar": replace(model.lidar, noise=0.0)}
+    assert replace(model, **same) == exact
+    scans = [np.full((1, 1, model.lidar.beams), 4.0, np.float32) for _ in starts]
+    for start, ranges in zip(starts, scans, strict=True):
+        model.lidar.perturb(np.array([key_of(start.entry, start.seed, "waypoints")]), np.zeros(1, np.int64), ranges)
+    assert np.std(scans, axis=-1) == pytest.approx(np.full((3, 1, 1), 0.001), rel=0.1)
+    assert np.corrcoef(np.reshape(scans, (3, -1)))[np.triu_indices(3, 1)] == pytest.approx(np.zeros(3), abs=0.12)

@@ -8,6 +8,7 @@ import pytest
 from agora.datasets import dynabarn
 from agora.datasets.dynabarn import read_world, world_names
 from agora.errors import InputError, UnknownNameError
+from agora.tasks.suite import load_suite
 
 
 def test_obstacles_go_in_straight_lines_and_start_again_for_ever(small_dynabarn, tmp_path):
@@ -119,3 +120,18 @@ def test_obstacles_cross_the_goal_in_63_of_90_worlds(data):
         share = np.clip(-(knots[:-1] * step).sum(1) / np.maximum((step**2).sum(1), 1e-12), 0.0, 1.0)[:, None]
         crossed.append(np.hypot(*(knots[:-1] + share * step)[inner].T).min() < world.radius + 0.25)
     assert sum(crossed) == 63
+
+
+@pytest.mark.data
+def test_the_suite_plays_every_world_of_a_set_ten_times_each_time_with_other_phases(data):
+    suite = load_suite("dynabarn")
+    played = [name for stage in suite.stages for name in stage.world.part.names()]
+    assert sorted(played) == world_names(data / "dynabarn")
+    for stage, x in zip(suite.stages, (11.0, 11.0, 11.0, 12.0, 12.0, 12.0), strict=True):
+        names = stage.world.part.names()
+        assert stage.count == 10 * len(names) == 150
+        starts = [suite.start(stage.name, k) for k in (4, 19, 139)]
+        assert {start.map.name for start in starts} == {names[4]} and starts[0].robots[0].pose[0] == x
+        phases = np.array([start.replay_phase / start.replay.period for start in starts])
+        assert (phases >= 0).all() and (phases < 1).all()
+        assert all((a != b).all() for a, b in zip(phases, phases[[1, 2, 0]], strict=True))

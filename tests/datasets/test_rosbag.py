@@ -29,9 +29,9 @@ BAG = Path(__file__).parent / "bags" / "two_robots.bag"
 
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory):
-    """A bag whose recorder was killed after a third of its bytes."""
+    """A bag whose recorder was killed after half of its bytes."""
     path = tmp_path_factory.mktemp("cut") / "two_robots.bag.active"
-    path.write_bytes(BAG.read_bytes()[: BAG.stat().st_size // 3])
+    path.write_bytes(BAG.read_bytes()[: BAG.stat().st_size // 2])
     return path
 
 

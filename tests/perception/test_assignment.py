@@ -5,7 +5,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from agora.perception.assignment import assign
+from agora.core.jit import lean
+from agora.perception import assignment
+
+assign = lean(assignment.assign.py_func)
 
 
 def assigned(cost):

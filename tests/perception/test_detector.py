@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from tests.perception.plain_detector import plain_detect
 from tests.perception.scans import HALL, LIDAR, apart, scans
 
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detector
 from agora.perception.perception import Perception, ScanTracker
+from agora.perception.tracker import Tracker, empty_tracks
 from agora.sensors.lidar import Lidar
 
 POSE = np.array([[0.37, -0.52, 0.9]])
@@ -102,8 +106,6 @@ def test_without_a_map_a_long_wall_is_nobody_and_a_pillar_like_a_body_is_somebod
 
 
 def test_another_robot_who_says_where_it_is_is_nobody():
-    from agora.perception.tracker import empty_tracks
-
     others = empty_tracks(1, 1)
     others.position[0, 0], others.radius[0, 0] = (2.2, 0.4), 0.3
     for present in (False, True):
@@ -158,10 +160,57 @@ def test_parameters_that_make_no_sense_are_refused():
 
 
 def test_more_people_than_there_is_room_for_are_not_written_beyond_it():
-    from agora.perception.tracker import Tracker
-
-    tracker = ScanTracker(LIDAR, Perception(tracker=Tracker(most=5)))
+    tracker = ScanTracker(LIDAR, Perception("tracked", tracker=Tracker(most=5)))
     rng = np.random.default_rng(4)
     tracks = tracker.see(scans([apart(rng, 20, POSE[0])], POSE), POSE, 0.0)
     assert tracker.detections.count[0] == 5
     assert tracks.present.shape == (1, 5)
+
+
+WIDE = Lidar(beams=360, range_max=10.0, x=0.11, y=-0.04, heading=0.3)
+NARROW = Lidar(beams=271, angle_min=-2.1, angle_max=1.7, range_min=0.15, range_max=8.0, x=-0.2, y=0.07, heading=0.6)
+YARD = Map.from_shapes(
+    segments=[(3.3, -5.1, 4.4, 5.3), (-4.1, 3.2, 2.3, 4.4)],
+    discs=[(-1.9, -2.2, 0.35)],
+    bounds=(-8.3, -6.1, 9.4, 7.7),
+    resolution=0.07,
+)
+
+
+@pytest.mark.parametrize(
+    ("lidar", "detector"),
+    [
+        (WIDE, Detector()),
+        (replace(WIDE, noise=0.02, dropout=0.05), Detector(reach=6.5, misfit=0.03)),
+        (NARROW, Detector(radius=0.27, margin=0.3)),
+        (replace(WIDE, beams=720, legs=True), Detector()),
+        (replace(NARROW, legs=True, noise=0.01), Detector(leg_width=0.15, both_width=0.4, stride=0.6)),
+        (WIDE, Detector(legs=True)),
+    ],
+)
+@pytest.mark.parametrize("place", [None, YARD], ids=["no map", "map"])
+def test_what_is_found_is_what_the_plain_twin_finds(lidar, detector, place):
+    rng = np.random.default_rng(7)
+    rows = 24
+    pose = np.column_stack((rng.uniform(-1, 1, (rows, 2)), rng.uniform(-np.pi, np.pi, rows)))
+    people = np.array([apart(rng, 14, p) for p in pose])
+    others = empty_tracks(rows, 2)
+    others.position[:, 0], others.radius[:, 0] = people[:, 3] + 0.1, 0.35
+    others.present[::2, 0] = True
+    maps = build_store([place or HALL], [0])
+    index = np.full(rows, -1 if place is None else 0, np.int32)
+    tracker = ScanTracker(lidar, Perception("tracked", detector=detector), rows, maps, index, others)
+    speeds = rng.uniform(-1.2, 1.2, people.shape)
+    ranges = scans(people, pose, lidar, velocities=speeds, place=place or HALL)
+    tracker.see(ranges, pose, 0.0)
+    seen, told = tracker.detections, 0
+    for n in range(rows):
+        robots = [(*others.position[n, 0], 0.35)] if others.present[n, 0] else []
+        at = pose[n].astype(np.float32)
+        places, variances = plain_detect(detector, lidar, ranges[n], at, None if place is None else maps, robots)
+        assert len(places) == seen.count[n]
+        got = np.stack((seen.x[n], seen.y[n]), -1)[: len(places)]
+        assert got == pytest.approx(places, abs=2e-3)
+        assert seen.variance[n, : len(places)] == pytest.approx(variances, rel=2e-2)
+        told += len(places)
+    assert told > 4 * rows

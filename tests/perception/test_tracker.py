@@ -194,7 +194,7 @@ def test_two_who_cross_keep_their_ids():
 
 def test_who_is_seen_not_to_be_there_is_forgotten_before_the_time_is_over():
     pose = np.array([[0.1, 0.2, -0.7]])
-    tracker = ScanTracker(LIDAR, Perception(tracker=Tracker(keep=30.0, misses=3)))
+    tracker = ScanTracker(LIDAR, Perception("tracked", tracker=Tracker(keep=30.0, misses=3)))
     for k in range(10):
         tracks = tracker.see(scans([[(2.0, 1.1), (-1.4, 2.0)]], pose), pose, 0.1 if k else 0.0)
     assert tracks.present.sum() == 2
@@ -204,7 +204,7 @@ def test_who_is_seen_not_to_be_there_is_forgotten_before_the_time_is_over():
 
 def test_who_is_beyond_the_view_is_not_seen_to_be_gone():
     lidar = Lidar(beams=181, angle_min=-1.2, angle_max=1.2, range_max=10.0)
-    tracker = ScanTracker(lidar, Perception(tracker=Tracker(keep=30.0)))
+    tracker = ScanTracker(lidar, Perception("tracked", tracker=Tracker(keep=30.0)))
     turned = np.array([[0.0, 0.0, 0.0]])
     for k in range(6):
         tracker.see(scans([[(2.0, 0.4)]], turned, lidar), turned, 0.1 if k else 0.0)

@@ -189,3 +189,28 @@ def test_a_batch_planner_is_already_what_rows_returns():
     assert rows(planner) is planner
     assert rows(Counter()).needs == frozenset()
     assert dataclasses.is_dataclass(rows(Counter()))
+
+
+def test_a_concurrent_planner_is_asked_for_ranges_of_rows_and_answers_as_for_all():
+    whole, sizes = observation(4, 5), []
+
+    @dataclass(frozen=True)
+    class Concurrent(Batch):
+        concurrent: ClassVar[bool] = True
+
+        def act(self, seen: Any, memory: Any) -> Any:
+            sizes.append(len(seen.pose))
+            return super().act(seen, memory)
+
+    def ranges(ask):
+        for first, last in ((3, 4), (0, 3)):
+            ask(first, last)
+
+    memory = {"steps": np.arange(4, dtype=np.int32)}
+    twists, after, failures = call(Concurrent(), whole, memory, EVERYBODY, ranges)
+    assert sizes == [1, 3]
+    assert twists[:, 0].tolist() == after["steps"].tolist() == [1, 2, 3, 4]
+    assert failures == {}
+    call(Batch(), whole, memory, EVERYBODY, ranges)
+    call(Concurrent(), whole, memory, EVERYBODY)
+    assert sizes == [1, 3, 4]

@@ -91,14 +91,14 @@ def test_the_local_planners_reason_goes_before_the_interplanners():
     assert {Reason.RETREATING, Reason.BLOCKED} <= set(made.reason.tolist())
 
 
-def test_who_notes_nothing_has_nothing_in_the_record(tmp_path):
+def test_of_who_notes_nothing_the_record_has_reasons_alone(tmp_path):
     (made,) = played(named_planner("pure_pursuit")[1].part, [begun()])
-    assert made.reason is None and made.speed_limit is None and made.danger is None
-    assert main_reason(made) == "" and reason_share(made) is None and speed_limit_average(made) is None
+    assert (made.reason == Reason.NONE).all() and made.speed_limit is None and made.danger is None
+    assert main_reason(made) == "" and reason_share(made) == 0.0 and speed_limit_average(made) is None
     store.write_recordings(tmp_path / "none.parquet", {"a": made})
     import pyarrow.parquet as pq
 
-    assert not {"reason", "speed_limit", "danger"} & set(pq.read_table(tmp_path / "none.parquet").column_names)
+    assert not {"speed_limit", "danger"} & set(pq.read_table(tmp_path / "none.parquet").column_names)
 
 
 def test_notes_come_back_from_the_file_as_they_were(tmp_path):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import rosbag
-from agora_ros.conversions import stamp_of, to_episode, to_pedestrians, to_robots
+from agora_ros.conversions import add_notes, stamp_of, to_episode, to_pedestrians, to_robots
 from geometry_msgs.msg import Pose2D
 from std_msgs.msg import String
 from tests.played import small_suite
@@ -20,7 +20,8 @@ from tests.played import small_suite
 from agora.engine.recorder import Recorder
 from agora.engine.records import RUNNING
 from agora.episode import Batch, Conditions
-from agora.planners.lift import call
+from agora.interfaces import NOTE
+from agora.planners.lift import call, note_contact, notes_of
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite
 from agora_msgs import msg
@@ -74,6 +75,11 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         goals += left - status.goals_left[0]
         active = batch.active
         twists, memory, failed = call(part, batch.observer.observe(), memory, active)
+        if status.step[0] == 0:
+            note_contact(memory, batch.engine.touching(0))
+        notes = msg.Notes()
+        add_notes(notes, names, {name: memory[NOTE + name] for name in notes_of(part)})
+        write("navigation/notes", notes)
         batch.command(twists, active, failed)
         failures.update(failed)
         batch.advance(say)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xmlrpc.client import ServerProxy
 
 import pytest
 
@@ -190,6 +191,15 @@ class Graph:
         self.ends.append(rospy.Subscriber(heard.topic, kind, heard.messages.append, queue_size=10_000, tcp_nodelay=True))
         return heard
 
+    def heard_from(self, node: str, topic: str) -> None:
+        """Wait until a node sends a topic to this process: a subscriber of rospy has its connection a moment before."""
+        import rosgraph
+        import rospy
+
+        me, name = rospy.get_name(), self.name(topic)
+        bus = ServerProxy(rosgraph.Master(me).lookupNode(self.name(node)))
+        wait_until(lambda: any(row[1] == me and row[4] == name for row in bus.getBusInfo(me)[2]), f"{node} sends {topic}")
+
     def publisher(self, topic: str, kind: Any, latch: bool = False, listeners: int = 1) -> Any:
         """A publisher that ``listeners`` have connected to."""
         import rospy
@@ -207,7 +217,7 @@ class Graph:
         self.ends.append(offered)
         return offered
 
-    def call(self, service: str, kind: Any, *arguments: Any, seconds: float = 30.0, **fields: Any) -> Any:
+    def call(self, service: str, kind: Any, *arguments: Any, seconds: float = _PATIENCE, **fields: Any) -> Any:
         """Call a service as soon as it is there."""
         import rospy
 
@@ -220,13 +230,21 @@ class Graph:
         return rospy.ServiceProxy(name, kind)(*arguments, **fields)
 
     def close(self) -> None:
-        """Take everything away again."""
+        """Take everything away again.
+
+        Also what the master knows of nodes that were killed. It would go on calling them, and once a node has their port as its
+        door for messages, such a call (``POST ...``) keeps it from all others for a minute.
+        """
+        import rosgraph
+        import rosnode
         import rospy
 
         for node in reversed(self.nodes):
             node.send(signal.SIGINT)
         for node in self.nodes:
             node.bury()
+        if self.namespace:
+            rosnode.cleanup_master_blacklist(rosgraph.Master(rospy.get_name()), rosnode.get_node_names(self.namespace))
         for end in self.ends:
             end.shutdown("test is over") if isinstance(end, rospy.Service) else end.unregister()
         if self.namespace and rospy.has_param(self.namespace):

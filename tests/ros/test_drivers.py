@@ -273,11 +273,12 @@ def test_twenty_resets_in_the_middle_of_episodes_each_show_another_map_another_c
         message, begun, of = simulator.episode(number, place, (*turned((2.0, 0.3), turn), 0.0), crowd, room(turn))
         simulator.begin(message)
         wait_until(lambda number=number: status[-1].number == number and status[-1].running, f"episode {number}")
-        seen = len(scans)
+        since = status[-1].header.stamp
         simulator.go(0.0)
-        assert agreement(scans.wait(seen + 1)[seen], begun, of) > 0.97, f"episode {number}"
+        scan = scans.wait_for(lambda m, since=since: m.header.stamp >= since, f"a scan of episode {number}")
+        assert agreement(scan, begun, of) > 0.97, f"episode {number}"
         simulator.go(0.15, 0.4)
-        scans.wait(seen + 4)
+        scans.wait(len(scans) + 3)
         assert graph.call("simulator/pause", Trigger).success
     assert not any(message.interrupted for message in status.messages)
 

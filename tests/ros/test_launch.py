@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_parts_are_started_where_they_are_asked_for(arguments, more):
 @pytest.mark.parametrize(("controller", "scaled"), [("dwa", set()), ("teb", {"max_vel_x_backwards"})])
 def test_move_base_flex_has_the_parameters_of_the_robot_and_its_client_scales_what_the_controller_has(controller, scaled):
     file = LAUNCH.parent / "parts" / "mbf.launch"
-    config = loaded("model:=jackal", f"mbf_controller:={controller}", "mbf_people:=grid", file=file)
+    config = loaded("model:=jackal", f"local_planner:={controller}", "mbf_people:=grid", file=file)
     given = config.params["/jackal/move_base_flex"].value
     assert given == mbf_parameters(load_robot("jackal"), "jackal", controller, "grid")
     names = value(config, "/mbf_client/speed_parameters")
@@ -194,6 +195,11 @@ def test_the_robots_of_an_episode_are_described_and_their_frames_told(graph, lau
         wait_until(lambda p=parent, c=child: tick() or buffer.can_transform(p, c, rospy.Time(0)), f"the frame {child}\n{node.log}")
     found = buffer.lookup_transform("f1/base_link", "f1/laser", rospy.Time(0)).transform.translation
     assert found.x == pytest.approx(load_robot("f1tenth").lidar.x)
+    here = Path(f"/proc/{node.process.pid}/task/{node.process.pid}")
+    publishers = [Path(f"/proc/{pid}/cmdline") for pid in (here / "children").read_text().split()]
+    assert len(publishers) == (2 if state_publisher else 0)
+    os.kill(node.process.pid, signal.SIGKILL)
+    wait_until(lambda: not any(p.exists() and p.read_bytes() for p in publishers), "the end of those that the node had started")
     listener.unregister()
     clock.unregister()
 

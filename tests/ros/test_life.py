@@ -19,6 +19,7 @@ NODES = {
     "pedsim_simulator": ("agora_pedsim", "pedsim_simulator"),
     "crowdsim_agents": ("agora_pedsim", "crowdsim_agents"),
     "navigation_node": ("agora_navigation", "navigation"),
+    "image_tracker": ("agora_navigation", "image_tracker"),
     "mbf_client": ("agora_navigation", "mbf_client"),
     "map_generator": ("agora_map_generator", "map_generator"),
     "recorder": ("agora_evaluation", "recorder"),

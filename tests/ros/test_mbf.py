@@ -32,7 +32,8 @@ from sensor_msgs import point_cloud2
 from sensor_msgs.msg import LaserScan, PointCloud2
 from std_msgs.msg import Header
 
-from agora_msgs.msg import Pedestrians
+from agora.core.recording import Reason
+from agora_msgs.msg import Notes, Pedestrians
 
 AWAY = [10.0, 10.0]
 
@@ -162,19 +163,20 @@ def test_with_bypass_the_path_of_move_base_flex_is_executed_as_it_is(graph, mbf,
 
 def test_polite_backs_away_slowly_and_goes_on_when_the_pedestrian_has_gone(graph, mbf, wait_until):
     _, action = client(graph, wait_until, "polite")
-    scans = graph.publisher("robot/scan", LaserScan)
-    scans.publish(LaserScan(ranges=[3.4] * 360))
-    mbf.person = [2.2, 1.0]
+    noted = graph.hear("navigation/notes", Notes)
+    graph.publisher("robot/scan", LaserScan).publish(LaserScan(ranges=[3.4] * 360))
+    mbf.person, mbf.speed = [2.2, 1.0], 0.0  # it stands until the client has seen who is there
     send(action, 5.0, 2.0)
-    wait_until(lambda: mbf.executed and mbf.executed[-1][0][-1][0] < 0.0, "a path backwards")
-    back = mbf.executed[-1]
+    back = wait_until(lambda: next((e for e in mbf.executed if e[0][-1][0] < 0.0), None), "a path backwards")
     way = back[0][-1] - back[0][0]
+    told = noted.wait_for(lambda m: m.reason[0] == Reason.RETREATING, "why it goes back")
+    assert (told.name, told.speed_limit) == (["robot"], (0.5,))
     assert way == pytest.approx((-2 * math.cos(0.3), -2 * math.sin(0.3)), abs=0.02), "2 m straight back from where it was"
     assert back[2] == pytest.approx(0.3, abs=1e-3), "it keeps its heading"
     wait_until(lambda: mbf.speeds, "a slower controller")
     assert mbf.speeds[0] == pytest.approx({"max_vel_x": 0.4, "max_vel_trans": 0.45})
     mbf.person = AWAY
-    wait_until(over(action, GoalStatus.SUCCEEDED), "the goal", 30)
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the goal")
     assert mbf.pose[:2] == pytest.approx((5.0, 2.0), abs=0.01)
     assert mbf.speeds[-1] == pytest.approx({"max_vel_x": 0.8, "max_vel_trans": 0.9})
 
@@ -182,14 +184,14 @@ def test_polite_backs_away_slowly_and_goes_on_when_the_pedestrian_has_gone(graph
 def test_a_client_that_ends_stops_the_robot_and_gives_the_speed_back(graph, mbf, wait_until):
     node, action = client(graph, wait_until, "polite")
     graph.publisher("robot/scan", LaserScan).publish(LaserScan(ranges=[3.4] * 360))
-    mbf.person = [2.2, 1.0]
+    mbf.person, mbf.speed = [2.2, 1.0], 0.0
     send(action, 40.0, 2.0)
     wait_until(lambda: mbf.speeds and len(mbf.path), "a slow way back")
     node.send(signal.SIGINT)
-    wait_until(lambda: len(mbf.path) == 0, "the robot to stop", 3)
-    wait_until(lambda: mbf.speed == pytest.approx(0.8), "the whole speed", 3)
+    wait_until(lambda: len(mbf.path) == 0, "the robot to stop", 10)
+    wait_until(lambda: mbf.speed == pytest.approx(0.8), "the whole speed", 10)
     told = len(mbf.executed)
-    wait_until(lambda: not node.running, "the end of the node", 5)
+    wait_until(lambda: not node.running, "the end of the node", 20)
     assert len(mbf.executed) == told
 
 

@@ -34,7 +34,7 @@ from agora.navigation.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
 from agora.tasks.suite import Stage
-from agora_msgs.msg import Pedestrians, Robot, Robots
+from agora_msgs.msg import Notes, Pedestrians, Robot, Robots
 from agora_msgs.srv import BeginEpisode, Plan
 from starts import people, start
 
@@ -202,14 +202,16 @@ def test_paths_and_costmaps_are_published_where_somebody_listens(graph, node):
     world = World(graph, yard(crowd=[(1.4, 0.5)]), planner="dwa", inter="polite")
     plan, inter = graph.hear("my_robot/global_plan", Path), graph.hear("my_robot/inter_plan", Path)
     local, whole = (graph.hear(f"my_robot/{name}_costmap/costmap", OccupancyGrid) for name in ("local", "global"))
+    noted = graph.hear("navigation/notes", Notes)
     nav = Navigator(world.start, Conditions.of(FREE), named_planner("dwa+polite")[1].part)
     path = nav.path(0)
-    while not (len(plan) and len(inter) and len(local) and len(whole)):
+    while not (len(plan) and len(inter) and len(local) and len(whole) and len(noted)):
         world.say()
         world.time += 0.1
         rospy.rostime.wallsleep(0.05)
         assert world.time < 30.0, node.log
     assert np.allclose([from_pose(p.pose)[:2] for p in plan[-1].poses], path, atol=1e-6)
+    assert (noted[0].name, noted[0].speed_limit) == (["my robot"], (0.5,)) and 0.0 < noted[0].danger[0] < 1.0
     grid = np.array(local[-1].data).reshape(local[-1].info.height, local[-1].info.width)
     corner = from_pose(local[-1].info.origin)[:2]
     column, row = ((np.array((1.4, 0.5)) - corner) / local[-1].info.resolution).astype(int)
@@ -224,6 +226,26 @@ def test_paths_and_costmaps_are_published_where_somebody_listens(graph, node):
     )
     assert from_pose(answer.plan.poses[-1].pose)[:2] == pytest.approx((4, 7), abs=1e-5)
     graph.call("my_robot/move_base/clear_costmaps", Empty)
+
+
+def test_the_first_pedestrians_of_a_crowd_that_began_before_it_are_those_of_its_first_plan(graph):
+    graph.param("synchronous", True)
+    graph.launch("agora_navigation", "navigation", "navigation_node", answer_in=0.4)
+    begun, names = yard(crowd=[(3.1, -2.4)]), ["one"]
+    batch = Batch([begun], Conditions.of(STAGE), {"pedestrians"}, 1)
+    batch.begin(0, 0)
+    engine = batch.engine
+    robots, crowd = graph.publisher("simulator/robots", Robots), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
+    for step in (40, 0):  # the last of an episode before, and the first of this one
+        crowd.publish(to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step))
+    rospy.rostime.wallsleep(0.3)
+    message = to_episode(begun, STAGE, [Robot(name="one", planner="orca", interplanner="bypass")], 1)
+    assert graph.call("navigation/begin", BeginEpisode, message).success
+    said = to_robots(engine.robots, engine.robot_traits.radius[0], names, 0)
+    said.header.stamp = stamp_of(0, engine.dt, 7.0)
+    robots.publish(said)
+    answer = graph.call("navigation/plan", Plan, stamp=said.header.stamp, step=0, robots=names, goals=[0], active=bytes([1]))
+    assert answer.success, answer.message
 
 
 def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys_though_the_crowd_is_ahead(graph):

@@ -256,6 +256,7 @@ def test_free_running_it_follows_the_robots_of_the_simulator(graph, wait_until, 
     driver = Driver(graph, crossing(), stage())
     heard = graph.hear("pedsim_simulator/pedestrians", Pedestrians)
     robots = graph.publisher("simulator/robots", Robots)
+    graph.heard_from("pedsim_simulator", "pedsim_simulator/pedestrians")
     for step in (1, 2, 5):
         robots.publish(driver.robots(step, since))
         wait_until(lambda step=step: len(heard) and heard[-1].step == step, f"step {step}")

@@ -6,7 +6,9 @@ import resource
 import signal
 import stat
 
+import numpy as np
 import pytest
+import rosbag
 import rospy
 from agora_evaluation.bag import EpisodeBag
 from agora_evaluation.recorder import data_folder
@@ -25,7 +27,7 @@ from agora.datasets.rosbag import read_episode
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import BeginEpisode
 
-EPISODE, STATUS = "task_generator_server/episode", "simulator/status"
+EPISODE, STATUS, NOTES = "task_generator_server/episode", "simulator/status", "navigation/notes"
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,9 @@ class Parts:
             self.publishers[topic].publish(message)
 
 
-def test_a_recorded_episode_is_the_one_of_this_process_to_the_bit_and_the_next_is_not_mixed_with_it(graph, folder, said, suite):
+def test_a_recorded_episode_is_the_one_of_this_process_to_the_bit_and_the_next_is_not_mixed_with_it(
+    graph, wait_until, folder, said, suite
+):
     graph.launch("agora_evaluation", "recorder", record_scans=True)
     closed = graph.hear("recorder/bag", String)
     parts = Parts(graph, said)
@@ -75,6 +79,7 @@ def test_a_recorded_episode_is_the_one_of_this_process_to_the_bit_and_the_next_i
         rest = [pair for pair in parts.said if pair not in first]
         parts.say(first)  # the parts may speak before the recorder has begun
         assert parts.begin(number).success
+        wait_until(lambda: scan.get_num_connections() and odom.get_num_connections(), "the recorder to listen")
         scan.publish(LaserScan(ranges=[float(number)]))
         odom.publish(Odometry())
         parts.say([*rest[-1:], *rest[:-1]])  # the status comes on a connection of its own, and may come first
@@ -127,6 +132,26 @@ def test_an_episode_that_is_left_or_interrupted_has_a_closed_bag_without_an_end(
     left, interrupted_ = read_all([folder], Unsaid())
     assert "the bag ends before" in left.interrupted and "cut off" not in left.interrupted
     assert interrupted_.interrupted == "interrupted: the simulator is gone"
+
+
+def test_samples_that_nobody_recorded_are_counted_and_notes_hold_until_the_next(tmp_path, suite):
+    said, seen = said_by_the_graph(suite, "helbing", 1, "dwa+polite"), 0
+    with rosbag.Bag(str(tmp_path / "some.bag"), "w") as bag:
+        for topic, message, now in said:
+            seen += topic == NOTES
+            lost = (topic == "simulator/robots" and message.step in (4, 6, 7, 20)) or (topic == NOTES and seen in (9, 10))
+            if not lost:
+                bag.write(f"/{topic}", message, now)
+    (ours, _), played = recordings(suite, "helbing", 1, "dwa+polite"), read_episode(tmp_path / "some.bag")
+    control = suite.stage("helbing").periods.steps("control")
+    kept = [k for k in range(len(ours.time)) if k * control not in (4, 6, 20)]
+    recording = played.robots[0].recording
+    (note,) = played.notes
+    lost = len(ours.time) - len(kept)
+    assert lost == sum(step % control == 0 for step in (4, 6, 20)) > 0 and f"some.bag: {lost} of " in note
+    assert np.array_equal(recording.pose, ours.pose[kept])
+    calls = np.array([7 if k in (8, 9) else k for k in kept[:-1]])
+    assert np.array_equal(recording.danger, ours.danger[calls]) and len(set(ours.danger)) > 20
 
 
 def test_a_folder_that_cannot_be_written_refuses_the_episode_in_one_line(graph, said, tmp_path):

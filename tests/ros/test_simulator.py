@@ -71,6 +71,8 @@ def test_a_robot_is_driven_by_cmd_vel_and_what_it_senses_carries_the_stamp_of_it
     begin(graph, episode("robot with spaces"))
     assert status.wait_for(lambda m: m.number == 1, "episode 1").running
     commands = graph.publisher("robot_with_spaces/cmd_vel", Twist)
+    for topic in ("robot_with_spaces/scan", "robot_with_spaces/odom", "simulator/robots"):
+        graph.heard_from("simulator_node", topic)
     resume(graph)
     for _ in range(2):
         commands.publish(forward(0.8))
@@ -205,17 +207,20 @@ def played(graph: Any, wait_until: Any, number: int) -> list[list[bytes]]:
     }  # fmt: skip
     begin(graph, episode("jackal", number=number, navigation="agora", crowd=WALKER, **LOCKED))
     heard = [graph.hear(topic, kind) for topic, kind in kinds.items()]
-    wait_until(lambda: all(end.get_num_connections() for end in graph.ends if isinstance(end, rospy.Subscriber)), "connections")
+    for topic in kinds:
+        graph.heard_from("simulator_node", topic)
     resume(graph)
     last = heard[3].wait_for(lambda m: m.done, "an end")
     assert last.robots[0].outcome == 0 and last.step == len(parts.crowd)
     assert [robots.step for robots in parts.crowd] == list(range(last.step))
     assert [plan.step for plan in parts.plans] == list(range(0, last.step, 2))
     heard[0].wait(last.step + 1)
-    heard[1].wait(last.step // 2 + 1)
+    heard[1].wait(last.step // 2 + 1), heard[2].wait(last.step + 1)
+    heard[5].wait_for(lambda m: m.clock == heard[0][-1].header.stamp, "the clock of the last step")
     assert [m.step for m in heard[0].messages] == list(range(last.step + 1))
     assert [m.header.stamp for m in heard[1].messages] == [m.header.stamp for m in heard[0].messages[::2]]
-    return [[repr(m).encode() for m in each.messages] for each in heard[:5]] + [[repr(m).encode() for m in heard[5].messages[1:]]]
+    ticks = [m for m in heard[5].messages if m.clock > heard[0][0].header.stamp]
+    return [[repr(m).encode() for m in messages] for messages in (*(each.messages for each in heard[:5]), ticks)]
 
 
 def test_two_runs_in_lock_step_say_the_same_on_every_topic(graph: Any, wait_until: Any) -> None:

@@ -14,10 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.suites import write_world
 
-from agora.benchmark.bench import check
+from agora.benchmark.bench import check, describe
 from agora.config import dump
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.perception.detector import Detector
+from agora.perception.groups import GroupDetector
+from agora.perception.perception import Perception
+from agora.perception.tracker import Tracker
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite, suite_names
@@ -329,3 +333,52 @@ def test_a_suite_with_several_models_runs_and_survives_the_way_through_a_file(wr
     results = dict(Episodes(starts, GoToGoal(), Conditions.of(suite.stages[0])))
     assert len(results) == 2
     assert all(np.isfinite(r.pedestrian_position[r.pedestrian_present]).all() for [r] in results.values())
+
+
+def test_what_planners_are_told_is_a_word_or_a_mapping_with_parameters_of_detector_and_tracker(written):
+    follow = "{keep: 2.5, groups: {distance: 1.4}}"
+    said = {
+        "pedestrians: visible": Perception("visible"),
+        "pedestrians: {source: tracked}": Perception("tracked"),
+        f"pedestrians: {{source: tracked, detector: {{reach: 7, legs: true}}, tracker: {follow}}}": Perception(
+            "tracked", Detector(reach=7.0, legs=True), Tracker(keep=2.5, groups=GroupDetector(distance=1.4))
+        ),
+    }
+    for text, perception in said.items():
+        suite = load_suite(str(written("    timeout: 5.0\n", f"    timeout: 5.0\n    {text}\n")))
+        assert Conditions.of(suite.stage("first")).perception == perception
+        assert Conditions.of(suite.stage("second")).perception == Perception("truth")
+
+
+def test_a_mapping_of_perception_is_kept_whole_where_a_run_is_described(written, tmp_path):
+    text = "    pedestrians: {source: tracked, tracker: {confirm: 3}}\n"
+    suite = load_suite(str(written("    timeout: 5.0\n", f"    timeout: 5.0\n{text}")))
+    kept = describe(suite, {})["suite"]["stages"]
+    assert kept[0]["pedestrians"]["tracker"]["confirm"] == 3
+    assert set(kept[0]["pedestrians"]["detector"]) == {field.name for field in fields(Detector)}
+    assert kept[1]["pedestrians"] == "truth"
+    (tmp_path / "again.yaml").write_text(dump(suite))
+    assert load_suite(str(tmp_path / "again.yaml")) == suite
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pedestrians: traked", "pedestrians: expected one of truth, visible, tracked, got 'traked'; did you mean 'tracked'?"),
+        ("pedestrians: 3", "pedestrians: expected one of truth, visible, tracked, got 3"),
+        ("pedestrians: [tracked]", "pedestrians: expected one of truth, visible, tracked or a mapping, got a list of 1"),
+        ("pedestrians: {detector: {reach: 5}}", "pedestrians.source: expected one of truth, visible, tracked, got nothing"),
+        ("pedestrians: {source: seen}", "pedestrians.source: expected one of truth, visible, tracked, got 'seen'"),
+        ("pedestrians: {source: tracked, detecter: {}}", "pedestrians.detecter: unknown key; did you mean 'detector'?"),
+        ("pedestrians: {source: tracked, detector: {rich: 5}}", "pedestrians.detector.rich: unknown key; did you mean 'reach'?"),
+        (
+            "pedestrians: {source: tracked, tracker: {keep: -1}}",
+            "pedestrians.tracker: keep must be a finite number, at least 0, got -1",
+        ),
+        ("pedestrians: {source: tracked, tracker: {window: 3}}", "pedestrians.tracker: window must be at least groups.overlap = 5"),
+    ],
+)
+def test_what_is_wrong_about_perception_is_said_with_line_and_key(written, text, message):
+    with pytest.raises(InputError) as error:
+        load_suite(str(written("    timeout: 5.0\n", f"    timeout: 5.0\n    {text}\n")))
+    assert f"s.yaml:13: stages[0].{message}" in str(error.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import threading
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -11,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.interfaces import Span
-from agora.testing import ContractError, Move, check_planner, observation
+from agora.testing import ContractError, Move, check_bad_input, check_planner, observation
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Decent:
         gap = np.where(o.pedestrians.present, np.hypot(near[..., 0], near[..., 1]), 9.0).min(axis=1, initial=9.0)
         steps = memory.get("steps", np.zeros(len(side), np.int32)) + 1
         turn = np.clip(0.1 * side, -0.4, 0.4) * (o.limits.turning_radius <= 0)
-        twists = np.stack((np.minimum(0.03 * gap, 0.3) / steps, 0.0 * turn, turn / steps), axis=1).astype(np.float32)
+        forward = np.clip(0.03 * (gap - 0.8), 0.0, 0.3)
+        twists = np.stack((forward / steps, 0.0 * turn, turn / steps), axis=1).astype(np.float32)
         return twists, {"steps": steps}
 
 
@@ -157,6 +160,17 @@ def memory_that_is_not_fresh_when_zero(o, memory, good):
     return twists * np.float32(1.0 if memory else 0.5), after
 
 
+def drives_into_people(o, memory, good):
+    twists, after = good()
+    return twists + np.float32(0.02) * np.array((1, 0, 0), np.float32), after
+
+
+def gives_up_in_a_crowd(o, memory, good):
+    if (o.pedestrians.present.sum(axis=1) > 100).any():
+        raise RuntimeError("too many")
+    return good()
+
+
 def remembers_in_itself(calls=[]):  # noqa: B006 - the point
     def act(o, memory, good):
         calls.append(1)
@@ -189,6 +203,8 @@ BAD = {
     wrong_shape: "twists of shape",
     memory_without_rows: "memory 'steps' is no array",
     memory_that_is_not_fresh_when_zero: "does not start afresh",
+    drives_into_people: r"a pedestrian in the robot: it drives 0\.0\d+ m/s farther into it",
+    gives_up_in_a_crowd: "500 pedestrians: fails: RuntimeError: too many",
     remembers_in_itself(): "not deterministic",
 }
 
@@ -203,8 +219,34 @@ def test_a_bad_planner_fails_for_its_own_reason(act, reason):
         check_planner(bad(act=act))
 
 
+def test_whether_it_gives_way_is_the_author_s_choice():
+    check_bad_input(bad(act=drives_into_people), gives_way=False)
+
+
+@dataclass(frozen=True)
+class Watcher(Decent):
+    """Slower the nearer the walls about it are, which it says."""
+
+    needs: ClassVar[frozenset[str]] = Decent.needs | {"scan"}
+    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
+    says: bool = True
+
+    def act(self, o: Any, memory: Any) -> Any:
+        twists, after = super().act(o, memory)
+        room = np.where(np.isnan(o.scan), o.scan_range, o.scan).min(axis=1).clip(0.0, 1.0)
+        twists = (room[:, None] * twists).astype(np.float32)
+        reason = np.where(np.abs(twists).max(axis=1) < 1e-6, np.int8(Reason.WAITING), np.int8(0))
+        return twists, after | {"note.reason": reason if self.says else np.zeros_like(reason)}
+
+
+def test_who_stands_has_to_say_why():
+    check_bad_input(Watcher())
+    with pytest.raises(ContractError, match="beams of no range: it stands, and notes no reason"):
+        check_bad_input(Watcher(says=False))
+
+
 def test_limits_are_the_author_s_choice():
-    check_planner(bad(act=too_fast), within_limits=False)
+    check_planner(bad(act=too_fast), within_limits=False, gives_way=False)
 
 
 def test_a_need_that_nothing_answers_is_named():
@@ -248,6 +290,23 @@ def test_what_cannot_be_tuned_is_named(parameter, span, reason):
 
     with pytest.raises(ContractError, match=reason):
         check_planner(Tuned())
+
+
+def test_a_planner_that_threads_may_not_ask_at_the_same_time_is_found_out_where_it_says_that_they_may():
+    shared: list[Any] = [None]
+
+    @dataclass(frozen=True)
+    class Shared(Decent):
+        concurrent: ClassVar[bool] = True
+
+        def act(self, o: Any, memory: Any) -> Any:
+            shared[0] = o
+            threading.Event().wait(0.01)
+            return super().act(shared[0], memory)
+
+    with pytest.raises(ContractError, match="concurrent: two threads and one"):
+        check_planner(Shared())
+    check_planner(type("Own", (Decent,), {"concurrent": True})())
 
 
 def test_what_a_planner_does_not_need_it_does_not_get():

@@ -64,9 +64,10 @@ class Plan:
     trajectories: Keep = "all"
     pedestrians: dict[str, Level] = field(default_factory=dict)
 
-    def told(self, job: Job) -> Level:
-        """What the planner of a job is told of pedestrians."""
-        return self.pedestrians.get(job.planner, self.suite.stage(job.stage).pedestrians)
+    def told(self, job: Job) -> Perception:
+        """How the robots of a job come to know of pedestrians."""
+        own = self.suite.stage(job.stage).perception
+        return replace(own, source=self.pedestrians.get(job.planner, own.source))
 
 
 def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
@@ -92,7 +93,7 @@ def row_of(
         "planner": job.planner,
         "robot": robot,
         "model": model,
-        "pedestrians": plan.told(job),
+        "pedestrians": plan.told(job).source,
         "outcome": recording.outcome.label,
         "duration": float(recording.time[-1]),
         "clipped": recording.clipped,
@@ -117,7 +118,7 @@ def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], No
     episodes = Episodes(
         starts,
         planner,
-        replace(Conditions.of(stage), perception=Perception(plan.told(job))),
+        replace(Conditions.of(stage), perception=plan.told(job)),
         worlds=plan.worlds,
         threads=plan.threads,
         slots=plan.slots,

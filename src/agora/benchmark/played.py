@@ -19,6 +19,7 @@ from agora.maps.exact import write_exact
 from agora.maps.grid import Map
 from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
+from agora.metrics.notes import main_reason
 
 _LOG = logging.getLogger(__name__)
 
@@ -35,11 +36,12 @@ def row_of(played: Played, number: int, measures: Iterable[Metric]) -> dict[str,
         "planner": robot.planner,
         "robot": number,
         "model": robot.model,
-        **({} if played.conditions is None else {"pedestrians": played.conditions.pedestrians}),
+        **({} if played.conditions is None else {"pedestrians": played.conditions.perception.source}),
         "outcome": "unknown" if "outcome" in robot.missing else recording.outcome.label,
         "duration": float(recording.time[-1]),
         "clipped": None if "clipped" in robot.missing else recording.clipped,
         "failure": recording.failure,
+        **({} if recording.reason is None else {"reason": main_reason(recording)}),
     }
     return {"key": store.episode_key(row)} | row | {m.name: robot.measure(m) for m in measures}
 

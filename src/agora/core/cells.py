@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import part
 from agora.core.scalar import ONE, ZERO
 
 _GROWTH = np.float32(1.25)
@@ -37,7 +37,7 @@ class Cells(NamedTuple):
     rows: np.int64
 
 
-@device
+@part
 def extent(x, y, active, count):
     """Bounding box (x, y, width, height), m, of the active slots below ``count``, and how many they are; all 0 for none."""
     x0, y0, x1, y1 = _FAR, _FAR, -_FAR, -_FAR
@@ -52,7 +52,7 @@ def extent(x, y, active, count):
     return x0, y0, x1 - x0, y1 - y0, found
 
 
-@device
+@part
 def cell_at(cells, x, y):
     """Column and row of the cell that holds the point, the nearest one for points outside."""
     column = min(max((x - cells.x) / cells.size, ZERO), np.float32(cells.columns - 1))
@@ -60,7 +60,7 @@ def cell_at(cells, x, y):
     return np.int64(column), np.int64(row)
 
 
-@device
+@part
 def sort_into_cells(box, x, y, active, count, size, starts, order):
     """Sort the active slots below ``count`` of one world into cells.
 
@@ -104,7 +104,7 @@ def sort_into_cells(box, x, y, active, count, size, starts, order):
     return cells
 
 
-@device
+@part
 def run(cells, starts, row, first, last):
     """Bounds (begin, end) in ``order`` of the slots in columns first..last of a row; the parts outside the grid are empty."""
     first, last = max(first, 0), min(last, cells.columns - 1)
@@ -114,19 +114,19 @@ def run(cells, starts, row, first, last):
     return starts[base + first], starts[base + last + 1]
 
 
-@device
+@part
 def key_of(squared, index):
     """A squared distance, m2, and an index below 2**32 in one integer: keys sort by distance, then by index; no two are equal."""
     return (np.int64(np.float32(squared).view(np.int32)) << _SHIFT) | np.int64(index)
 
 
-@device
+@part
 def index_in(key):
     """The index in a key."""
     return key & _INDEX
 
 
-@device
+@part
 def select_nearest(keys, found, nearest):
     """Write the smallest keys, sorted; the result does not depend on their order.
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean
+from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 
 NEVER = np.float32(2.0)
@@ -34,7 +34,7 @@ def swept_discs(x, y, dx, dy, reach):
     return t if t <= ONE else NEVER
 
 
-@lean
+@hidden
 def box_distance(x, y, low_x, low_y, side):
     """Distance from a point to a square cell with lower-left corner (low_x, low_y)."""
     ex = max(max(low_x - x, x - low_x - side), ZERO)
@@ -42,7 +42,7 @@ def box_distance(x, y, low_x, low_y, side):
     return math.sqrt(ex * ex + ey * ey)
 
 
-@lean
+@hidden
 def segment_distance(x, y, x0, y0, x1, y1):
     """Distance from a point to a segment."""
     ex, ey = x1 - x0, y1 - y0
@@ -52,7 +52,7 @@ def segment_distance(x, y, x0, y0, x1, y1):
     return math.sqrt(px * px + py * py)
 
 
-@lean
+@hidden
 def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
     """Time at which a point that moves by (dx, dy) enters a rectangle from outside (slab test)."""
     enter, leave = ZERO, ONE
@@ -68,7 +68,7 @@ def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
     return enter if enter <= leave else NEVER
 
 
-@lean
+@hidden
 def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
     """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is let go.
 
@@ -86,7 +86,7 @@ def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
     return min(t, swept_discs(x - high_x, y - high_y, dx, dy, radius))
 
 
-@lean
+@hidden
 def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
     """The same for a segment, in its own frame: a rectangle and a disc at each end."""
     gap = segment_distance(x, y, x0, y0, x1, y1) - radius
@@ -102,7 +102,7 @@ def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
     return min(t, _enter(along, across, dx * ex + dy * ey, dy * ex - dx * ey, ZERO, -radius, length, radius))
 
 
-@lean
+@hidden
 def inside(maps, m, x, y):
     """Whether a point lies on map m."""
     u = (x - maps.origin_x[m]) / maps.resolution[m]
@@ -110,7 +110,7 @@ def inside(maps, m, x, y):
     return u >= ZERO and v >= ZERO and u < np.float32(maps.columns[m]) and v < np.float32(maps.rows[m])
 
 
-@lean
+@hidden
 def _cell_range(low, high, origin, resolution, count):
     """First and one past the last cell that the interval [low, high] meets."""
     first = np.int64(np.floor((low - origin) / resolution))
@@ -118,7 +118,7 @@ def _cell_range(low, high, origin, resolution, count):
     return max(first, 0), min(last, np.int64(count))
 
 
-@lean
+@hidden
 def _far_from_cells(maps, m, x, y, reach):
     """Whether the distance field says that no occupied cell is within ``reach`` of a point on the map."""
     if not inside(maps, m, x, y):
@@ -157,14 +157,14 @@ def swept_disc_walls(maps, m, x, y, dx, dy, radius):
     return first
 
 
-@lean
+@hidden
 def _corner(traits, w, r, k, x, y, s, c):
     """Corner k of a footprint at pose (x, y, heading), given the heading's sine and cosine."""
     fx, fy = traits.footprint_x[w, r, k], traits.footprint_y[w, r, k]
     return x + c * fx - s * fy, y + s * fx + c * fy
 
 
-@lean
+@hidden
 def _edges_cross(ax, ay, bx, by, cx, cy, dx, dy):
     """Whether segments ab and cd cross."""
     p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
@@ -188,6 +188,31 @@ def point_to_polygon(traits, w, r, x, y, heading, px, py):
         if (ay > py) != (by > py) and px < (bx - ax) * (py - ay) / (by - ay) + ax:
             odd = not odd
     return ZERO if odd else nearest
+
+
+@hidden
+def disc_in_walls(maps, m, x, y, radius):
+    """Whether a disc meets a cell, a segment or a static disc of map m."""
+    if not _far_from_cells(maps, m, x, y, radius):
+        resolution, columns = maps.resolution[m], maps.columns[m]
+        c0, c1 = _cell_range(x - radius, x + radius, maps.origin_x[m], resolution, columns)
+        r0, r1 = _cell_range(y - radius, y + radius, maps.origin_y[m], resolution, maps.rows[m])
+        for row in range(r0, r1):
+            low_y = maps.origin_y[m] + np.float32(row) * resolution
+            for column in range(c0, c1):
+                low_x = maps.origin_x[m] + np.float32(column) * resolution
+                occupied = maps.occupied[maps.start[m] + row * columns + column] != 0
+                if occupied and box_distance(x, y, low_x, low_y, resolution) <= radius:
+                    return True
+    for g in range(maps.segment_start[m], maps.segment_start[m + 1]):
+        e = maps.segments[g]
+        if segment_distance(x, y, e[0], e[1], e[2], e[3]) <= radius:
+            return True
+    for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
+        dx, dy, reach = x - maps.discs[k, 0], y - maps.discs[k, 1], radius + maps.discs[k, 2]
+        if dx * dx + dy * dy <= reach * reach:
+            return True
+    return False
 
 
 @lean
@@ -260,7 +285,7 @@ def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
     return False
 
 
-@lean
+@hidden
 def substeps(length, turn, radius, spacing):
     """Into how many parts a motion is cut so that no point of the footprint moves further than ``spacing``."""
     return min(max(1, np.int64(np.ceil((length + abs(turn) * radius) / spacing))), 400)

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean
+from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, ZERO
 
 _TINY = np.float32(1e-9)
 _EDGE = np.float32(1.001)
 
 
-@lean
+@hidden
 def clearance_at(maps, m, x, y):
     """Distance to the nearest obstacle of map ``m`` and the unit vector away from it, at (x, y): bilinear between cell centres.
 

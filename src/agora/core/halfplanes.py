@@ -11,14 +11,14 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import part
 from agora.core.scalar import HALF, ONE, ZERO
 
 _PARALLEL, _EPSILON = np.float32(1e-5), np.float32(1e-5)
 _TINY, _INFINITE = np.float32(1e-20), np.float32(3e38)
 
 
-@device
+@part
 def towards(dx, dy, speed, settle):
     """Preferred velocity for a target at (dx, dy): at ``speed``, and not faster than arrives in ``settle`` s (CrowdNav: 1 s)."""
     distance = math.sqrt(dx * dx + dy * dy)
@@ -26,7 +26,7 @@ def towards(dx, dy, speed, settle):
     return dx * scale, dy * scale
 
 
-@device
+@part
 def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, share):
     """Write line k: the half-plane that avoiding a moving disc asks for (van den Berg et al. 2009, eqs. 3-5).
 
@@ -68,13 +68,13 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
         lines[k, 2], lines[k, 3] = ex, ey
 
 
-@device
+@part
 def violation(lines, i, x, y):
     """By how much the velocity (x, y) is on the wrong side of line i, m/s; negative on the right side."""
     return lines[i, 2] * (lines[i, 1] - y) - lines[i, 3] * (lines[i, 0] - x)
 
 
-@device
+@part
 def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
     """Append the half-plane that avoiding a straight wall asks for, unless the lines so far cover it; it makes the whole change.
 
@@ -126,7 +126,7 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
     return _beside_wall(lines, made, x, y, x, y, ux, uy, side, side, vx, vy, radius, inverse)
 
 
-@device
+@part
 def _beside_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx, vy, radius, inverse):
     """Append the half-plane of a wall that the disc does not touch: the nearest of its front, its ends and its cone's two legs.
 
@@ -169,7 +169,7 @@ def _beside_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx,
     return made + 1
 
 
-@device
+@part
 def _round_end(lines, made, x, y, vx, vy, disc):
     """Append the half-plane that touches the disc about (x, y) where (vx, vy) projects on it."""
     wx, wy = vx - x, vy - y
@@ -179,7 +179,7 @@ def _round_end(lines, made, x, y, vx, vy, disc):
     return made + 1
 
 
-@device
+@part
 def _plane(lines, count, limit, tx, ty, farthest):
     """(failed line or count, x, y): the velocity nearest to (tx, ty), or farthest in its direction, by the incremental programme.
 
@@ -217,7 +217,7 @@ def _plane(lines, count, limit, tx, ty, farthest):
     return count, x, y
 
 
-@device
+@part
 def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
     """The velocity within ``limit`` that is nearest to (tx, ty) inside all half-planes, m/s.
 

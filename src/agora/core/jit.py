@@ -7,11 +7,14 @@ ranges on threads (`docs/decisions/2026-11-20-threads.md`), so that no result de
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
+import itertools
 import os
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +39,14 @@ def _cache_root() -> Path:
 
 
 import numba  # noqa: E402
-from numba.experimental import structref  # noqa: E402
-from numba.extending import intrinsic, overload  # noqa: E402
+import numpy as np  # noqa: E402
+from numba.core.codegen import JITCodeLibrary  # noqa: E402
+from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
+from numba.core.compiler_machinery import register_pass  # noqa: E402
+from numba.core.datamodel.models import OpaqueModel  # noqa: E402
+from numba.core.typed_passes import NativeLowering  # noqa: E402
+from numba.extending import NativeValue, intrinsic, register_model, unbox  # noqa: E402
+from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: E402
 
 numba.config.CACHE_DIR = str(_cache_root() / _source_stamp())
 
@@ -46,37 +55,95 @@ OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"
 LEAN: dict[str, Any] = OPTIONS | {"_nrt": False}
 """Without Numba's reference counts, which cost as much as a quarter of a scan."""
 
+
+class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A function without machine code, for the kernels that it becomes a part of: theirs is the only machine code that runs.
+
+    It is optimised together with all that it calls, as Numba does. Left to the kernels, that would be done once and not for every
+    function on the way up, but other multiply-adds would be fused, and results would be others in their last bits.
+    """
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> Any:
+        """Where a call from Python goes: to a function that takes the same arguments and raises `TypeError`."""
+        return ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
+
+    @property
+    def codegen(self) -> Any:
+        """Who is told of the environment of the machine code, and here is not."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(NativeLowering):  # type: ignore[misc]
+    _name = "part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return bool(super().run_pass(state))
+
+
+class _PartCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's own, but that it leaves what it compiles in a `_PartLibrary`."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(_PartLowering if step is NativeLowering else step, why) for step, why in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+_PART: dict[str, Any] = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler}
+
 device: Callable[..., Any] = numba.njit(**OPTIONS)
 """Compiles a function that kernels call: scalars, or the arrays of one world."""
 
 lean: Callable[..., Any] = numba.njit(**LEAN)
 """`device` for what allocates nothing and returns no array."""
 
-inlined: Callable[..., Any] = numba.njit(**OPTIONS, forceinline=True)
+part: Callable[..., Any] = numba.njit(**OPTIONS | _PART)
+"""`device` for what only compiled functions call: it becomes a part of each kernel, without a way in for Python nor a file in the
+cache."""
+
+hidden: Callable[..., Any] = numba.njit(**LEAN | _PART)
+"""`part` for what allocates nothing and returns no array."""
+
+spliced: Callable[..., Any] = numba.njit(**LEAN, inline="always")
+"""`lean` for a part of a kernel that has one caller: it becomes the caller's own text before anything is compiled. LLVM goes once
+more over all that a function calls for every function on the way up, so that each level costs the time of all below it."""
+
+inlined: Callable[..., Any] = numba.njit(**OPTIONS | _PART, forceinline=True)
 """`device` for the long body of an inner loop: LLVM would leave it as a call, and a loop with a call in it is not vectorised."""
 
-lean_inlined: Callable[..., Any] = numba.njit(**LEAN, forceinline=True)
-"""`lean` for what is given whole records, every array of which a call would copy."""
+lean_inlined: Callable[..., Any] = numba.njit(**LEAN | _PART, forceinline=True)
+"""`hidden` for what is given whole records, every array of which a call would copy."""
 
 
 def _shell(box: Any, first: int, last: int) -> Any:
     """The code of every kernel's shell; ``inner`` is the kernel."""
-    return inner(*box.arguments, first, last)  # type: ignore[name-defined]  # noqa: F821
+    return inner(*unpacked(box), first, last)  # type: ignore[name-defined]  # noqa: F821
 
 
 def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> Any:
     """Compile a function that loops over worlds ``first <= w < last``, its last two arguments.
 
-    The result is called like the function; ``shell`` on it is the same with all arguments but those two in one box (`bind`).
+    The result is called like the function; ``shell`` on it is the same with all arguments but those two in one box (`bind`). Either
+    is compiled when it is first called or bound.
     """
-    # Inlined, because else the process that compiles would call this copy and later ones the copy in the cached shell, whose
-    # multiply-adds may be fused differently.
-    compiled = numba.njit(**options, forceinline=True)(function)
     name, file = function.__name__ + "_shell", function.__code__.co_filename
     code = _shell.__code__.replace(co_name=name, co_filename=file, co_firstlineno=function.__code__.co_firstlineno)
-    shell = types.FunctionType(code, {"inner": compiled, "__name__": function.__module__, "__file__": file}, name)
+    inner = numba.njit(**options | _PART, forceinline=True)(function)
+    names = {"inner": inner, "unpacked": _unpacked, "__name__": function.__module__, "__file__": file}
+    shell = types.FunctionType(code, names, name)
     shell.__module__, shell.__qualname__ = function.__module__, function.__qualname__ + "_shell"
-    compiled.shell = numba.njit(**OPTIONS)(shell)
+    # Inlined where Python comes in, because what is called instead is optimised once less, and fuses other multiply-adds.
+    compiled = numba.njit(**options, forceinline=True)(function)
+    compiled.shell = numba.njit(**options)(shell)
     return compiled
 
 
@@ -85,60 +152,60 @@ def lean_kernel(function: Callable[..., Any]) -> Any:
     return kernel(function, LEAN)
 
 
-@structref.register
-class _BoxType(numba.types.StructRef):  # type: ignore[misc]
-    """The type of a box: a tuple of arguments, kept as kernels want it."""
+class _Box(numba.types.Type):  # type: ignore[misc]
+    """The type of a box: the address of a kernel's arguments as `_words` writes them down."""
+
+    def __init__(self, arguments: Any) -> None:
+        self.arguments = arguments
+        super().__init__(f"Box({arguments})")
 
 
-class _Box(structref.StructRefProxy):  # type: ignore[misc]
-    """What Python holds of a box."""
+register_model(_Box)(OpaqueModel)
 
 
-structref.define_boxing(_BoxType, _Box)
+@unbox(_Box)
+def _unbox(kind: Any, address: Any, c: Any) -> Any:
+    return NativeValue(c.pyapi.long_as_voidptr(address))
 
 
-def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The value with every array in it borrowed: without the reference that a call would count up and down."""
-    if isinstance(kind, numba.types.Array):
-        array = context.make_array(kind)(context, builder, value)
-        array.meminfo, array.parent = array.meminfo.type(None), array.parent.type(None)
-        return array._getvalue()
+def _words(argument: Any) -> Iterator[int]:
+    """An argument as numbers of eight bytes: of an array where it is, its shape and strides."""
+    if isinstance(argument, tuple):
+        for part in argument:
+            yield from _words(part)
+    elif isinstance(argument, np.ndarray):
+        yield argument.ctypes.data
+        yield from argument.shape
+        yield from argument.strides
+    else:
+        yield int.from_bytes(np.asarray(argument).tobytes(), sys.byteorder, signed=True)
+
+
+def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
+    """What `_words` wrote, of a type. Arrays are borrowed: without the reference that a call would count up and down."""
     if isinstance(kind, numba.types.BaseTuple):
-        for index, part in enumerate(kind.types):
-            borrowed = _borrow(context, builder, part, builder.extract_value(value, index))
-            value = builder.insert_value(value, borrowed, index)
-    return value
+        return context.make_tuple(builder, kind, [_read(context, builder, part, words) for part in kind.types])
+    if not isinstance(kind, numba.types.Array):
+        model = context.data_model_manager[kind]
+        return model.load_from_data_pointer(builder, builder.bitcast(next(words), model.get_data_type().as_pointer()))
+    array = make_array(kind)(context, builder)
+    data, *sizes = [builder.load(next(words)) for _ in range(1 + 2 * kind.ndim)]
+    itemsize = context.get_constant(numba.types.intp, get_itemsize(context, kind))
+    shape, strides = sizes[: kind.ndim], sizes[kind.ndim :]
+    populate_array(array, builder.inttoptr(data, array.data.type), shape, strides, itemsize, meminfo=None)
+    return array._getvalue()
 
 
 @intrinsic
-def _borrowed(context: Any, arguments: Any) -> Any:
-    """A tuple with its arrays borrowed; who uses it keeps them alive."""
+def _unpacked(context: Any, box: Any) -> Any:
+    """The tuple of arguments in a box; who uses it keeps them alive."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return _borrow(context, builder, signature.args[0], values[0])
+        first = builder.bitcast(values[0], context.get_value_type(numba.int64).as_pointer())
+        words = (builder.gep(first, [context.get_constant(numba.int64, number)]) for number in itertools.count())
+        return _read(context, builder, box.arguments, words)
 
-    return arguments(arguments), generate
-
-
-def _boxed(arguments: Any) -> Any:
-    """A box of a tuple; for compiled code only."""
-
-
-@overload(_boxed)
-def _compile_boxed(arguments: Any) -> Any:
-    kind = _BoxType((("arguments", arguments),))
-
-    def make(arguments: Any) -> Any:
-        box = structref.new(kind)
-        box.arguments = _borrowed(arguments)
-        return box
-
-    return make
-
-
-@numba.njit(**OPTIONS)
-def _pack(arguments: Any) -> Any:
-    return _boxed(arguments)
+    return box.arguments(box), generate
 
 
 def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
@@ -154,9 +221,9 @@ def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
     Returns:
         A callable of ``(first, last)``.
     """
-    box = _pack(arguments)
-    signature = (numba.typeof(box), numba.int64, numba.int64)
+    words = np.fromiter(_words(arguments), np.int64)
+    signature = (_Box(numba.typeof(arguments)), numba.int64, numba.int64)
     function.shell.compile(signature)
-    bound = functools.partial(function.shell.overloads[signature].entry_point, box)
-    bound.keeps = arguments  # type: ignore[attr-defined]
+    bound = functools.partial(function.shell.overloads[signature].entry_point, words.ctypes.data)
+    bound.keeps = arguments, words  # type: ignore[attr-defined]
     return bound

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean
+from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos, wrap
 from agora.core.state import ACKERMANN, DIFFERENTIAL, LEGGED
 
@@ -19,7 +19,7 @@ _TINY = np.float32(1e-6)
 _SLACK = np.float32(1e-4)
 
 
-@lean
+@hidden
 def clamp(value, low, high):
     """The value, or the end of [low, high] that it exceeds."""
     return min(max(value, low), high)

@@ -46,6 +46,8 @@ class Reason(enum.IntEnum):
     RETREATING = 6
     WAITING = 7
     AVOIDING_GROUP = 8
+    RECOVERING = 9
+    GAVE_UP = 10
 
     @property
     def label(self) -> str:
@@ -103,7 +105,7 @@ class Recording:
         planning_time: (C,) wall time of each control call, s; outside the byte-identity promise.
         clipped: how many twists were beyond the limits.
         failure: what the planner raised, if it failed.
-        reason: (T - 1,) numbers of a `Reason` that the planner noted at each of its calls; None where it notes none.
+        reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
         speed_limit: (T - 1,) how fast an interplanner let the local planner be, in its top speeds. danger: (T - 1,) from 0 to 1, as
             an interplanner saw it. None without one.
     """

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean
+from agora.core.jit import hidden, lean
 
 F = np.float32
 ZERO, HALF, ONE, TWO = F(0.0), F(0.5), F(1.0), F(2.0)
@@ -26,7 +26,7 @@ _A1, _A2, _A3, _A4 = F(-3.33329491539e-1), F(1.99777106478e-1), F(-1.38776856032
 _TINY = F(1e-30)
 
 
-@lean
+@hidden
 def exp(x):
     """e**x for x clamped to [-30, 20]; relative error below 7e-6 on [-10, 2], 1e-4 at -30.
 
@@ -42,7 +42,7 @@ def exp(x):
     return p * p
 
 
-@lean
+@hidden
 def sincos(x):
     """Sine and cosine of an angle in radians, |x| < 8000; absolute error below 2e-7 times max(1, |x| / 10)."""
     j = np.floor(x * _TWO_OVER_PI + _ROUND)
@@ -57,7 +57,7 @@ def sincos(x):
     return (-sine if quadrant >= 2 else sine), (-cosine if (quadrant == 1 or quadrant == 2) else cosine)
 
 
-@lean
+@hidden
 def atan2(y, x):
     """Angle of (x, y) in (-pi, pi]; absolute error below 3e-7; atan2(0, 0) = 0."""
     ax, ay = abs(x), abs(y)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean
+from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import SOCIAL_STATES
 
@@ -38,7 +38,7 @@ _PEDESTRIAN, _MOVING, _VEL_X, _VEL_Y, _TYPE, _STATE, _STRESS, _ENERGY, _SOCIAL =
 _FIRST_STATE = 9
 
 
-@lean
+@hidden
 def motion_evidence(attribute, vx, vy):
     """The evidence of somebody with a velocity for an attribute in `MOTION`; 1 for others, float32."""
     value = ONE
@@ -51,7 +51,7 @@ def motion_evidence(attribute, vx, vy):
     return value
 
 
-@lean
+@hidden
 def evidence_of(attribute, people, minds, w, i):
     """The evidence of pedestrian i of world w for the attribute of a number, float32."""
     value = motion_evidence(attribute, people.vx[w, i], people.vy[w, i])

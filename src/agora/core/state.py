@@ -236,6 +236,11 @@ def read_only(array: Array) -> Array:
     return view
 
 
+def frozen(array: Array) -> Array:
+    """Return a read-only, contiguous view: one type for the compiler, whoever calls."""
+    return read_only(np.ascontiguousarray(array))
+
+
 def padded(count: int) -> int:
     """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least one of them."""
     return max(PADDING, -(-count // PADDING) * PADDING)

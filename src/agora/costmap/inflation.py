@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agora.core.jit import device
+from agora.core.jit import lean
 from agora.core.scalar import ZERO, exp
 from agora.maps.grid import Map
 
@@ -19,7 +19,7 @@ FREE, INSCRIBED, LETHAL, NO_INFORMATION = 0, 253, 254, 255
 _BELOW, _INSCRIBED, _LETHAL = np.float32(252.0), np.float32(INSCRIBED), np.float32(LETHAL)
 
 
-@device
+@lean
 def cost_at(distance, touch, inscribed, inflation_radius, scaling):
     """Cost of one distance, as a whole float32: `cost_of` for kernels, up to 1 off where 252 exp() is near an integer."""
     cost = np.float32(np.int32(_BELOW * exp(scaling * (inscribed - distance))))

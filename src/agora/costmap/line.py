@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden
 
 
-@device
+@hidden
 def aimed(column, row, to_column, to_row):
     """A line from one cell to another, for `stepped`: its steps, those of them aside, the two signs, whether it is steep."""
     across, up = abs(to_column - column), abs(to_row - row)
@@ -15,7 +15,7 @@ def aimed(column, row, to_column, to_row):
     return max(across, up), min(across, up), right, above, up > across
 
 
-@device
+@hidden
 def stepped(column, row, error, line):
     """The next cell of a line, and the error to go on with; it begins with half the number of steps."""
     length, short, right, above, steep = line
@@ -27,7 +27,7 @@ def stepped(column, row, error, line):
     return column, row, error
 
 
-@device
+@hidden
 def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east):
     """The cells under a convex polygon, those of its outline too; what is off the grid counts as on its edge.
 
@@ -48,7 +48,7 @@ def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west
         First and last row; only those are written.
     """
     low, high = rows, -1
-    from_column, from_row = 0, 0
+    from_column, from_row = np.int64(0), np.int64(0)  # for Numba 0 is a type of its own, compiled once more
     for i in range(-1, corners_x.size):
         a, b = corners_x[i], corners_y[i]
         column = np.int32(np.floor((x + a * cosine - b * sine) * inverse))

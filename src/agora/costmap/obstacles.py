@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
@@ -72,9 +72,10 @@ class Seen(NamedTuple):
         return Seen(grid, corner, ranges, np.zeros((rows, 3), np.float32), *flags)
 
 
-@device
+@spliced
 def _clear(grid, column, row, to_column, to_row, longest):
     """Free the cells of a line, at most ``longest`` cells from its first."""
+    column, row = np.int64(column), np.int64(row)
     line = aimed(column, row, to_column, to_row)
     away = np.sqrt(np.float32((to_column - column) * (to_column - column) + (to_row - row) * (to_row - row)))
     error = line[0] // 2
@@ -84,7 +85,7 @@ def _clear(grid, column, row, to_column, to_row, longest):
         grid[row, column] = _NOTHING
 
 
-@device
+@spliced
 def _rolled(grid, right, up):
     """Move the window over the lattice by whole cells: what stays in it keeps its place on the map, what is new is free."""
     side = grid.shape[0]
@@ -96,7 +97,7 @@ def _rolled(grid, right, up):
             grid[row, column] = grid[row + up, column + right] if inside else _NOTHING
 
 
-@device
+@hidden
 def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
     """Put one scan into a grid; say whether any beam said something."""
     side = np.float32(grid.shape[0])
@@ -135,7 +136,7 @@ def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
     return said
 
 
-@device
+@hidden
 def _raise(grid, cost, stamp):
     """Raise a window's costs about everything seen; ``stamp`` holds the costs about one cell."""
     side, reach = grid.shape[0], stamp.shape[0] // 2

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.jit import kernel
+from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ZERO, exp, sincos
 from agora.core.state import Floats
 from agora.costmap.inflation import INSCRIBED
@@ -22,7 +22,7 @@ _STANDS = np.float32(0.05)  # below this speed, m/s, the direction is the headin
 _SIDE, _BEHIND = np.float32(2.0 / 3.0), np.float32(0.5)
 
 
-@kernel
+@lean_kernel
 def _personal_space(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
     amplitude, least, seconds, reach = parameters[0], parameters[1], parameters[2], parameters[3]
     rows, columns = cost.shape[1], cost.shape[2]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agora.core.jit import kernel
+from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Floats
@@ -20,7 +20,7 @@ from agora.costmap.stamp import cells_about
 from agora.errors import nearest
 
 
-@kernel
+@lean_kernel
 def _semantic(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
     most, radius, full, overwrite = parameters[0], parameters[1], parameters[2], parameters[3] > ZERO
     rows, columns = cost.shape[1], cost.shape[2]

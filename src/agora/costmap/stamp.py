@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden
 from agora.core.scalar import HALF
 
 
-@device
+@hidden
 def cells_about(x, y, reach, origin_x, origin_y, cell, rows, columns):
     """The cells whose centres may be within ``reach`` of a point, m, and the point in cells from the centre of cell [0, 0].
 

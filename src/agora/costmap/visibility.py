@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.jit import kernel
+from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ZERO, exp, sincos
 from agora.core.state import Floats
 from agora.costmap.inflation import INSCRIBED
@@ -22,7 +22,7 @@ from agora.costmap.stamp import cells_about
 _TINY = np.float32(1e-12)
 
 
-@kernel
+@lean_kernel
 def _visibility(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
     amplitude, inverse, reach = parameters[0], parameters[1], parameters[2]
     rows, columns = cost.shape[1], cost.shape[2]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import hidden, kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Floats
 from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
@@ -22,7 +22,7 @@ _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
 
 
-@device
+@hidden
 def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
     """Raise a window's costs to those of a disc; x, y are in cells from the centre of cell [0, 0]."""
     side = cost.shape[0]
@@ -40,7 +40,7 @@ def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
             line[j] = np.uint8(max(np.int32(line[j]), mark))
 
 
-@device
+@hidden
 def _interpolate(pair, b, first, ratio, out):
     """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide."""
     low, high = ONE - b, b

@@ -26,6 +26,11 @@ FREE, OCCUPIED, UNKNOWN = 0, 1, 2
 _HALF_TURN = float(np.float32(math.pi))  # which is a little more than pi
 
 
+def seconds(stamp: Any) -> float:
+    """A stamp as a bag reader without ROS has it, s."""
+    return float(stamp.sec + stamp.nanosec * 1e-9)
+
+
 def heading_of(rotation: Any) -> float:
     """The heading of a quaternion, rad in (-pi, pi].
 

@@ -16,7 +16,7 @@ import numpy as np
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array
 from agora.datasets.bagfile import Bag
-from agora.datasets.messages import from_pose, heading_of
+from agora.datasets.messages import from_pose, heading_of, seconds
 from agora.datasets.played import Played, PlayedRobot
 from agora.datasets.rosbag import nobody
 from agora.errors import InputError
@@ -141,11 +141,6 @@ def _goal(given: Array | None, message: Any) -> Array | None:
     if given is not None:
         return np.array([given[0], given[1], 0.0])
     return None if message is None else from_pose(message.pose)
-
-
-def seconds(stamp: Any) -> float:
-    """A stamp, s."""
-    return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
 def map_of(message: Any, name: str) -> Map:

@@ -18,15 +18,17 @@ import numpy as np
 from agora.core.recording import Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, Ints
 from agora.datasets.bagfile import Bag
-from agora.datasets.messages import from_episode, from_pose2d
+from agora.datasets.messages import from_episode, from_pose2d, seconds
 from agora.datasets.played import Played, PlayedRobot
 from agora.errors import InputError
+from agora.interfaces import NOTES
 from agora.planners.global_.astar import geodesic_length
 from agora.tasks.start import RobotStart, Start
 
 EPISODE = "task_generator_server/episode"
 _ROBOTS, _PEDESTRIANS = "simulator/robots", "pedsim_simulator/pedestrians"
-_STATUS, _CONTACTS = "simulator/status", "simulator/contacts"
+_STATUS, _CONTACTS, _NOTES = "simulator/status", "simulator/contacts", "navigation/notes"
+_SAME = 1e-6  # s between two stamps that are one
 
 
 @dataclass
@@ -38,6 +40,7 @@ class _Messages:
     robots: dict[int, Any] = field(default_factory=dict)
     pedestrians: dict[int, Any] = field(default_factory=dict)
     contacts: list[Any] = field(default_factory=list)
+    notes: list[Any] = field(default_factory=list)
 
 
 def is_episode(path: Path) -> bool:
@@ -76,7 +79,10 @@ def read_episode(path: Path) -> Played:
     robots = tuple(
         _robot(said, start, r, dt, control, behaving, message, bool(interrupted)) for r, message in enumerate(said.episode.robots)
     )
-    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage)
+    due = range(0, max(said.robots) + 1, control)
+    lost = sum(k not in said.robots for k in due)
+    notes = (f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others",) if lost else ()
+    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, notes)
 
 
 def _collect(bag: Bag) -> _Messages:
@@ -91,6 +97,8 @@ def _collect(bag: Bag) -> _Messages:
             said.status = content
         elif what == _CONTACTS:
             said.contacts.append(content)
+        elif what == _NOTES:
+            said.notes.append(content)
         else:
             steps = said.robots if what == _ROBOTS else said.pedestrians
             if content.step == 0:
@@ -106,7 +114,7 @@ def _topics(path: Path) -> dict[str, str]:
     bag = Bag(path)
     for _ in bag.messages([]):
         pass
-    names = (EPISODE, _ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS)
+    names = (EPISODE, _ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
     return {c.topic: name for c in bag.connections.values() for name in names if c.topic.endswith("/" + name)}
 
 
@@ -160,6 +168,7 @@ def _robot(
         clipped=0 if status is None else int(status.clipped),
         failure="" if status is None else status.failure,
         **people,
+        **_noted(said, message.name, kept[:-1]),
     )
     missing = {"planning_time"} | ({"outcome", "failure", "clipped"} if interrupted and not ended else set())
     return PlayedRobot(planner_label(message), model.name, recording, frozenset(missing))
@@ -189,6 +198,26 @@ def _shortest(start: Start, robot: RobotStart) -> float:
 def _contacts(said: _Messages, name: str) -> tuple[Contact, ...]:
     events = [Contact(c.time, ContactKind(c.kind), c.party, c.x, c.y) for c in said.contacts if c.robot == name]
     return tuple(sorted(events, key=lambda c: (c.time, c.kind, c.party)))
+
+
+def _noted(said: _Messages, name: str, kept: list[int]) -> dict[str, Array]:
+    """What was noted of one robot at these steps, by name: what was said last up to each; nothing of what nobody noted."""
+    began = _time(said.robots[0]) - _SAME  # what an earlier episode left behind is older
+    own = sorted((m for m in said.notes if name in m.name and _time(m) > began), key=_time)
+    if not own or not kept:
+        return {}
+    last = [bisect.bisect_right(own, _time(said.robots[k]) + _SAME, key=_time) - 1 for k in kept]
+    chosen = [(own[max(i, 0)], list(own[max(i, 0)].name).index(name)) for i in last]
+    columns = {field: np.array([getattr(m, field)[r] for m, r in chosen]) for field in NOTES}
+    return {
+        field: np.asarray(column, np.float64 if issubclass(NOTES[field], np.floating) else np.int32)
+        for field, column in columns.items()
+        if np.isfinite(column).all()
+    }
+
+
+def _time(message: Any) -> float:
+    return seconds(message.header.stamp)
 
 
 def _pedestrians(said: _Messages, kept: list[int], count: int, behaving: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,9 +93,9 @@ class Observer:
         self._footprint = np.zeros((rows, corners, 2), np.float32)
         self.limits = Limits(np.zeros(rows, np.bool_), *(np.zeros(rows, np.float32) for _ in range(8)))
         self._path, self._path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
-        chosen, others = perception or Perception(), max(count - 1, 0)
+        chosen, others = perception or Perception("truth"), max(count - 1, 0)
         about_people = "pedestrians" in needs or window is not None or semantics is not None or bool(layers)
-        tracked = about_people and chosen.pedestrians == "tracked"
+        tracked = about_people and chosen.source == "tracked"
         self._robots = empty_tracks(rows, others) if "robots" in needs or window is not None or tracked else None
         self._people = Perceiver(engine, chosen, lidar, self._pose, self._robots) if about_people else None
         self.ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
@@ -169,13 +169,18 @@ class Observer:
         if self._moving is not people:
             for name in ("position", "radius", "present"):
                 getattr(self._moving, name)[...] = np.concatenate([getattr(people, name), getattr(others, name)], axis=1)
-        self._fill(0, self.rows)
+        self.everywhere(self._fill)
         if self._seen is not None:
-            self._put(0, self.rows)
+            self.everywhere(self._put)
         if self._layer_reader is not None:
             self._layer_reader.read()
             for put in self._put_layers:
                 put(0, self.rows)
+
+    def everywhere(self, work: Callable[[int, int], Any]) -> None:
+        """Call a function for ranges of rows, on the engine's threads."""
+        count = self._engine.layout.robots
+        self._engine.everywhere(lambda first, last: work(first * count, last * count))
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
         """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import inlined, lean, lean_kernel
+from agora.core.jit import hidden, inlined, lean_kernel
 from agora.core.scalar import ONE, ZERO, atan2
 from agora.engine.records import ADDED
 from agora.seeds import uniform_at
@@ -26,7 +26,7 @@ def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
     return a * k, b * k
 
 
-@lean
+@hidden
 def _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt):
     """Semi-implicit Euler with the speed clipped at ``factor`` times the preferred speed."""
     x, y, vx, vy = now.x[w], now.y[w], now.vx[w], now.vy[w]
@@ -85,7 +85,7 @@ def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, fi
             out_x[w, i], out_y[w, i] = _next_velocity(bx, by, fed.x[w, i], fed.y[w, i], True, cap, h)
 
 
-@lean
+@hidden
 def _keep(now, after, w):
     """A world that is done stays as it is."""
     for i in range(now.x.shape[1]):
@@ -94,7 +94,7 @@ def _keep(now, after, w):
         after.heading[w, i], after.active[w, i] = now.heading[w, i], now.active[w, i]
 
 
-@lean
+@hidden
 def _turn(now, after, w):
     """Heading of those who move."""
     heading, next_heading, vx, vy = now.heading[w], after.heading[w], after.vx[w], after.vy[w]
@@ -104,7 +104,7 @@ def _turn(now, after, w):
         next_heading[i] = angle if moving else heading[i]
 
 
-@lean
+@hidden
 def _next_waypoint(after, traits, waypoints, status, w, substep):
     """Make the next waypoint current where one is reached."""
     for i in range(traits.count[w]):
@@ -139,7 +139,7 @@ def settle(traits, waypoints, minds, status, first, last):
                 waypoints.x[w, i], waypoints.y[w, i] = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
 
 
-@lean
+@hidden
 def _replay_slot(replay, after, w, i, time, since):
     """Position on the recorded trajectory; absent before its first and after its last knot.
 
@@ -175,7 +175,7 @@ def _replay_slot(replay, after, w, i, time, since):
     after.active[w, i] = True
 
 
-@lean
+@hidden
 def place_replayed(replay, after, traits, w, time, since):
     """Put every replayed slot of world w where its recording says."""
     for i in range(traits.count[w]):

@@ -52,7 +52,7 @@ class Perceiver:
         self, engine: Engine, perception: Perception, lidar: Lidar | None, pose: Floats, robots: Tracks | None = None
     ) -> None:
         self._engine, self._pose, rows, count = engine, pose, len(pose), engine.layout.robots
-        level = perception.pedestrians
+        level = perception.source
         if level != "truth" and lidar is None:
             raise InputError(f"pedestrians: {level} needs a lidar, and the robots have none")
         self._lidar, self._level, self._when = lidar, level, np.full(rows, np.nan)

@@ -8,6 +8,7 @@ import numpy as np
 
 from agora.core.contact import (
     NEVER,
+    disc_in_walls,
     inside,
     point_to_polygon,
     polygon_in_walls,
@@ -16,7 +17,7 @@ from agora.core.contact import (
     swept_disc_walls,
     swept_discs,
 )
-from agora.core.jit import lean, lean_kernel
+from agora.core.jit import hidden, lean_kernel
 from agora.core.kinematics import exceeds, move, next_twist
 from agora.core.recording import ContactKind, Outcome
 from agora.core.scalar import HALF, ONE, PI, ZERO, sincos, wrap
@@ -29,7 +30,7 @@ _ROBOT_COLLISION = int(Outcome.ROBOT_COLLISION)
 _PART = np.float32(1 / 40)
 
 
-@lean
+@hidden
 def _event(status, w, r, kind, party, fraction, x, y):
     """Note a contact event; when the list is full the last place is overwritten and the count goes on."""
     k = min(status.events[w], status.event_step.shape[1] - 1)
@@ -43,7 +44,36 @@ def _event(status, w, r, kind, party, fraction, x, y):
     status.event_y[w, k] = y
 
 
-@lean
+@hidden
+def _touches(robots, traits, maps, pedestrians, people, w, r):
+    """Whether robot r touches a wall, a pedestrian or another robot."""
+    m, round_one = maps.index[w], traits.vertices[w, r] == 0
+    x, y, heading, radius = robots.x[w, r], robots.y[w, r], robots.heading[w, r], traits.radius[w, r]
+    if disc_in_walls(maps, m, x, y, radius) and (round_one or polygon_in_walls(maps, m, traits, w, r, x, y, heading)):
+        return True
+    for i in range(people.count[w]):
+        px, py, body = pedestrians.x[w, i], pedestrians.y[w, i], people.radius[w, i]
+        near = pedestrians.active[w, i] and (px - x) * (px - x) + (py - y) * (py - y) <= (radius + body) * (radius + body)
+        if near and (round_one or point_to_polygon(traits, w, r, x, y, heading, px, py) <= body):
+            return True
+    for b in range(robots.x.shape[1]):
+        bx, by, reach = robots.x[w, b], robots.y[w, b], radius + traits.radius[w, b]
+        near = b != r and robots.active[w, b] and (bx - x) * (bx - x) + (by - y) * (by - y) <= reach * reach
+        both_round = round_one and traits.vertices[w, b] == 0
+        if near and (both_round or polygons_meet(traits, w, r, x, y, heading, b, bx, by, robots.heading[w, b])):
+            return True
+    return False
+
+
+@lean_kernel
+def find_touching(robots, traits, maps, pedestrians, people, touching, first, last):
+    """Write to ``touching`` (W, R) which robots of worlds ``first <= w < last`` touch a wall, a pedestrian or another robot."""
+    for w in range(first, last):
+        for r in range(robots.x.shape[1]):
+            touching[w, r] = _touches(robots, traits, maps, pedestrians, people, w, r)
+
+
+@hidden
 def _drive(dt, now, after, traits, status, commands, w, r):
     """Motion of robot r without surroundings."""
     slot = status.step[w] % (status.delay[w, r] + 1)
@@ -67,7 +97,7 @@ def _drive(dt, now, after, traits, status, commands, w, r):
     after.active[w, r] = now.active[w, r]
 
 
-@lean
+@hidden
 def _block(now, after, traits, maps, w, r):
     """Stop robot r where it touches a wall; returns the time of touching."""
     m = maps.index[w]
@@ -100,7 +130,7 @@ def _block(now, after, traits, maps, w, r):
     return t
 
 
-@lean
+@hidden
 def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
     """Time at which robot r touches pedestrian i, and whether they overlap at the end."""
     new = not pedestrians.active[w, i]
@@ -126,7 +156,7 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
     return t, point_to_polygon(traits, w, r, ex, ey, after.heading[w, r], ZERO, ZERO) <= body
 
 
-@lean
+@hidden
 def _touch_robot(now, after, traits, w, a, b):
     """Time at which robots a and b touch, and whether they overlap at the end."""
     ox, oy = now.x[w, a] - now.x[w, b], now.y[w, a] - now.y[w, b]
@@ -150,13 +180,13 @@ def _touch_robot(now, after, traits, w, a, b):
     return t, polygons_meet(traits, w, a, ex, ey, after.heading[w, a], b, ZERO, ZERO, after.heading[w, b])
 
 
-@lean
+@hidden
 def _place(now, after, w, r, t):
     """Where robot r is at time t of the step."""
     return now.x[w, r] + t * (after.x[w, r] - now.x[w, r]), now.y[w, r] + t * (after.y[w, r] - now.y[w, r])
 
 
-@lean
+@hidden
 def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
     """Events of robot r in this step; returns the END bits of what it touched first, at equal times pedestrians first."""
     bits, earliest = 0, NEVER
@@ -189,7 +219,7 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
     return bits
 
 
-@lean
+@hidden
 def _judge(after, maps, status, rules, w, r, bits):
     """Outcome of robot r at t + dt: contact before arrival before time-out."""
     ends = bits & rules.ends[0]
@@ -222,7 +252,7 @@ def _judge(after, maps, status, rules, w, r, bits):
     return outcome
 
 
-@lean
+@hidden
 def _keep(now, after, w):
     """A world that is done stays as it is."""
     for r in range(now.x.shape[1]):

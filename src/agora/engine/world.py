@@ -17,12 +17,12 @@ import numpy as np
 
 from agora.core import state
 from agora.core.jit import bind
-from agora.core.state import Floats, Pedestrians, Robots
+from agora.core.state import Bools, Floats, Pedestrians, Robots
 from agora.engine import records
 from agora.engine.crowd import EngineCrowd, Part, Work
 from agora.engine.pedestrian_kernels import settle, start_replayed
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
-from agora.engine.robot_kernels import advance_robots
+from agora.engine.robot_kernels import advance_robots, find_touching
 from agora.engine.scene import CrowdReader
 from agora.errors import InputError
 from agora.maps.store import build_store
@@ -218,6 +218,11 @@ class Engine:
         self._now = 1 - self._now
         self.tick += 1
 
+    @property
+    def is_threaded(self) -> bool:
+        """Whether `everywhere` uses several threads."""
+        return self._pool is not None
+
     def everywhere(self, *kernels: Work) -> None:
         """Run kernels, one after the other, on every world, on this thread and the helpers."""
         if self._pool is None:
@@ -349,6 +354,13 @@ class Engine:
         status = self.status
         status.goal_x[world, robot], status.goal_y[world, robot], status.goal_heading[world, robot] = goal
         status.arrived[world, robot] = False
+
+    def touching(self, world: int) -> Bools:
+        """Which robots (R,) of a world touch a wall, a pedestrian or another robot now."""
+        found = np.zeros((self.layout.worlds, self.layout.robots), np.bool_)
+        find_touching(self.robots, self.robot_traits, self.maps, self.pedestrians, self.traits, found, world, world + 1)
+        row: Bools = found[world]
+        return row
 
     def close(self) -> None:
         """Stop the threads."""

@@ -21,8 +21,8 @@ import numpy as np
 
 from agora.core.state import Array
 from agora.datasets.bagfile import Bag
-from agora.datasets.messages import from_pose, from_pose2d, from_twist
-from agora.datasets.robot_bag import moved, seconds, shift_of
+from agora.datasets.messages import from_pose, from_pose2d, from_twist, seconds
+from agora.datasets.robot_bag import moved, shift_of
 from agora.errors import InputError, ResultsError
 
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"

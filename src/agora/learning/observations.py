@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.core.jit import kernel, lean
+from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, F, sincos
 from agora.core.state import Array, Floats
 from agora.errors import InputError
@@ -108,12 +108,12 @@ class Observe:
         _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, scan, tracks, out, first, last)
 
 
-@lean
+@hidden
 def _within(value):
     return min(max(value, -ONE), ONE)
 
 
-@lean
+@spliced
 def _pool(beams, scale, scan, row):
     """Write the shortest range of each of ``beams`` shares of a scan (B,); share b ends before beam floor((b + 1) B / beams)."""
     first, left = 0, 0
@@ -127,7 +127,7 @@ def _pool(beams, scale, scan, row):
         row[b] = min(nearest * scale, ONE)
 
 
-@lean
+@hidden
 def _nearest(count, reach, pose, position, present, chosen, distances):
     """Write the slots of the ``count`` nearest pedestrians within reach, nearest first; return how many there are."""
     found = 0

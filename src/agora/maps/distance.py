@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import lean, lean_kernel, spliced
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
 
 FAR = np.float32(1e3)
@@ -23,7 +23,7 @@ _NONE = np.int32(1 << 15)
 _ZERO, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-12)
 
 
-@kernel
+@lean_kernel
 def _along_columns(occupied, steps):
     """Write to ``steps`` the cells from each cell to the nearest occupied one of its column, `_NONE` where there is none."""
     rows, columns = occupied.shape
@@ -37,7 +37,7 @@ def _along_columns(occupied, steps):
             steps[row, column] = min(steps[row, column], steps[row + 1, column] + 1)
 
 
-@kernel
+@lean_kernel
 def _along_rows(steps, resolution, site, begin, out):
     """Write to ``out`` the distance to the nearest occupied cell, m.
 
@@ -96,7 +96,7 @@ def steps_to(blocked: Bools) -> Ints:
     return steps
 
 
-@device
+@lean
 def inside(polygon, x, y):
     """Whether (x, y) is in a polygon (V, 2), closed, by the even-odd rule."""
     result = False
@@ -110,14 +110,14 @@ def inside(polygon, x, y):
     return result
 
 
-@kernel
+@lean_kernel
 def inside_all(polygon, points, out):
     """Write to ``out`` (N,) whether the points (N, 2) are in a polygon (V, 2)."""
     for i in range(len(points)):
         out[i] = inside(polygon, points[i, 0], points[i, 1])
 
 
-@kernel
+@lean_kernel
 def _lower(field, resolution, walls, discs):
     """Lower a field to the distances to walls and discs, whose coordinates count from the centre of cell [0, 0]."""
     rows, columns = field.shape
@@ -140,7 +140,7 @@ def _lower(field, resolution, walls, discs):
                 field[row, column] = min(field[row, column], max(math.sqrt(px * px + py * py) - discs[k, 2], _ZERO))
 
 
-@kernel
+@lean_kernel
 def _fill(field, resolution, polygon):
     """Set a field to 0 inside a polygon, whose coordinates count from the centre of cell [0, 0]."""
     for row in range(field.shape[0]):
@@ -174,7 +174,7 @@ def with_shapes(
     return out
 
 
-@device
+@spliced
 def _gap_to_cells(x, y, blocked, bound):
     """Distance in cells from (x, y), in cells from the origin, to the nearest blocked cell's square, at most ``bound``."""
     rows, columns = blocked.shape
@@ -188,7 +188,7 @@ def _gap_to_cells(x, y, blocked, bound):
     return best
 
 
-@kernel
+@lean_kernel
 def gap_to_cells(points, blocked, resolution, bounds, out):
     """Write to ``out`` (N,) the exact distance from points (N, 2), relative to the origin, to the blocked cells' squares.
 
@@ -198,7 +198,7 @@ def gap_to_cells(points, blocked, resolution, bounds, out):
         out[i] = resolution * _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, blocked, bounds[i] / resolution)
 
 
-@kernel
+@lean_kernel
 def _gap_to_edges(points, walls, discs, out):
     """Write to ``out`` (N,) the distance from points (N, 2) to the nearest segment or disc, infinite without any."""
     for i in range(len(points)):

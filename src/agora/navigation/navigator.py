@@ -22,10 +22,10 @@ from agora.costmap.window import Window
 from agora.engine.observe import Observer
 from agora.episode import Batch, Conditions
 from agora.errors import InputError
-from agora.interfaces import Memory, Observation
+from agora.interfaces import NOTE, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
-from agora.planners.lift import call
+from agora.planners.lift import call, note_contact, notes_of
 from agora.robots.model import RobotModel
 from agora.tasks.start import PedestrianStarts, RobotStart, Start
 
@@ -46,12 +46,14 @@ class Led(NamedTuple):
 
     Attributes:
         path: (K, 2) m. goal: (3,) pose at its end; None without one. speed: share of the top speed. danger: from 0 to 1.
+        reason: number of an `agora.core.recording.Reason`: why it is not the path.
     """
 
     path: Floats
     goal: Array | None
     speed: float
     danger: float
+    reason: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,7 @@ class Decision:
         standing: why a robot stands although its planner did not fail, or has no path to follow; by its number.
         planning_time: s a robot that was planned for.
         notes: what else is to be said.
+        noted: what the planner noted, (R,) by the names of `agora.interfaces.NOTES`; empty where nobody was planned for.
     """
 
     twists: Floats
@@ -71,6 +74,7 @@ class Decision:
     standing: dict[int, str] = field(default_factory=dict)
     planning_time: float = 0.0
     notes: tuple[str, ...] = ()
+    noted: dict[str, Array] = field(default_factory=dict)
 
 
 class Navigator:
@@ -311,10 +315,13 @@ class Navigator:
         began = clock.perf_counter()
         twists, self._memory, failures = call(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
+        if step == 0:
+            note_contact(self._memory, self._engine.touching(0))
+        noted = {name: self._memory[NOTE + name] for name in notes_of(self._planner) if NOTE + name in self._memory}
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self._observer.path(0, int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}
-        return Decision(twists, failures, standing, share, notes)
+        return Decision(twists, failures, standing, share, notes, noted)
 
     def standing(self, time: float, active: Bools) -> dict[int, str]:
         """Why robots that are under way must stand whatever their planner says, by their numbers."""
@@ -393,4 +400,5 @@ class Navigator:
             return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
         found = self._planner.guidance(self._seen, self._before)[0]
         path, goal = found.path[robot, : found.path_count[robot]].copy(), found.goal[robot].astype(np.float64)
-        return Led(path, goal, float(found.speed[robot]), float(found.danger[robot]))
+        reason = 0 if found.reason is None else int(found.reason[robot])
+        return Led(path, goal, float(found.speed[robot]), float(found.danger[robot]), reason)

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import part
 
 _STAY = 2
 _TINY = np.float32(1e-12)
 
 
-@device
+@part
 def direction(x, y, goal_x, goal_y):
     """Unit vector from (x, y) to the goal and the distance, m; within micrometres of the goal the vector shrinks to 0."""
     dx, dy = goal_x - x, goal_y - y
@@ -20,7 +20,7 @@ def direction(x, y, goal_x, goal_y):
     return dx / distance, dy / distance, distance
 
 
-@device
+@part
 def arriving(speed, distance, rate, mode, index, count):
     """The preferred speed, m/s, but at most ``rate`` times the distance on the way to the last waypoint of one who will stay there.
 

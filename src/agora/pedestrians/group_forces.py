@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import part
 from agora.core.scalar import ONE, ZERO
 
 ROWS = 5
@@ -15,7 +15,7 @@ ROWS = 5
 _TINY = np.float32(1e-12)
 
 
-@device
+@part
 def group_sums(group, active, x, y, slots, count, near, unit, sums):
     """For each of the first ``count`` pedestrians of a world, sum over its group.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import lean
+from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
 from agora.pedestrians.formations import row_place
@@ -98,7 +98,7 @@ class Settings(NamedTuple):
     every: Ints
 
 
-@lean
+@hidden
 def _host(c, goals, w, i):
     """Take over a pedestrian's way: one point to stay at, so that crowd models let it come to rest there."""
     if not c.hosted[w, i]:
@@ -106,7 +106,7 @@ def _host(c, goals, w, i):
         goals.count[w, i], goals.mode[w, i] = 1, _STAY
 
 
-@lean
+@hidden
 def _release(c, traits, minds, goals, w, i):
     """Give a pedestrian its own way back."""
     if c.hosted[w, i]:
@@ -121,7 +121,7 @@ def _release(c, traits, minds, goals, w, i):
         minds.state[w, i], minds.partner[w, i] = WALKING, -1
 
 
-@lean
+@hidden
 def _choose(c, traits, key, w, first, count, number):
     """The leader of a group: who led it last, else the member of the lowest draw; and its number of members."""
     members, leader, lowest, old = 0, -1, 2.0, -1
@@ -136,7 +136,7 @@ def _choose(c, traits, key, w, first, count, number):
     return (leader if old < 0 else old), members
 
 
-@lean
+@hidden
 def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader, members):
     """Give the members of a walking group their places in rows, in the order in which they are, from right to left."""
     number, x, y = c.member[w, leader], people.x[w, leader], people.y[w, leader]
@@ -172,7 +172,7 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
             _host(c, goals, w, i)
 
 
-@lean
+@hidden
 def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
     """Let the members of a conversation stand about its o-space, spaced anew where their number has changed."""
     number, known = c.member[w, speaker], 0
@@ -191,7 +191,7 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
                 minds.partner[w, i] = -1 if i == speaker else traits.id[w, speaker]
 
 
-@lean
+@hidden
 def _part(c, people, traits, minds, goals, w, i):
     """The last member of a conversation walks away, or stays and does nothing."""
     traits.group[w, i], c.member[w, i] = -1, -1
@@ -200,7 +200,7 @@ def _part(c, people, traits, minds, goals, w, i):
         minds.state[w, i] = IDLE
 
 
-@lean
+@hidden
 def regroup(c, people, traits, minds, goals, settings, key, w, count):
     """Look at who is in which group, and give everybody a part in it."""
     for i in range(count):

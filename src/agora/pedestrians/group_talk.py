@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.field import clearance_at
-from agora.core.jit import lean
+from agora.core.jit import hidden
 from agora.core.scalar import TWO_PI, ZERO, atan2, sincos, wrap
 from agora.core.state import SOCIAL_STATES
 from agora.pedestrians.formations import o_space_radius
@@ -22,7 +22,7 @@ _TURN = np.float32(2.0)  # rad/s
 _ELSEWHERE = np.float32(1.0)  # a member whose way ends this near has nowhere to go, m
 
 
-@lean
+@hidden
 def rank_of(c, traits, w, first, count, number, i):
     """How many members of a group have a smaller bearing, or the same one and a smaller id."""
     rank = 0
@@ -34,7 +34,7 @@ def rank_of(c, traits, w, first, count, number, i):
     return rank
 
 
-@lean
+@hidden
 def space(c, people, traits, w, first, count, number):
     """Space the members of a conversation, those of ``number`` from slot ``first`` on, evenly about its o-space, in their order."""
     cx, cy = ZERO, ZERO
@@ -65,7 +65,7 @@ def space(c, people, traits, w, first, count, number):
             c.talks[w, i] = True
 
 
-@lean
+@hidden
 def stand(c, people, traits, minds, goals, w, i, dt):
     """Keep a member at its place, and facing the others once there."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
@@ -84,7 +84,7 @@ def stand(c, people, traits, minds, goals, w, i, dt):
         people.heading[w, i] = wrap(people.heading[w, i] + min(max(turn, -_TURN * dt), _TURN * dt))
 
 
-@lean
+@hidden
 def may_join(c, people, traits, minds, settings, key, step, w, j, count):
     """The slot of the lone walker who joins the conversation of speaker ``j`` now, -1 for nobody."""
     cx, cy, number = c.centre_x[w, j], c.centre_y[w, j], traits.group[w, j]
@@ -100,7 +100,7 @@ def may_join(c, people, traits, minds, settings, key, step, w, j, count):
     return best
 
 
-@lean
+@hidden
 def may_leave(c, traits, goals, settings, key, step, w, j, count):
     """The slot of the member who leaves the conversation of speaker ``j`` now, -1 for nobody."""
     best, lowest = -1, np.float64(settings.leave[0])
@@ -114,7 +114,7 @@ def may_leave(c, traits, goals, settings, key, step, w, j, count):
     return best
 
 
-@lean
+@hidden
 def come_and_go(c, people, traits, minds, goals, maps, settings, key, step, w, count):
     """Let at most one walker join, and one member leave, each conversation of a world."""
     for j in range(count):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from agora.core.field import clearance_at
-from agora.core.jit import lean
+from agora.core.jit import hidden
 from agora.core.scalar import ONE, TWO, ZERO
 
 CRUMBS = 24
@@ -27,7 +27,7 @@ _FARTHEST = np.float32(1.5)  # m
 _TINY = np.float32(1e-12)
 
 
-@lean
+@hidden
 def visible(maps, m, x0, y0, x1, y1, clearance):
     """Whether a thin strip from a point of known clearance to another is free of walls: steps as long as the clearance there."""
     dx, dy = x1 - x0, y1 - y0
@@ -39,7 +39,7 @@ def visible(maps, m, x0, y0, x1, y1, clearance):
     return clearance >= _SLIM
 
 
-@lean
+@hidden
 def lead(c, people, goals, settings, w, i, dt):
     """Turn the direction of travel of a group after its leader's steps, metre by metre, and note its way."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
@@ -64,7 +64,7 @@ def lead(c, people, goals, settings, w, i, dt):
     c.gap[w, i] = ZERO
 
 
-@lean
+@hidden
 def turn_back(c, w, leader, slots):
     """Reverse a group's direction of travel; its places stay where they are."""
     c.ux[w, leader], c.uy[w, leader] = -c.ux[w, leader], -c.uy[w, leader]
@@ -74,7 +74,7 @@ def turn_back(c, w, leader, slots):
             c.lean_x[w, i], c.lean_y[w, i] = -c.lean_x[w, i], -c.lean_y[w, i]
 
 
-@lean
+@hidden
 def on_trail(c, people, w, leader, back):
     """The point ``back`` metres behind the leader on its way, at most at its beginning, and the direction of travel there."""
     x, y = people.x[w, leader], people.y[w, leader]
@@ -92,20 +92,20 @@ def on_trail(c, people, w, leader, back):
     return x, y, ux, uy
 
 
-@lean
+@hidden
 def speed_of(people, w, i):
     """Speed of a pedestrian, m/s."""
     return math.sqrt(people.vx[w, i] * people.vx[w, i] + people.vy[w, i] * people.vy[w, i])
 
 
-@lean
+@hidden
 def leaving(people, goals, w, leader):
     """Whether a leader walks, or is about to: its waypoint is elsewhere."""
     dx, dy = goals.x[w, leader] - people.x[w, leader], goals.y[w, leader] - people.y[w, leader]
     return dx * dx + dy * dy > _ELSEWHERE * _ELSEWHERE
 
 
-@lean
+@hidden
 def lean_on(c, w, i, dx, dy, dt):
     """Aim beyond a place that others keep one from: the integral of the way that is left; it fades while that is long."""
     if dx * dx + dy * dy >= _NEAR * _NEAR:
@@ -116,7 +116,7 @@ def lean_on(c, w, i, dx, dy, dt):
         c.lean_x[w, i], c.lean_y[w, i] = shorter * x, shorter * y
 
 
-@lean
+@hidden
 def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     """Give a follower its waypoint and its speed; it does not walk back while its leader walks, nor for a few steps aside."""
     leader, m = c.leader[w, i], maps.index[w]
@@ -161,7 +161,7 @@ def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     traits.speed[w, i] = min(max(wanted, _STROLL * own), settings.catch_up[0] * own)
 
 
-@lean
+@hidden
 def wait(c, traits, settings, w, i, dt):
     """Let a leader walk at the pace of its group, and wait for who has fallen behind, but not for ever."""
     slack, torn = settings.slack[0], settings.torn[0]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.jit import bind, lean, lean_kernel
+from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -34,7 +34,7 @@ _KINDS |= dict.fromkeys(("member", "left", "leader", "number", "count", "mode", 
 _DRAWS = 1.0  # s between two draws of who comes and goes
 
 
-@lean
+@hidden
 def _repeat(c, traits, goals, w, count):
     """Members want what was decided last."""
     for i in range(count):

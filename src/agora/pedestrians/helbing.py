@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from agora.core.cells import cell_at, extent, run, sort_into_cells
-from agora.core.jit import device, inlined, kernel
+from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.core.state import Floats
 from agora.pedestrians import walls
@@ -47,7 +47,7 @@ def _repulsion(dx, dy, reach, ex, ey, law):
     return g * dx, g * dy
 
 
-@device
+@part
 def _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, starts, order, tile):
     """Add the forces among pedestrians: those of a row of cells, `_BLOCK` at a time, meet who is within the cutoff of the block."""
     reach = math.sqrt(law[4]) * _MARGIN

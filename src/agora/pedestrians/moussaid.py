@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device, inlined
+from agora.core.jit import inlined, part
 from agora.core.scalar import ONE, ZERO, atan2, exp
 from agora.pedestrians.neighbours import VX, VY, X, Y
 
@@ -51,7 +51,7 @@ def interaction(dx, dy, dvx, dvy, law):
     return (fx if d2 < cutoff2 else ZERO), (fy if d2 < cutoff2 else ZERO)
 
 
-@device
+@part
 def add_interactions(discs, n, x, y, vx, vy, count, law, fx, fy):
     """Add the forces of ``n`` listed discs (`agora.pedestrians.neighbours`) on the first ``count`` pedestrians of a world."""
     for j in range(n):

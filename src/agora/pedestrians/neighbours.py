@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agora.core.jit import device
+from agora.core.jit import part
 from agora.core.state import PADDING
 
 SEES_PEDESTRIANS, SEES_ROBOTS = 1, 2
@@ -12,13 +12,13 @@ X, Y, VX, VY, RADIUS = 0, 1, 2, 3, 4
 """Rows of a list of discs: (5, P + R) float32, map frame, m and m/s."""
 
 
-@device
+@part
 def lanes(count):
     """The slots that a loop over ``count`` pedestrians runs through: the next multiple of `PADDING`, so that no loop has a tail."""
     return (count + PADDING - 1) // PADDING * PADDING
 
 
-@device
+@part
 def append(active, count, x, y, vx, vy, radius, discs, n):
     """Write those of the first ``count`` discs of a world that are active behind the ``n`` that ``discs`` holds already.
 

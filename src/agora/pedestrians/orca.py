@@ -15,7 +15,7 @@ import numpy as np
 from agora.core.cells import Cells, cell_at, extent, index_in, key_of, run, select_nearest, sort_into_cells
 from agora.core.field import clearance_at
 from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
-from agora.core.jit import device, kernel
+from agora.core.jit import kernel, part
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import PADDING, Floats
 from agora.errors import InputError
@@ -95,7 +95,7 @@ class Orca:
         )
 
 
-@device
+@part
 def all_near(keys, i, x, y, active, count, view):
     """Write the keys of the active slots closer than ``view`` to slot i by looking at all; returns how many."""
     found = 0
@@ -107,7 +107,7 @@ def all_near(keys, i, x, y, active, count, view):
     return found
 
 
-@device
+@part
 def cells_near(keys, i, x, y, cells, starts, order, view, most):
     """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; returns how many.
 
@@ -134,7 +134,7 @@ def cells_near(keys, i, x, y, cells, starts, order, view, most):
     return found
 
 
-@device
+@part
 def _robots_near(keys, found, x, y, robot_x, robot_y, active, view, slots):
     """Append the keys of the robots of one world closer than ``view``, as slots from ``slots`` on; returns how many keys then."""
     for r in range(robot_x.size):
@@ -145,7 +145,7 @@ def _robots_near(keys, found, x, y, robot_x, robot_y, active, view, slots):
     return found
 
 
-@device
+@part
 def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
     """Write the half-planes of the walls about (x, y) that the clearance field of map m shows; returns how many.
 
@@ -176,7 +176,7 @@ def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
     return made
 
 
-@device
+@part
 def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
     """Write the half-planes of the segments of map m about (x, y), the nearest first; returns how many."""
     reach = speed / inverse + radius

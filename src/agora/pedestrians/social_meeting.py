@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean, lean_inlined
+from agora.core.jit import hidden, lean_inlined
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos
 from agora.pedestrians.social_records import (
     FOREVER,
@@ -126,7 +126,7 @@ def _errand(rules, people, minds, character, memory, spots, w, i, length):
     memory.left[w, i] = (rules.service_time if use == QUEUE else rules.errand_time) * length
 
 
-@lean
+@hidden
 def settle_wishes(rules, people, traits, minds, character, memory, spots, status, w):
     """Let what pedestrians of world w want to begin happen, the lowest id first."""
     while True:

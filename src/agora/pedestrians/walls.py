@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import part
 from agora.core.scalar import HALF, ONE, ZERO
 
 ROWS = 6
@@ -16,7 +16,7 @@ _TINY = np.float32(1e-9)
 _EDGE = np.float32(1.001)
 
 
-@device
+@part
 def clearances(maps, m, x, y, count, cell, scratch):
     """Read the distance field of map ``m`` at the first ``count`` of the points (x, y).
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden, spliced
 from agora.core.scalar import ZERO
 
 _FAR = np.float32(3e38)
 
 
-@device
-def _search(cost, rows, columns, current, partner, holder, u, v, shortest, path, seen_row, seen_column):
+@spliced
+def _search(cost, rows, columns, current, holder, u, v, shortest, path, seen_row, seen_column):
     """Find the shortest way from a row without a column to a column without a row; its length, and that column."""
     for i in range(rows):
         seen_row[i] = False
@@ -43,7 +43,7 @@ def _search(cost, rows, columns, current, partner, holder, u, v, shortest, path,
     return least, sink
 
 
-@device
+@hidden
 def assign(cost, rows, columns, partner, holder, u, v, shortest, path, seen_row, seen_column):
     """Write to ``partner`` the column of each row, and to ``holder`` the row of each column, -1 for none.
 
@@ -67,8 +67,7 @@ def assign(cost, rows, columns, partner, holder, u, v, shortest, path, seen_row,
     for j in range(columns):
         holder[j], v[j] = -1, ZERO
     for current in range(rows):
-        scratch = (partner, holder, u, v, shortest, path, seen_row, seen_column)
-        least, sink = _search(cost, rows, columns, current, *scratch)
+        least, sink = _search(cost, rows, columns, current, holder, u, v, shortest, path, seen_row, seen_column)
         u[current] += least
         for i in range(rows):
             if seen_row[i] and i != current:

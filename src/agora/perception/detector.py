@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Bools, Floats, Ints
 from agora.sensors.lidar import Lidar
@@ -116,7 +116,7 @@ class Detections(NamedTuple):
         return Detections(x, y, variance, np.zeros(rows, np.int32))
 
 
-@device
+@hidden
 def on_map(maps, m, x, y, margin):
     """Whether (x, y) is on something that map ``m`` shows."""
     cell = maps.resolution[m]
@@ -126,7 +126,7 @@ def on_map(maps, m, x, y, margin):
     return maps.clearance[maps.clearance_start[m] + row * maps.columns[m] + column] <= max(margin, TWO * cell)
 
 
-@device
+@hidden
 def _on_robot(x, y, margin, position, radius, present):
     for j in range(radius.size):
         if present[j]:
@@ -137,7 +137,7 @@ def _on_robot(x, y, margin, position, radius, present):
     return False
 
 
-@device
+@spliced
 def _middle(points, near, start, end, radius, increment):
     """Where the centre of a disc of which beams start..end - 1 are seen is to be expected, from the sensor.
 
@@ -164,7 +164,7 @@ def _middle(points, near, start, end, radius, increment):
     return away * ux, away * uy, covered_left or covered_right
 
 
-@device
+@hidden
 def _fit(points, near, start, end, radius, noise, increment):
     """Centre of the disc of a radius that is nearest to the points of beams start..end - 1, its variance and squared misfit."""
     x, y, covered = _middle(points, near, start, end, radius, increment)
@@ -199,7 +199,7 @@ def _fit(points, near, start, end, radius, noise, increment):
     return x, y, HALF * scatter * scatter * (xx + yy), square / F(count), covered
 
 
-@device
+@spliced
 def _cut(points, near, start, end, radius, noise, increment):
     """The beam at which a cluster is best cut in two, and the squared misfit of the two together."""
     stride = (end - start + _POINTS - 1) // _POINTS
@@ -213,7 +213,7 @@ def _cut(points, near, start, end, radius, noise, increment):
     return at, best
 
 
-@device
+@spliced
 def _is_wall(points, start, end, longest):
     """Whether a cluster is long and straight."""
     ex, ey = points[end - 1, 0] - points[start, 0], points[end - 1, 1] - points[start, 1]
@@ -227,13 +227,13 @@ def _is_wall(points, start, end, longest):
     return True
 
 
-@device
+@hidden
 def _bodies(points, near, start, end, search, increment, stack, found, count):
     """Fit discs to a cluster, which is cut where one alone does not fit; return how many are found by now."""
     top = 0
     stack[0, 0], stack[0, 1] = start, end
     while top >= 0 and count < found.shape[0]:
-        a, b = stack[top, 0], stack[top, 1]
+        a, b = np.int64(stack[top, 0]), np.int64(stack[top, 1])
         top -= 1
         ex, ey = points[b - 1, 0] - points[a, 0], points[b - 1, 1] - points[a, 1]
         width, spacing = math.sqrt(ex * ex + ey * ey), increment * points[a, 2]
@@ -256,7 +256,7 @@ def _bodies(points, near, start, end, search, increment, stack, found, count):
     return count
 
 
-@device
+@hidden
 def _leg(points, start, end, search, increment, found, whole, count):
     """Take a narrow cluster for a leg, a wider one for both legs of a person; return how many are found by now."""
     ex, ey = points[end - 1, 0] - points[start, 0], points[end - 1, 1] - points[start, 1]
@@ -275,7 +275,7 @@ def _leg(points, start, end, search, increment, found, whole, count):
     return count + 1
 
 
-@device
+@hidden
 def _pair_legs(found, whole, count, stride, mate, out):
     """Make persons of legs: two that are each other's nearest and within a stride are one; return how many there are."""
     for i in range(count):
@@ -305,7 +305,7 @@ def _pair_legs(found, whole, count, stride, mate, out):
     return people
 
 
-@device
+@hidden
 def _join(found, count, apart):
     """Make one of those that are nearer to each other than two bodies can be; return how many are left."""
     left = 0
@@ -372,7 +372,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
                 free[b] = not known and not _on_robot(x, y, search.margin, position[n], radius[n], present[n])
             if not free[b] and turns:
                 begin = b  # a turn is cut open where nobody is
-        count, kept = 0, 0
+        count = kept = start = np.int64(0)  # for Numba 0 is a type of its own, compiled once more
         for i in range(total):
             b = (begin + i) % total
             if free[b]:
@@ -384,7 +384,6 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
                 near[kept, 1] = ranges[n, b + 1] if b + 1 < total else (ranges[n, 0] if turns else beams.range_max)
                 beam[kept] = i
                 kept += 1
-        start = 0
         for k in range(1, kept + 1):
             if k < kept and beam[k] == beam[k - 1] + 1:
                 spacing = min(beams.increment * min(points[k, 2], points[k - 1, 2]), body)
@@ -399,7 +398,8 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
             start = k
         if search.legs:
             count = _pair_legs(found, whole, count, search.stride, mate, people)
-            found[:count] = people[:count]
+            for k in range(count):
+                found[k, 0], found[k, 1], found[k, 2] = people[k, 0], people[k, 1], people[k, 2]
         count = _join(found, count, search.radius)
         for k in range(count):
             out.x[n, k], out.y[n, k], out.variance[n, k] = found[k, 0] + x0, found[k, 1] + y0, found[k, 2]

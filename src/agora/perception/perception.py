@@ -14,7 +14,8 @@ from agora.interfaces import Tracks
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
-from agora.perception.tracker import Filters, Tracker, empty_tracks, tell, track
+from agora.perception.following import Following
+from agora.perception.tracker import Tracker
 from agora.sensors.lidar import Lidar
 
 Level = Literal["truth", "visible", "tracked"]
@@ -28,11 +29,11 @@ class Perception:
     """How a robot comes to know of pedestrians.
 
     Attributes:
-        pedestrians: what planners are told.
+        source: what planners are told.
         detector, tracker: where that is ``tracked``.
     """
 
-    pedestrians: Level = "truth"
+    source: Level
     detector: Detector = field(default_factory=Detector)
     tracker: Tracker = field(default_factory=Tracker)
 
@@ -52,7 +53,7 @@ class ScanTracker:
         tracks: who is believed to be where; written by `tell`.
         detections: what was seen in the last scan.
         filters: what the trackers know.
-        ranges: (N, B) m and pose: (N, 3), of the last scan, to be written before `update`.
+        ranges: (N, B) m and pose: (N, 3), of the last scan, to be written before `work`.
     """
 
     def __init__(
@@ -64,33 +65,27 @@ class ScanTracker:
         map_index: Ints | None = None,
         robots: Tracks | None = None,
     ) -> None:
-        chosen = perception or Perception()
+        chosen = perception or Perception("tracked")
         detector, tracker = chosen.detector, chosen.tracker
         if maps is None:
             maps, map_index = build_store([Map.open((-1.0, -1.0), (1.0, 1.0), resolution=0.5)], [0]), np.full(rows, -1, np.int32)
         self.ranges, self.pose = np.zeros((rows, lidar.beams), np.float32), np.zeros((rows, 3), np.float32)
         self.map_index = np.zeros(rows, np.int32) if map_index is None else map_index
-        self.detections, self.filters = Detections.room(rows, tracker.most), Filters.of(rows, tracker)
-        self.tracks = empty_tracks(rows, tracker.most)
-        self._due, self._dt, self._age = np.zeros(rows, np.bool_), np.zeros(rows, np.float32), np.zeros(rows, np.float32)
-        search, beams, t = detector.record(lidar), lidar.record(), self.tracks
+        self.detections, search = Detections.room(rows, tracker.most), detector.record(lidar)
+        self._following = Following(tracker, self.detections, self.pose, lidar, self.ranges, search.reach)
+        self.tracks, self.filters = self._following.tracks, self._following.filters
         others = no_robots(rows) if robots is None else (robots.position, robots.radius, robots.present)
-        scene = (self.ranges, self.pose, self._due, maps, self.map_index, *others)
-        self._detect = bind(detect, search, beams, *scene, self.detections)
-        seen = (self.detections, beams, self.ranges, search.reach, self.pose, self.filters)
-        self._track = bind(track, tracker.record(), self._dt, self._due, *seen)
-        told = (t.position, t.velocity, t.radius, t.present, t.id, t.group)
-        self._tell = bind(tell, self.filters, self._age, np.float32(tracker.radius), *told)
+        scene = (self.ranges, self.pose, self._following.due, maps, self.map_index, *others)
+        self._detect = bind(detect, search, lidar.record(), *scene, self.detections)
 
     def prepare(self, due: Bools, dt: ArrayLike) -> None:
         """Say which rows (N,) have a new scan in ``ranges``, and how many s (N,) after the one before; 0 for the first."""
-        self._due[...] = due
-        self._dt[...] = dt
+        self._following.prepare(due, dt)
 
     def work(self, first: int, last: int) -> None:
         """Take the scans of rows ``first <= n < last`` that `prepare` has named."""
         self._detect(first, last)
-        self._track(first, last)
+        self._following.work(first, last)
 
     def see(self, ranges: ArrayLike, pose: ArrayLike, dt: float) -> Tracks:
         """Take scans (N, B) of robots at poses (N, 3), ``dt`` s after the ones before, and return who is believed to be where."""
@@ -102,10 +97,8 @@ class ScanTracker:
 
     def tell(self, age: Floats | float) -> Tracks:
         """Return who is believed to be where, ``age`` (N,) s after the last scan; overwritten by the next call."""
-        self._age[...] = age
-        self._tell(0, len(self._age))
-        return self.tracks
+        return self._following.tell(age)
 
     def forget(self, rows: Array | slice) -> None:
         """Make rows know of nobody."""
-        self.filters.forget(rows)
+        self._following.forget(rows)

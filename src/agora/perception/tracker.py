@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import hidden, kernel, lean_kernel, spliced
 from agora.core.scalar import HALF, TWO_PI, ZERO, F, atan2, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.interfaces import Tracks
@@ -168,7 +168,7 @@ class Filters(NamedTuple):
             array[rows] = 0
 
 
-@device
+@spliced
 def _predict(f, n, i, dt, q):
     """Let a track go on for ``dt`` s."""
     f.x[n, i] += dt * f.vx[n, i]
@@ -179,7 +179,7 @@ def _predict(f, n, i, dt, q):
     f.motion[n, i] = motion + q * dt
 
 
-@device
+@spliced
 def _correct(f, n, i, x, y, variance):
     """Take somebody's place, seen with a variance, into a track."""
     place, cross = f.place[n, i], f.cross[n, i]
@@ -195,7 +195,7 @@ def _correct(f, n, i, x, y, variance):
     f.motion[n, i] -= gain_motion * cross
 
 
-@device
+@hidden
 def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
     """Whether a place is seen to be empty: three beams about it end behind it."""
     total = ranges.size
@@ -214,7 +214,7 @@ def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
     return True
 
 
-@device
+@hidden
 def _groups(rules, f, n, link):
     """Number the groups of a row: who is near each other at the same velocity, in the mean over the window; see `GroupDetector`."""
     slots, window = f.used.shape[1], f.there.shape[1]
@@ -253,7 +253,7 @@ def _groups(rules, f, n, link):
             number += 1
 
 
-@device
+@hidden
 def _weigh(rules, f, n, own, known, seen, turned, cost):
     """Squared distances of what is seen from the tracks, those beyond the gate alike."""
     beyond = rules.farthest * rules.farthest
@@ -267,7 +267,7 @@ def _weigh(rules, f, n, own, known, seen, turned, cost):
             cost[row, column] = d2 if near else beyond
 
 
-@device
+@spliced
 def _forget_lost(rules, f, n, i):
     """Forget somebody who was not seen if that is enough."""
     if not f.believed[n, i] or f.misses[n, i] >= rules.misses or f.unseen[n, i] > rules.keep:
@@ -275,7 +275,7 @@ def _forget_lost(rules, f, n, i):
         f.there[n, :, i] = False
 
 
-@device
+@hidden
 def _welcome(rules, f, n, seen, taken):
     """Begin tracks of what no track explains."""
     slots = f.used.shape[1]
@@ -300,7 +300,7 @@ def _welcome(rules, f, n, seen, taken):
         f.used[n, i], f.believed[n, i], f.id[n, i] = True, rules.confirm <= 1, f.born[n]
 
 
-@device
+@spliced
 def _remember(f, n):
     """Put the tracks among those of the last scans."""
     k = f.scans[n] % f.there.shape[1]
@@ -342,7 +342,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
         sine, cosine = sincos(pose[n, 2])
         x0 = pose[n, 0] + cosine * beams.x - sine * beams.y
         y0 = pose[n, 1] + sine * beams.x + cosine * beams.y
-        count, known = seen.count[n], 0
+        count, known = seen.count[n], np.int64(0)  # for Numba 0 is a type of its own, compiled once more
         for i in range(slots):
             if f.used[n, i]:
                 _predict(f, n, i, dt[n], rules.acceleration)
@@ -374,7 +374,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
         _groups(rules, f, n, link)
 
 
-@kernel
+@lean_kernel
 def tell(f, age, radius, position, velocity, sizes, present, identity, group, first, last):
     """Write who is believed to be where, ``age`` (N,) s after the last scan, as `agora.interfaces.Tracks`."""
     for n in range(first, last):

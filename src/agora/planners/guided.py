@@ -74,11 +74,15 @@ class Guided:
 def guided(observation: Observation, guidance: Guidance, planner: Any) -> Observation:
     """Return what the local planner is told: the path, its end as goal, pedestrians, and limits that hold its speed down."""
     o, g = observation, guidance
-    named = (getattr(planner, name, None) for name in TOP_SPEED)
-    top = next((float(value) for value in named if value is not None), math.inf)
     people = o.pedestrians if g.pedestrians is None else g.pedestrians
-    limits = _slowed(o.limits, g.speed, top)
+    limits = _slowed(o.limits, g.speed, top_speed(planner))
     return replace(o, path=g.path, path_count=g.path_count, goal=g.goal, pedestrians=people, limits=limits)
+
+
+def top_speed(planner: Any) -> float:
+    """Return how fast a local planner drives at most, m/s; infinity where it does not say."""
+    named = (getattr(planner, name, None) for name in TOP_SPEED)
+    return next((float(value) for value in named if value is not None), math.inf)
 
 
 def _slowed(limits: Limits, speed: Floats, top: float) -> Limits:

@@ -6,15 +6,19 @@ A row's memory under `Planner` is None or a tuple of arrays; for a batch it is k
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.core.state import Bools, Floats, read_only
 from agora.errors import PlannerError
 from agora.interfaces import NOTE, NOTES, BatchPlanner, Memory, Observation, Planner
+
+Ranges = Callable[[Callable[[int, int], None]], None]
+"""Calls a function for ranges of rows ``first <= n < last`` that together are all, on several threads."""
 
 _SHARED = frozenset({"scan_angles", "scan_pose"})
 _STARTED = "started"
@@ -33,24 +37,57 @@ def batch_of_one(observation: Observation, row: int) -> Observation:
 
 
 def call(
-    planner: Planner | BatchPlanner, observation: Observation, memory: Memory, active: Bools
+    planner: Planner | BatchPlanner, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None = None
 ) -> tuple[Floats, Memory, dict[int, str]]:
     """Return the twists (N, 3) of a planner of either form, its memory, and why rows failed.
 
     A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
-    stand still; nothing that a planner does raises here, short of leaving the process.
+    stand still; nothing that a planner does raises here, short of leaving the process. So do rows that have no path, whatever a
+    planner that needs one says of them. The memory always has the ``reason`` noted of every row (`agora.interfaces.NOTES`).
 
     Args:
         planner: of either form.
         observation: of N rows.
         memory: of the call before; {} at the start.
         active: (N,) rows that count.
+        ranges: where given, a planner that is ``concurrent`` is asked for ranges of rows, by several threads.
     """
+    lost, none = _lost(planner, observation), np.zeros(len(active), np.int8)
+    twists, after, failures = _call(planner, observation, unnoted(memory), active & ~lost, ranges)
+    reason = np.where(lost, np.int8(Reason.NO_PATH), after.get(NOTE + "reason", none))
+    return twists, after | {NOTE + "reason": reason}, failures
+
+
+def notes_of(planner: Any) -> frozenset[str]:
+    """What is noted of a planner's rows: what it names itself, and reasons in any case."""
+    return frozenset(getattr(planner, "notes", ())) | {"reason"}
+
+
+def note_contact(memory: Memory, touching: Bools) -> None:
+    """Note ``START_IN_CONTACT`` of the rows (N,) that touch something at their first call and whose planner noted nothing."""
+    noted = memory[NOTE + "reason"]
+    noted[touching & (noted == Reason.NONE)] = Reason.START_IN_CONTACT
+
+
+def _lost(planner: Any, observation: Observation) -> Bools:
+    """The rows (N,) that have no path, where the planner needs one."""
+    count = observation.path_count
+    return np.zeros(len(observation.pose), np.bool_) if count is None or "path" not in planner.needs else np.asarray(count <= 0)
+
+
+def _call(
+    planner: Any, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None
+) -> tuple[Floats, Memory, dict[int, str]]:
+    """What a planner of either form says of the active rows."""
     if hasattr(planner, "plan"):
         return _row_by_row(planner, observation, memory, active)
-    memory, notes = unnoted(memory), getattr(planner, "notes", ())
+    notes = getattr(planner, "notes", ())
     try:
-        twists, after = checked(planner.act(observation, memory), len(active), notes)
+        if ranges is not None and getattr(planner, "concurrent", False):
+            twists, after = in_ranges(planner, observation, memory, ranges)
+        else:
+            twists, after = planner.act(observation, memory)
+        twists, after = checked((twists, after), len(active), notes)
     except Exception:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
         return _batch_by_row(planner, observation, memory, active)
     twists = np.where(active[:, None], twists, np.float32(0.0))
@@ -93,8 +130,7 @@ class Lifted:
         Raises:
             PlannerError: a row failed.
         """
-        everybody = np.ones(len(observation.pose), np.bool_)
-        twists, after, failures = _row_by_row(self.planner, observation, memory, everybody)
+        twists, after, failures = _row_by_row(self.planner, observation, memory, ~_lost(self.planner, observation))
         for row, reason in failures.items():
             raise PlannerError(f"row {row}: {reason}")
         return twists, after
@@ -103,6 +139,19 @@ class Lifted:
 def rows(planner: Planner | BatchPlanner) -> BatchPlanner:
     """Return a planner of either form as one for a batch."""
     return cast(BatchPlanner, Lifted(cast(Planner, planner)) if hasattr(planner, "plan") else planner)
+
+
+def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, ranges: Ranges) -> tuple[Floats, Memory]:
+    """Return the twists (N, 3) and the memory of a batch planner that is asked for ranges of rows."""
+    answers: dict[int, tuple[Floats, Memory]] = {}
+
+    def ask(first: int, last: int) -> None:
+        part = slice(first, last)
+        answers[first] = planner.act(_take(observation, part), {name: array[part] for name, array in memory.items()})
+
+    ranges(ask)
+    twists, memories = zip(*(answers[first] for first in sorted(answers)), strict=True)
+    return np.concatenate(twists), {name: np.concatenate([after[name] for after in memories]) for name in memories[0]}
 
 
 def _take(record: Any, index: Any) -> Any:

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import lean
 from agora.core.scalar import ONE, ZERO
 
 _TINY = np.float32(1e-12)
 _FAR = np.float32(3e38)
 
 
-@device
+@lean
 def point_ahead(path, count, x, y, lookahead):
     """The point ``lookahead`` m along the path from its point nearest to (x, y).
 

@@ -62,14 +62,19 @@ def named_interplanner(text: str) -> Named:
 
 
 def _local(text: str) -> Named:
+    return build_component("planners", _values(text), f"planner {text!r}")
+
+
+def _values(text: str) -> dict[str, Any]:
+    """Name and parameters of a planner; where one of these is a planner that is given as a text, its name and parameters."""
     name, rest = _split(text)
-    where = f"planner {text!r}"
     values: dict[str, Any] = {"name": name}
     if name not in available("planners"):
         if name not in preset_names():
             raise UnknownNameError("planner", name, [*available("planners"), *preset_names()])
         values = load(folder("configs") / "planners" / f"{name}.yaml", dict)
-    return build_component("planners", values | parse_parameters(rest, where), where)
+    values |= parse_parameters(rest, f"planner {text!r}")
+    return values | ({"planner": _values(values["planner"])} if isinstance(values.get("planner"), str) else {})
 
 
 def _split(text: str) -> tuple[str, str]:

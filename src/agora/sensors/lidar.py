@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agora.core.jit import bind, kernel, lean
+from agora.core.jit import bind, hidden, kernel
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, F, sincos
 from agora.core.state import Doubles, Floats, Ints, Maps, Pedestrians, Robots, RobotTraits, Traits
 from agora.errors import InputError
@@ -167,7 +167,7 @@ class Lidar:
         )
 
 
-@lean
+@hidden
 def _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
     """Shorten the beams that meet a pedestrian of world ``w``; say whether the sensor is inside one."""
     inside = False
@@ -193,7 +193,7 @@ def _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
     return inside
 
 
-@lean
+@hidden
 def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
     """Shorten the beams that meet another robot of world ``w``; say whether the sensor is inside one."""
     inside = False
@@ -221,7 +221,7 @@ def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
     return inside
 
 
-@lean
+@hidden
 def _fixtures(room, count, angle, beams, maps, m, x, y):
     """Shorten the beams that meet a static disc or segment of map ``m``; say whether the sensor is inside a disc."""
     inside = False

@@ -23,7 +23,7 @@ from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from agora.core.jit import lean
+from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, TWO_PI, ZERO, F, atan2
 
 LANES = 16
@@ -66,7 +66,7 @@ def _stack(typing_context: Any, count: Any, dtype: Any) -> Any:
 stack: Callable[..., Any] = intrinsic(_stack)
 
 
-@lean
+@hidden
 def aim(room, dx, dy, sine, cosine, range_max):
     """Point the beams (dx, dy), padded to whole blocks, after a rotation; nothing is hit yet."""
     reals = room[0]
@@ -79,7 +79,7 @@ def aim(room, dx, dy, sine, cosine, range_max):
             reals[f + _RANGE + i] = range_max
 
 
-@lean
+@hidden
 def _blocks(low, width, increment, beams):
     """Blocks that the angles from ``low``, counted from the first beam, to ``low + width`` touch: first..last, and 0..again."""
     turn, end = TWO_PI / increment, F(beams - 1)
@@ -92,7 +92,7 @@ def _blocks(low, width, increment, beams):
     return first, last, again
 
 
-@lean
+@hidden
 def _disc_block(reals, f, x, y, r):
     for i in range(_LANE):
         dx, dy = reals[f + _DX + i], reals[f + _DY + i]
@@ -102,7 +102,7 @@ def _disc_block(reals, f, x, y, r):
         reals[f + _RANGE + i] = t if (abs(aside) <= r) & (along > ZERO) & (t < near) else near
 
 
-@lean
+@hidden
 def disc(room, beams, angle, increment, range_max, x, y, r):
     """Shorten the beams that meet a disc of radius ``r`` at (x, y) from the sensor; ``angle`` is the first beam's.
 
@@ -124,7 +124,7 @@ def disc(room, beams, angle, increment, range_max, x, y, r):
     return False
 
 
-@lean
+@hidden
 def _segment_block(reals, f, ax, ay, bx, by):
     for i in range(_LANE):
         dx, dy = reals[f + _DX + i], reals[f + _DY + i]
@@ -135,7 +135,7 @@ def _segment_block(reals, f, ax, ay, bx, by):
         reals[f + _RANGE + i] = t if ((left <= ZERO) != (right <= ZERO)) & (t >= ZERO) & (t < near) else near
 
 
-@lean
+@hidden
 def segment(room, beams, angle, increment, range_max, ax, ay, bx, by):
     """Shorten the beams that meet the segment from (ax, ay) to (bx, by), both from the sensor; ``angle`` is the first beam's."""
     ex, ey = bx - ax, by - ay
@@ -150,7 +150,7 @@ def segment(room, beams, angle, increment, range_max, ax, ay, bx, by):
             _segment_block(room[0], np.uint64(g) * _REALS, ax, ay, bx, by)
 
 
-@lean
+@hidden
 def _start(room, g, columns, rows, column, row, x, y, inverse):
     """Put a block's beams at (x, y) of cell (row, column), or where they enter the grid; say whether any has a way to go."""
     reals, integers = room[0], room[1]
@@ -183,7 +183,7 @@ def _start(room, g, columns, rows, column, row, x, y, inverse):
     return alive
 
 
-@lean
+@hidden
 def _look(room, g, distance):
     """Read the distance field at a block's cells."""
     reals, integers = room[0], room[1]
@@ -192,7 +192,7 @@ def _look(room, g, distance):
         reals[f + _NEAR + i] = distance[np.uint64(integers[n + _CELL + i])]
 
 
-@lean
+@hidden
 def _advance(room, g, here, inverse):
     """Move a block's beams to the next cell, or farther where all is free; say whether any goes on."""
     reals, integers = room[0], room[1]
@@ -227,7 +227,7 @@ def _advance(room, g, here, inverse):
     return alive
 
 
-@lean
+@hidden
 def cells(room, maps, m, x, y, range_max):
     """Shorten the beams from (x, y) that meet an occupied cell of map ``m``; outside the grid all is free."""
     resolution, columns, rows = maps.resolution[m], maps.columns[m], maps.rows[m]
@@ -265,7 +265,7 @@ def cells(room, maps, m, x, y, range_max):
             reals[f + _RANGE + i] = t * resolution if t < reals[f + _LIMIT + i] else far
 
 
-@lean
+@hidden
 def read(room, range_min, out):
     """Write the ranges of the beams, at least ``range_min``, to ``out`` (B,)."""
     reals = room[0]

@@ -12,7 +12,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.errors import InputError, PlacementError, UnknownNameError
-from agora.perception.perception import Level
+from agora.perception.perception import Level, Perception
 from agora.registry import Named, Plug
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
@@ -120,7 +120,8 @@ class Stage:
         seed: of every random stream, instead of the suite's.
         navigation: how robots get their paths.
         pedestrians: what planners are told of them: everybody's true state, that of those whom the robot's lidar reaches, or the
-            tracks that the robot makes of its scans.
+            tracks that the robot makes of its scans. A word, or a mapping of it as ``source`` and of parameters of ``detector``
+            and ``tracker``, which count where planners are told of tracks.
     """
 
     name: str
@@ -141,7 +142,7 @@ class Stage:
     forbidden: tuple[str, ...] = ("forbidden",)
     seed: int | None = None
     navigation: Navigation = field(default_factory=Navigation)
-    pedestrians: Level = "truth"
+    pedestrians: Level | Perception = "truth"
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -164,6 +165,11 @@ class Stage:
             raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {replan}")
         if self.safety < 0:
             raise ValueError(f"safety must be at least 0, got {self.safety}")
+
+    @property
+    def perception(self) -> Perception:
+        """How robots come to know of pedestrians."""
+        return self.pedestrians if isinstance(self.pedestrians, Perception) else Perception(self.pedestrians)
 
     @property
     def count(self) -> int:

@@ -14,13 +14,14 @@ from agora.testing.global_planners import check_global_planner
 from agora.testing.interplanners import check_interplanner
 from agora.testing.metrics import check_metric
 from agora.testing.modules import check_module
-from agora.testing.planners import check_planner
+from agora.testing.planners import check_bad_input, check_planner
 from agora.testing.scenes import Move, observation
 from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
 
 __all__ = [
     "ContractError",
     "Move",
+    "check_bad_input",
     "check_behaviour",
     "check_card",
     "check_costmap_layer",

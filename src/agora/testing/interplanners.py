@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array, Floats
-from agora.interfaces import InterPlanner, Memory, Observation
+from agora.interfaces import Guidance, InterPlanner, Memory, Observation, Tracks
+from agora.testing.bad_input import bad_inputs
 from agora.testing.errors import ContractError
-from agora.testing.planners import check_planner
+from agora.testing.planners import beyond, check_planner, needed
 from agora.testing.scenes import observation
 
 
@@ -18,9 +19,12 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3) -
     """Check an interplanner against the contract of `agora.interfaces`.
 
     What it returns is finite and has the shapes of `Guidance`; speed and danger are in [0, 1], and with nobody about there is no
-    danger; a path ends at its goal. Its guidance, taken as the twist of a planner, keeps what `check_planner` asks for: the same
-    bits for the same question, nothing given is written to, rows are alone, empty slots mean nothing, zero memory is the start of
-    an episode, and in a scene that is moved as a whole it is the same in the robot's frame.
+    danger; a path ends at its goal; whom it tells the local planner of have places and sizes; what it has robots drive is within
+    their limits. All this holds for bad input too (`agora.testing.bad_input.INPUTS`).
+
+    Its guidance, taken as the twist of a planner, keeps what `check_planner` asks for: the same bits for the same question, nothing
+    given is written to, rows are alone, empty slots mean nothing, zero memory is the start of an episode, and in a scene that is
+    moved as a whole it is the same in the robot's frame.
 
     Args:
         interplanner: to check.
@@ -38,40 +42,72 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3) -
     _answers(interplanner, name, observation(rows=1, pedestrians=1))
     lost = observation()
     _answers(interplanner, name, replace(lost, path_count=np.zeros_like(lost.path_count)))
-    probes: tuple[Any, ...] = (_Whither(interplanner), _How(interplanner))
+    _answers(interplanner, f"{name}: bad input", bad_inputs()[0])
+    probes: tuple[Any, ...] = (_Whither(interplanner), _How(interplanner), _What(interplanner))
     for probe in probes:
-        check_planner(probe, tolerance=tolerance, within_limits=False, kinds=("differential",))
+        check_planner(probe, tolerance=tolerance, within_limits=False, gives_way=False, kinds=("differential",))
 
 
-def _answers(interplanner: InterPlanner, name: str, seen: Observation, nobody: bool = False) -> None:
-    rows = len(seen.pose)
+def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: bool = False) -> None:
+    seen, rows = needed(whole, frozenset(interplanner.needs)), len(whole.pose)
     memory: Memory = {}
     for step in range(3):
         found, memory = interplanner.guide(seen, memory)
-        shapes = {
-            "path": (rows, found.path.shape[1], 2),
-            "path_count": (rows,),
-            "goal": (rows, 3),
-            "speed": (rows,),
-            "danger": (rows,),
-        }
-        for what, shape in shapes.items():
-            value = getattr(found, what)
-            if value.shape != shape or not np.isfinite(value).all():
-                raise ContractError(f"{name}: step {step}: {what} must be finite and of shape {shape}, is {value.shape}: {value}")
-        for what in ("speed", "danger"):
-            if not ((getattr(found, what) >= 0.0) & (getattr(found, what) <= 1.0)).all():
-                raise ContractError(f"{name}: step {step}: {what} must be in [0, 1], is {getattr(found, what)}")
-        if found.reason is not None and (found.reason.shape != (rows,) or found.reason.dtype != np.int8):
-            raise ContractError(f"{name}: step {step}: reason must be int8 of shape {(rows,)}, is {found.reason.dtype}")
-        if nobody and found.danger.any():
-            raise ContractError(f"{name}: step {step}: danger must be 0 with nobody about, is {found.danger}")
-        for row in np.flatnonzero(found.path_count):
-            end = found.path[row, found.path_count[row] - 1]
-            if np.hypot(*(end - found.goal[row, :2])) > 1e-3:
-                raise ContractError(
-                    f"{name}: step {step}: row {row}: the path ends at {end}, not at its goal {found.goal[row, :2]}"
-                )
+        if wrong := _wrong(found, seen, rows) or ("danger must be 0 with nobody about" if nobody and found.danger.any() else ""):
+            raise ContractError(f"{name}: step {step}: {wrong}")
+
+
+def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
+    """What is wrong with a guidance, in words; nothing where it is as it must be."""
+    for what, tail in {"path": found.path.shape[1:2] + (2,), "path_count": (), "goal": (3,), "speed": (), "danger": ()}.items():
+        if unfit := _unfit(getattr(found, what), (rows, *tail)):
+            return f"{what} {unfit}"
+    for what in ("speed", "danger"):
+        if not ((getattr(found, what) >= 0.0) & (getattr(found, what) <= 1.0)).all():
+            return f"{what} must be in [0, 1], is {getattr(found, what)}"
+    if found.reason is not None and (found.reason.shape != (rows,) or found.reason.dtype != np.int8):
+        return f"reason must be int8 of shape {(rows,)}, is {found.reason.dtype} of shape {found.reason.shape}"
+    for row in np.flatnonzero(found.path_count):
+        end = found.path[row, found.path_count[row] - 1]
+        if np.hypot(*(end - found.goal[row, :2])) > 1e-3:
+            return f"row {row}: the path ends at {end}, not at its goal {found.goal[row, :2]}"
+    return _wrong_twist(found, seen, rows) or _wrong_tracks(found.pedestrians, rows)
+
+
+def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
+    """What is wrong with what robots are to drive instead of what the local planner says."""
+    twist, overrules = found.twist, found.overrules
+    if twist is None or overrules is None:
+        return "" if twist is None and overrules is None else "twist and overrules: one is given, the other is None"
+    if overrules.shape != (rows,) or overrules.dtype != np.bool_:
+        return f"overrules must be bool of shape {(rows,)}, is {overrules.dtype} of shape {overrules.shape}"
+    if unfit := _unfit(twist, (rows, 3)):
+        return f"twist {unfit}"
+    wrong = beyond(seen.limits, np.where(overrules[:, None], twist, np.float32(0.0)))
+    return f"twist: {wrong}" if wrong else ""
+
+
+def _wrong_tracks(told: Tracks | None, rows: int) -> str:
+    """What is wrong with whom the local planner is told of."""
+    if told is None:
+        return ""
+    slots = told.present.shape[1:2]
+    for what, tail in {"position": (2,), "velocity": (2,), "radius": (), "present": (), "id": (), "group": ()}.items():
+        value = getattr(told, what)
+        there = value[told.present] if value.shape[:2] == told.present.shape else value
+        if value.shape != (rows, *slots, *tail) or not np.isfinite(there).all():
+            return (
+                f"pedestrians: {what} must be of shape {(rows, *slots, *tail)} and finite where present, is {value.shape}: {there}"
+            )
+    if told.present.dtype != np.bool_ or not (told.radius[told.present] >= 0.0).all():
+        return f"pedestrians: present must be bool and radius at least 0, are {told.present.dtype} and {told.radius}"
+    return ""
+
+
+def _unfit(value: Array, shape: tuple[int, ...]) -> str:
+    """In what way an array is not finite or not of a shape."""
+    fits = value.shape == shape and np.isfinite(value).all()
+    return "" if fits else f"must be finite and of shape {shape}, is {value.shape}: {value}"
 
 
 @dataclass(frozen=True)
@@ -99,6 +135,22 @@ class _How(_Whither):
         middle = found.path[np.arange(len(seen.pose)), found.path_count // 2]
         x, y = _in_frame(middle - seen.pose[:, :2], seen.pose[:, 2])
         return np.column_stack((found.speed + 10.0 * found.danger, x, y)).astype(np.float32), after
+
+
+@dataclass(frozen=True)
+class _What(_Whither):
+    """A planner whose twist is made of what robots are to drive, and of how near and how many those are whom they are told of."""
+
+    def act(self, seen: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        found, after = self.inter.guide(seen, memory)
+        twist = np.zeros((len(seen.pose), 3), np.float32)
+        if found.twist is not None and found.overrules is not None:
+            twist = np.where(found.overrules[:, None], found.twist + np.float32(10.0), twist)
+        told = seen.pedestrians if found.pedestrians is None else found.pedestrians
+        if told is not None:
+            gap = np.hypot(*np.moveaxis(told.position - seen.pose[:, None, :2], -1, 0)) - told.radius
+            twist += np.where(told.present, 1.0 / (1.0 + np.abs(gap)), 0.0).sum(axis=1, keepdims=True)
+        return twist.astype(np.float32), after
 
 
 def _in_frame(offset: Array, heading: Array) -> tuple[Array, Array]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
-from agora.interfaces import BatchPlanner, Label, Limits, Memory, Observation, Planner
+from agora.interfaces import NOTE, BatchPlanner, Label, Limits, Memory, Observation, Planner
 from agora.planners import lift
+from agora.testing.bad_input import BEARING, INPUTS, NO_PATH, PERSON, WALL, bad_inputs
 from agora.testing.errors import ContractError
 from agora.testing.guard import freeze, pure
 from agora.testing.scenes import Move, observation
@@ -23,6 +27,8 @@ _KINDS: dict[str, dict[str, Any]] = {
     "car-like": {"turning_radius": 0.7, "corners": 4},
 }
 _STEPS = 3
+_PER_THREAD = 16
+_STANDS, _CREEPS = 1e-6, 1e-3  # m/s
 
 
 def check_planner(
@@ -31,37 +37,72 @@ def check_planner(
     tolerance: float = 1e-3,
     grid: bool = False,
     within_limits: bool = True,
+    gives_way: bool = True,
     kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
 ) -> None:
     """Check a planner, of either form, against the contract of `agora.interfaces`.
 
     Twists are finite, of shape (N, 3) and, if asked for, within the robot's limits; a crowd of nobody and a missing path are
     answered; the same observation gives the same bits whatever was asked before; nothing given is written to; no global generator
-    is drawn from; a row alone gives the bits it gives in a batch; empty slots mean nothing; a scene that is shifted or turned
-    gives the same twists; memory has the rows as first axis, and zero in a row means the start of an episode. Its label is one of
-    `agora.interfaces.Label`, and what it names as tunable are numbers among its fields that it takes from end to end of a span.
+    is drawn from; a row alone gives the bits it gives in a batch, and so do threads where it is ``concurrent``; empty slots mean
+    nothing; a scene that is shifted or turned gives the same twists; memory has the rows as first axis, and zero in a row means the
+    start of an episode. Its label is one of `agora.interfaces.Label`, and what it names as tunable are numbers among its fields
+    that it takes from end to end of a span.
+    Bad input is answered as `check_bad_input` says.
 
     Args:
         planner: to check.
         tolerance: of twists in the shifted and turned scene, m/s and rad/s.
         grid: whether the planner thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
         within_limits: whether twists beyond the robot's limits are an error (they are always clipped and counted).
+        gives_way: as for `check_bad_input`.
         kinds: of robots to try.
 
     Raises:
         ContractError: it breaks a clause.
     """
     _says(planner)
-    batch = lift.rows(planner)
-    parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
-    for kind in kinds:
-        check = _Check(batch, f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]})
+    for check in _checks(planner, kinds):
         check.answers(within_limits)
         check.repeats()
         check.rows_are_alone()
+        check.on_threads()
         check.empty_slots()
         check.fresh_rows()
         check.moved(tolerance, grid)
+        check.bad_input(within_limits, gives_way)
+
+
+def check_bad_input(
+    planner: Planner | BatchPlanner,
+    *,
+    within_limits: bool = True,
+    gives_way: bool = True,
+    kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
+) -> None:
+    """Check what a planner answers, called as episodes call it, where something is bad (`agora.testing.bad_input.INPUTS`).
+
+    Nothing fails, and twists are finite and, if asked for, within limits; a row alone gives the bits that it gives in the batch.
+    Without a path a planner that needs one stands, and the reason is noted. It does not drive farther into a pedestrian or a wall
+    in it, if it reads about them. Who notes reasons has one wherever it stands. What is remembered of all this does no harm later.
+
+    Args:
+        planner: to check.
+        within_limits: as for `check_planner`.
+        gives_way: whether driving farther into what the robot touches is an error.
+        kinds: of robots to try.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    for check in _checks(planner, kinds):
+        check.bad_input(within_limits, gives_way)
+
+
+def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Check]:
+    """The clauses for several kinds of robots."""
+    parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
+    return [_Check(lift.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
 
 
 def _says(planner: Planner | BatchPlanner) -> None:
@@ -81,7 +122,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
                 raise ContractError(f"{name}: tunable: it refuses {key} = {end}: {error}") from error
 
 
-def _needed(whole: Observation, needs: frozenset[str]) -> Observation:
+def needed(whole: Observation, needs: frozenset[str]) -> Observation:
     """An observation without what a planner does not ask for, as the episode gives it."""
     groups = {
         "path": ("path", "path_count"),
@@ -98,6 +139,21 @@ def _needed(whole: Observation, needs: frozenset[str]) -> Observation:
     return dataclasses.replace(whole, **absent)
 
 
+def beyond(limits: Limits, twists: Floats) -> str:
+    """Which twist (N, 3) is beyond a robot's limits, in words; nothing where none is."""
+    vx, vy, omega = twists.T.astype(float)
+    most = {
+        "vx": (vx, limits.min_vx, limits.max_vx),
+        "vy": (vy, -limits.max_vy, limits.max_vy),
+        "omega": (omega, -limits.max_omega, limits.max_omega),
+        "omega x turning radius": (np.abs(omega) * limits.turning_radius, 0.0 * vx, np.abs(vx) + (limits.turning_radius <= 0)),
+    }
+    for what, (value, low, high) in most.items():
+        for row in np.flatnonzero(~((value >= low - 1e-3) & (value <= high + 1e-3))):
+            return f"{what} {value[row]:.4g} of row {row} is beyond the robot's limits {low[row]:.4g} .. {high[row]:.4g}"
+    return ""
+
+
 @dataclass(frozen=True)
 class _Check:
     """The clauses, for one kind of robot."""
@@ -109,7 +165,7 @@ class _Check:
     def observe(self, **changes: Any) -> Observation:
         """A scene with what the planner needs."""
         arguments = {**self.scene, **changes}
-        return _needed(observation(**arguments), frozenset(self.planner.needs))
+        return needed(observation(**arguments), frozenset(self.planner.needs))
 
     def fail(self, clause: str) -> ContractError:
         """The error for a clause."""
@@ -142,7 +198,7 @@ class _Check:
                 seen = self.observe(seed=seed)
                 twists, memory = self.act(seen, memory, f"step {step}")
                 if within_limits:
-                    self.limits(seen.limits, twists)
+                    self.drivable(seen.limits, twists)
         self.act(self.observe(pedestrians=0), {}, "without pedestrian slots")
         self.act(self.observe(rows=1, pedestrians=1), {}, "one robot, one pedestrian")
         empty = self.observe()
@@ -152,22 +208,48 @@ class _Check:
         gone = {name: dataclasses.replace(t, present=np.zeros_like(t.present)) for name, t in crowd.items()}
         self.act(dataclasses.replace(empty, **gone), {}, "with empty slots only")
 
-    def limits(self, limits: Limits, twists: Floats) -> None:
+    def bad_input(self, within_limits: bool, gives_way: bool) -> None:
+        """See `check_bad_input`."""
+        seen, good = (needed(whole, frozenset(self.planner.needs)) for whole in bad_inputs(**self.scene))
+        memory: Memory = {}
+        for step in range(_STEPS):
+            twists, after = self.called(seen, memory, f"bad input, step {step}")
+            if within_limits:
+                self.drivable(seen.limits, twists)
+            if step == 0:
+                self.stops(seen, twists, after, gives_way)
+                alone = [self.called(lift.batch_of_one(seen, row), {}, bad)[0] for row, bad in enumerate(INPUTS)]
+                self.same(twists, np.concatenate(alone), "rows are mixed: bad input in the batch and alone")
+            memory = after
+        self.called(good, memory, "after bad input")
+
+    def called(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
+        """Call the planner as episodes do."""
+        freeze(memory)
+        with pure(f"{self.name}: {where}", observation=seen, memory=memory):
+            twists, after, failures = lift.call(self.planner, seen, memory, np.ones(len(seen.pose), np.bool_))
+        for row, why in failures.items():
+            raise self.fail(f"{where}: {INPUTS[row]}: fails: {why}" if len(seen.pose) > 1 else f"{where}: fails: {why}")
+        return twists, after
+
+    def stops(self, seen: Observation, twists: Floats, memory: Memory, gives_way: bool) -> None:
+        """Standing without a path, going no farther into what is touched, and a reason for standing."""
+        needs, window, noted = self.planner.needs, self.scene["window"], memory[NOTE + "reason"]
+        if "path" in needs and (twists[NO_PATH].any() or noted[NO_PATH] != Reason.NO_PATH):
+            raise self.fail(f"no path: expected a robot that stands, for that reason; it drives {twists[NO_PATH]}")
+        marked = "costmap" in needs and (window is None or "people" in window.sources)
+        for touched, reads in ((WALL, "costmap" in needs), (PERSON, "pedestrians" in needs or marked)):
+            into = float(twists[touched, :2] @ (math.cos(BEARING), math.sin(BEARING)))
+            if gives_way and reads and into > _CREEPS:
+                raise self.fail(f"{INPUTS[touched]}: it drives {into:.3g} m/s farther into it")
+        if "reason" in getattr(self.planner, "notes", ()):
+            for row in np.flatnonzero((np.abs(twists).max(axis=1) < _STANDS) & (noted == Reason.NONE)):
+                raise self.fail(f"{INPUTS[row]}: it stands, and notes no reason")
+
+    def drivable(self, limits: Limits, twists: Floats) -> None:
         """Twists that the robot can drive."""
-        vx, vy, omega = twists.T.astype(float)
-        most = {
-            "vx": (vx, limits.min_vx, limits.max_vx),
-            "vy": (vy, -limits.max_vy, limits.max_vy),
-            "omega": (omega, -limits.max_omega, limits.max_omega),
-            "omega x turning radius": (np.abs(omega) * limits.turning_radius, 0.0 * vx, np.abs(vx) + (limits.turning_radius <= 0)),
-        }
-        for what, (value, low, high) in most.items():
-            wrong = np.flatnonzero((value < low - 1e-3) | (value > high + 1e-3))
-            if wrong.size:
-                row = wrong[0]
-                raise self.fail(
-                    f"{what} {value[row]:.4g} of row {row} is beyond the robot's limits {low[row]:.4g} .. {high[row]:.4g}"
-                )
+        if wrong := beyond(limits, twists):
+            raise self.fail(wrong)
 
     def repeats(self) -> None:
         """The same question gives the same bits, whatever was asked in between."""
@@ -190,6 +272,24 @@ class _Check:
             self.same(
                 after[row : row + 1], self.act(single, own, f"row {row} alone")[0], f"rows are mixed in the memory of row {row}"
             )
+
+    def on_threads(self) -> None:
+        """Where it says that threads may ask it at the same time, they get the bits of the whole batch."""
+        if not getattr(self.planner, "concurrent", False):
+            return
+        seen = self.observe(rows=2 * _PER_THREAD)
+        together, memory = self.act(seen, {}, "batch")
+        after, _ = self.act(seen, memory, "batch, second step")
+
+        def ranges(ask: Callable[[int, int], None]) -> None:
+            with ThreadPoolExecutor(2) as pool:
+                for done in [pool.submit(ask, first, first + _PER_THREAD) for first in (0, _PER_THREAD)]:
+                    done.result()
+
+        first, own = lift.in_ranges(self.planner, seen, {}, ranges)
+        self.same(together, first, "concurrent: two threads and one")
+        second, _ = lift.in_ranges(self.planner, seen, lift.unnoted(own), ranges)
+        self.same(after, second, "concurrent: two threads and one, second step")
 
     def empty_slots(self) -> None:
         """What an empty slot holds, and how many there are, means nothing."""

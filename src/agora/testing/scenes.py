@@ -110,7 +110,7 @@ def observation(
         scan_angles=_f32(np.linspace(-2.3, 2.1, beams)),
         scan_pose=_f32(np.array((0.12, -0.03, 0.1))),
         scan_range=10.0,
-        costmap=_costmap(window, moved, move.points(obstacles), tracks[0], radius),
+        costmap=costmap_of(window, moved, move.points(obstacles), tracks[0], radius),
         semantics=_semantics(semantics or SemanticWindow(), moved, tracks[0]),
     )
     freeze(made)
@@ -169,23 +169,25 @@ def _limits(rows: int, max_vy: float, turning_radius: float) -> Limits:
     return Limits(np.full(rows, max_vy > 0), *values)
 
 
-def _costmap(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radius: Array) -> Costmap:
-    """The window about each robot, with disc walls of radius 0.25 m and the pedestrians, inflated."""
-    cells = window.cells
-    origin = _f32(np.floor(pose[:, :2] / window.resolution) * window.resolution - 0.5 * cells * window.resolution)
-    centre = (np.arange(cells) + 0.5) * window.resolution
+def costmap_of(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radius: Array) -> Costmap:
+    """The window about each robot, with disc walls of radius 0.25 m about ``obstacles`` (N, K, 2) and the pedestrians, inflated."""
+    cells, resolution = window.cells, window.resolution
+    origin = _f32(np.floor(pose[:, :2] / resolution) * resolution - 0.5 * cells * resolution)
+    centre = (np.arange(cells) + 0.5) * resolution
     cost = np.empty((len(pose), cells, cells), np.uint8)
     for n in range(len(pose)):
         discs = [(*place, 0.25) for place in obstacles[n]]
         if "people" in window.sources:
-            discs += [
-                (*place, r) for place, r, here in zip(tracks.position[n], tracks.radius[n], tracks.present[n], strict=True) if here
-            ]
+            here = tracks.present[n]
+            discs += [(*place, r) for place, r in zip(tracks.position[n, here], tracks.radius[n, here], strict=True)]
         gap = np.full((cells, cells), np.inf)
         for x, y, r in discs:
-            gap = np.minimum(gap, np.hypot(centre[None, :] + origin[n, 0] - x, centre[:, None] + origin[n, 1] - y) - r)
-        cost[n] = cost_of(gap, radius[n], window.inflation_radius, window.cost_scaling, touch=0.5 * window.resolution)
-    return Costmap(cost, origin, window.resolution)
+            wide = r + max(window.inflation_radius, float(radius[n])) + resolution
+            column, row = (slice(*np.searchsorted(centre, (at - wide, at + wide))) for at in (x - origin[n, 0], y - origin[n, 1]))
+            away = np.hypot(centre[None, column] + origin[n, 0] - x, centre[row, None] + origin[n, 1] - y) - r
+            gap[row, column] = np.minimum(gap[row, column], away)
+        cost[n] = cost_of(gap, radius[n], window.inflation_radius, window.cost_scaling, touch=0.5 * resolution)
+    return Costmap(cost, origin, resolution)
 
 
 def _semantics(window: SemanticWindow, pose: Array, tracks: Tracks) -> SemanticMaps:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from agora.interfaces import Limits, Observation, Tracks
+from agora.interfaces import Costmap, Limits, Observation, Tracks
 
 
 def limits(n, **values):
@@ -54,3 +56,17 @@ def observe(pose, goal, *, twist=None, pedestrians=None, robots=None, path=None,
         pedestrians=pedestrians or nobody,
         robots=robots or nobody,
     )
+
+
+def beside(o, wall, cell=0.02, cells=220):
+    """The same robots with costmaps of the segments ``wall`` (S, 4), each drawn one cell thick."""
+    origin = (np.floor(o.pose[:, :2].astype(float) / cell) - cells // 2) * cell
+    centre = (np.arange(cells) + 0.5) * cell
+    cost = np.zeros((len(origin), cells, cells), np.uint8)
+    for n, (x, y) in enumerate(origin):
+        at = np.stack(np.meshgrid(centre + x, centre + y), -1)
+        for ax, ay, bx, by in wall:
+            along = np.array([bx - ax, by - ay])
+            share = np.clip((at - (ax, ay)) @ along / (along @ along), 0.0, 1.0)
+            cost[n][np.hypot(*np.moveaxis(at - (ax, ay) - share[..., None] * along, -1, 0)) <= cell / 2] = 254
+    return replace(o, costmap=Costmap(cost, origin.astype(np.float32), cell))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from agora.planners.local import dwa_critics as critics
-from agora.planners.local.dwa_plan import remember
-from agora.planners.local.dwa_rollout import fill_samples, scale_of
+from agora.core.jit import lean
+from agora.planners.local import dwa_critics, dwa_plan, dwa_rollout
+
+NAMES = ("clear", "seed", "flood", "distance_at", "footprint_cost", "pruned", "trace")
+critics = SimpleNamespace(**{name: lean(getattr(dwa_critics, name).py_func) for name in NAMES})
+remember, fill_samples, scale_of = (lean(f.py_func) for f in (dwa_plan.remember, dwa_rollout.fill_samples, dwa_rollout.scale_of))
 
 F = np.float32
 # row 4 is the top line; a wall with a gap in column 1, an inscribed cell, an unknown one

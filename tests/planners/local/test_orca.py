@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pyrvo
 import pytest
+from tests.planners.local.observations import beside
 
 from agora.errors import InputError
 from agora.interfaces import Limits, Observation, Tracks
@@ -210,6 +211,63 @@ def test_the_whole_scene_may_be_turned(rng):
     assert np.mean(np.abs(act(0.0) - act(turn)).max(1) < 1e-4) > 0.95
 
 
+def walled(wall, pose, **more):
+    """Robots that see the segments ``wall`` (S, 4) in their costmaps."""
+    return beside(observation(pose, **more), wall)
+
+
+WALL = [[1.005, -6.0, 1.005, 6.0]]
+
+
+@pytest.mark.parametrize("horizon", [1.0, 4.0])
+def test_towards_a_wall_it_is_as_fast_as_reaches_it_in_its_horizon_and_along_it_as_ever(horizon):
+    planner = OrcaPlanner(follow_path=False, wall_horizon=horizon, padding=0.0)
+    pose = [[0.0, 0.3, 0.4], [0.5, -0.2, 2.0]]
+    twist, _ = planner.act(walled(WALL, pose, goal=[[7.0, 0.3], [7.0, -0.2]]), {})
+    velocity = to_world(twist[:, :2].astype(float), np.array(pose)[:, 2])
+    gap = 1.0 - np.array(pose)[:, 0] - 0.3
+    assert velocity[:, 0] == pytest.approx(np.minimum(gap / horizon, 1.0), abs=0.03 / horizon)
+    along, _ = planner.act(walled(WALL, [[0.65, 0.0, 1.5]], goal=[[0.65, 5.0]]), {})
+    assert to_world(along[:, :2].astype(float), 1.5)[0] == pytest.approx([0.0, 1.0], abs=0.03)
+
+
+def test_beside_walls_it_moves_about_as_with_the_segments_of_rvo2(rng):
+    walls = [[1.305, -4.0, 1.305, 0.4], [-0.9, 1.6, 1.1, 1.9]]
+    rows = 60
+    robot, velocity, heading = rng.uniform(-0.3, 0.7, (rows, 2)), rng.normal(0, 0.5, (rows, 2)), rng.uniform(-3, 3, rows)
+    goal = robot + 4.0 * np.stack([np.cos(angle := rng.uniform(-np.pi, np.pi, rows)), np.sin(angle)], -1)
+    in_frame = np.column_stack([to_world(velocity, -heading), np.zeros(rows)])
+    o = walled(walls, np.column_stack([robot, heading]), goal=goal, twist=in_frame)
+    twist, _ = OrcaPlanner(follow_path=False, wall_horizon=1.5, padding=0.0).act(o, {})
+    mine, theirs = to_world(twist[:, :2].astype(float), heading), []
+    for k in range(rows):
+        sim = pyrvo.RVOSimulator(0.25, 10.0, 10, 5.0, 1.5, 0.3, 1.0)
+        for wall in walls:
+            sim.add_obstacle([tuple(wall[:2]), tuple(wall[2:])])
+        sim.process_obstacles()
+        sim.add_agent(tuple(map(float, robot[k])), 10.0, 10, 5.0, 1.5, 0.3, 1.0, tuple(map(float, velocity[k])))
+        wish = goal[k] - robot[k]
+        sim.set_agent_pref_velocity(0, tuple(map(float, wish / np.hypot(*wish))))
+        sim.do_step()
+        theirs.append(sim.get_agent_velocity(0).to_tuple())
+    error = np.hypot(*(mine - np.array(theirs)).T)
+    free = np.hypot(*(to_world(np.ones((rows, 1)) * [1.0, 0.0], angle) - np.array(theirs)).T)
+    assert np.count_nonzero(free > 0.1) > 15
+    assert np.count_nonzero(error < 1e-6) > 15
+    assert np.median(error) < 0.05 and error.mean() < 0.4 * free.mean(), (
+        np.quantile(error, (0.5, 0.75, 0.9)),
+        error.mean(),
+        free.mean(),
+    )
+
+
+def test_through_a_doorway_it_drives_at_full_speed():
+    door = [[1.0, -6.0, 1.0, -0.45], [1.0, 0.45, 1.0, 6.0]]
+    for x in (0.2, 0.7, 1.0, 1.3):
+        twist, _ = OrcaPlanner(follow_path=False).act(walled(door, [[x, 0.0, 0.0]], goal=[[5.0, 0.0]], twist=[[1.0, 0.0, 0.0]]), {})
+        assert twist[0] == pytest.approx([1.0, 0.0, 0.0], abs=1e-3)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"horizon": 0.0}, {"lookahead": 0.0}, {"max_neighbours": -1}, {"responsibility": 1.5}, {"preferred_speed": 0.0}],
@@ -223,11 +281,12 @@ def test_every_parameter_is_a_field_that_changes_something(rng):
     robot, velocity, goal, position, velocities, heading = crowds(rng, rows=40, count=20)
     pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(40)])
     o = observation(pose, goal, twist, path=rng.normal(0, 3, (40, 6, 2)), pedestrians=tracks(position, velocities))
+    o = dataclasses.replace(o, costmap=walled(WALL, pose, goal=goal).costmap)
     fixed = dataclasses.replace(o, limits=dataclasses.replace(o.limits, holonomic=np.zeros(40, bool)))
     usual = OrcaPlanner().act(o, {})[0], OrcaPlanner().act(fixed, {})[0]
     for name, value in {
         "neighbour_distance": 1.5, "max_neighbours": 2, "horizon": 1.0, "padding": 0.1, "responsibility": 1.0,
-        "follow_path": False, "lookahead": 3.0, "preferred_speed": 0.4, "turn_gain": 0.5,
+        "wall_horizon": 3.0, "follow_path": False, "lookahead": 3.0, "preferred_speed": 0.4, "turn_gain": 0.5,
     }.items():  # fmt: skip
         planner = OrcaPlanner(**{name: value})
         changed = planner.act(o, {})[0], planner.act(fixed, {})[0]

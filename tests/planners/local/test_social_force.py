@@ -8,7 +8,7 @@ import pytest
 from agora.errors import InputError
 from agora.planners.local.social_force import SocialForce, SocialForceSimple
 from agora.testing.planners import check_planner
-from planners.local.observations import observe, tracks
+from planners.local.observations import beside, observe, tracks
 
 PLANNERS = [SocialForce(), SocialForceSimple()]
 
@@ -109,6 +109,17 @@ def test_a_pedestrian_in_the_way_brakes_with_the_published_exponential():
     assert velocity(SocialForceSimple(), o)[0] == pytest.approx([expected, 0.0], abs=1e-6)
 
 
+@pytest.mark.parametrize("gap", [0.1, 0.5, 1.2])
+def test_the_nearest_wall_pushes_away_with_libpedsims_exponential(gap):
+    # at rest, walls on the right and, farther away, on the left, which does not count: a = 1.2 ahead, 3 exp(-gap / 0.8) to the left
+    walls = [[-3.0, -0.25 - gap, 3.0, -0.25 - gap], [-3.0, 1.8, 3.0, 1.8]]
+    o = beside(observe([(0.0, 0.0, 0.4)], [(9.0, 0.0)], dt=0.2), walls)
+    expected = 0.5 * 0.2 * np.array([1.2, 3.0 * math.exp(-gap / 0.8)])
+    found = velocity(SocialForce(obstacle_factor=3.0, obstacle_sigma=0.8), o)[0]
+    assert found == pytest.approx(expected, abs=0.5 * 0.2 * 3.0 * 0.025 / 0.8)
+    assert velocity(SocialForce(obstacle_factor=0.0), o)[0] == pytest.approx([0.12, 0.0], abs=1e-6)
+
+
 def test_near_the_goal_nothing_matters_but_the_goal():
     crowd = tracks([[(0.6, 0.3), (0.4, -0.4)]])
     v = velocity(SocialForce(), observe([(0.0, 0.0, 0.4)], [(0.8, 0.0)], pedestrians=crowd, radius=0.24))[0]
@@ -139,7 +150,7 @@ def test_other_robots_count_like_pedestrians_and_the_absent_not_at_all(planner, 
 
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_planner_keeps_the_contract(planner):
-    check_planner(planner)
+    check_planner(planner, grid="costmap" in planner.needs)
 
 
 @pytest.mark.parametrize("planner", PLANNERS)

@@ -119,6 +119,44 @@ def test_both_ways_round_a_disc_on_the_axis_are_planned_at_the_same_cost():
     assert costs[0] == pytest.approx(costs[1], rel=0.01)
 
 
+def test_five_ways_between_four_pillars_are_all_planned():
+    """One through every gap and one round either end, each clear of the pillars."""
+    asides = (-1.75, -0.6, 0.6, 1.75)
+    pillars = [(*ahead(2.3, aside)[:2], 0.05) for aside in asides]
+    planner = dataclasses.replace(MANY, max_global_plan_lookahead_dist=4.4)
+    seen, memory = see(START, (0.0, 0.0, 0.0), ahead(4.3), discs=pillars, size=12.0), {}
+    for _ in range(12):
+        _, memory = planner.act(seen, memory)
+    passed = []
+    for band in bands(memory):
+        way = (band[:, :2] - START[:2]) @ ((math.cos(0.6), -math.sin(0.6)), (math.sin(0.6), math.cos(0.6)))
+        passed.append(np.interp(2.3, way[:, 0], way[:, 1]))
+        assert min(np.hypot(*(band[:, :2] - pillar[:2]).T).min() - pillar[2] for pillar in pillars) > 0.45
+    assert np.digitize(sorted(passed), asides).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("period", "expected"), [(0.0, [True] * 4), (0.25, [True, False, False, True])])
+def test_for_a_while_after_a_change_of_class_there_is_no_other(period, expected):
+    """Somebody always stands on the way that the robot has chosen."""
+    pillar, goal = (*ahead(1.5)[:2], 0.2), ahead(3.0)
+    planner, memory = dataclasses.replace(MANY, switching_blocking_period=period), {}
+    for _ in range(6):
+        _, memory = planner.act(see(START, (0.0, 0.0, 0.0), goal, discs=[pillar], dt=0.1), memory)
+    changed = []
+    for _ in expected:
+        before = side(memory)
+        person = (*ahead(1.5, 0.6 * before)[:2], 0.0, 0.0, 0.2)
+        _, memory = planner.act(see(START, (0.0, 0.0, 0.0), goal, discs=[pillar], people=[person], dt=0.1), memory)
+        changed.append(side(memory) != before)
+    assert changed == expected
+
+
+def side(memory):
+    """On which side of the way straight ahead the band that is driven is halfway: 1 for the left, -1 for the right."""
+    band = bands(memory)[0]
+    return np.sign(((band[:, :2] - START[:2]) @ (-math.sin(0.6), math.cos(0.6)))[len(band) // 2])
+
+
 def test_a_disc_that_crosses_is_given_way_by_timing():
     crossing = [(*ahead(2.5, -2.5)[:2], *(0.5 * np.array((-math.sin(0.6), math.cos(0.6)))), 0.3)]
     arrivals = []
@@ -214,6 +252,18 @@ def test_shut_in_it_says_that_it_is_blocked():
     twist, memory = MANY.act(see(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring), {})
     assert np.all(twist == 0.0)
     assert memory["note.reason"][0] == Reason.BLOCKED
+
+
+def test_how_far_the_check_of_a_band_looks_is_a_number_of_poses_or_a_distance():
+    """A band that ends in a wall is driven while the wall is farther away than the check looks."""
+    wall = [(*ahead(1.4, 0.1 * k)[:2], 0.1) for k in range(-40, 41)]
+    seen = see(START, (0.2, 0.0, 0.0), ahead(3.0), discs=wall)
+    found = []
+    blind = dataclasses.replace(ONE, weight_obstacle=0.0, weight_inflation=0.0)
+    for poses, distance in ((-1, -1.0), (5, -1.0), (-1, 0.7), (20, 0.7), (5, 2.0), (20, 2.0)):
+        planner = dataclasses.replace(blind, feasibility_check_no_poses=poses, feasibility_check_lookahead_distance=distance)
+        found.append(Reason(int(planner.act(seen, {})[1]["note.reason"][0])))
+    assert found == [Reason.BLOCKED, *[Reason.NONE] * 4, Reason.BLOCKED]
 
 
 def test_with_an_obstacle_in_its_footprint_it_stays():

@@ -11,14 +11,18 @@ from tests.planners.local.driving import drive, limits, look
 from tests.planners.local.rollout_twin import Twin
 from tests.planners.local.test_dwa import START, ahead, corners_of, row_of
 
+from agora.core.jit import lean
 from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.planners.local.dwa_critics import clear, open_under
+from agora.planners.local import dwa_critics, trajectory_rollout_plan
 from agora.planners.local.trajectory_rollout import TrajectoryRollout
-from agora.planners.local.trajectory_rollout_plan import Recall, remember
+from agora.planners.local.trajectory_rollout_plan import Recall
 from agora.planners.presets import named_planner
 from agora.testing import observation
+
+remember = lean(trajectory_rollout_plan.remember.py_func)
+clear, open_under = lean(dwa_critics.clear.py_func), lean(dwa_critics.open_under.py_func)
 
 WINDOW = Window(size=6.0)
 BARN = named_planner("trajectory_rollout_barn")[1].part

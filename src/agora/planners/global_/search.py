@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import hidden, lean_kernel
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.inflation import cost_at
 
@@ -24,7 +24,7 @@ NO_LAYER: Array = np.zeros((0, 0), np.uint8)
 """Costs of layers where there are none."""
 
 
-@device
+@hidden
 def _unlink(cell, links, heads):
     """Take a queued cell out of its bucket's list."""
     after, before = links[cell, AFTER], links[cell, BEFORE]
@@ -37,7 +37,7 @@ def _unlink(cell, links, heads):
     links[cell, SLOT] = -1
 
 
-@device
+@hidden
 def _queue(cell, key, now, links, heads):
     """Put a cell first in the bucket of its key; return how many more cells are queued."""
     more = 1
@@ -54,14 +54,14 @@ def _queue(cell, key, now, links, heads):
     return more
 
 
-@device
+@hidden
 def _octile(rows, columns):
     """Length in cells of a shortest 8-connected path in the open."""
     rows, columns = abs(rows), abs(columns)
     return np.float32(max(rows, columns)) + _BEYOND * np.float32(min(rows, columns))
 
 
-@kernel
+@lean_kernel
 def _search(nodes, links, heads, columns, start, goal, exits, guided):
     """Search from a cell; return the cell where the search ended, -1 where there is no way.
 
@@ -155,7 +155,7 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
     return np.asarray((numbers // columns - 1) * (columns - 2) + numbers % columns - 1)
 
 
-@kernel
+@lean_kernel
 def cell_factors(clearance, layer, least, radius, share, inflation_radius, scaling, out):
     """Write the factor of each cell: infinite where the clearance is not above ``least``, else 1 + share * cost.
 
@@ -171,7 +171,7 @@ def cell_factors(clearance, layer, least, radius, share, inflation_radius, scali
             out[row, column] = _ONE + share * cost if d > least else _INFINITE
 
 
-@device
+@hidden
 def _line_cost(clearance, layer, x0, y0, x1, y1, least, radius, share, inflation_radius, scaling):
     """Cost of a straight line in cells, infinite where the interpolated clearance is not above ``least``."""
     rows, columns = clearance.shape
@@ -198,7 +198,7 @@ def _line_cost(clearance, layer, x0, y0, x1, y1, least, radius, share, inflation
     return total * long / np.float32(count)
 
 
-@kernel
+@lean_kernel
 def _straight(clearance, ends, least):
     p, q = ends[0], ends[1]
     return _line_cost(clearance, NO_LAYER, p[0], p[1], q[0], q[1], least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE
@@ -209,7 +209,7 @@ def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
     return bool(_straight(clearance, ends.astype(np.float32), np.float32(least)))
 
 
-@kernel
+@lean_kernel
 def _pull(clearance, layer, points, least, radius, share, inflation_radius, scaling, behind, keep):
     """Mark in ``keep`` the points of a path that remain when straight lines replace what they are not dearer than."""
     count = len(points)
@@ -263,7 +263,7 @@ def pull(
     return points[keep]
 
 
-@kernel
+@lean_kernel
 def tighten(clearance, points, least, sweeps):
     """Move the inner points of a path (K, 2), in place, towards the middle of their neighbours as far as the clearance allows."""
     for _ in range(sweeps):

@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
-from agora.core.state import TYPES, Bools, Floats
+from agora.core.state import TYPES, Bools, Floats, frozen
 from agora.interfaces import Guidance, Observation
 
 _DANGER = np.float32(3.0)  # m, of Arena's formula
@@ -47,7 +47,7 @@ def company(o: Observation, fov: float = math.tau) -> Company:
     rows, slots = seen.present.shape
     kind = np.full((rows, slots), -1, np.int32) if seen.type is None else seen.type
     out = np.empty((4, rows), np.float32)
-    _company(o.pose, seen.position, seen.present, kind, np.float32(fov), out, 0, rows)
+    _company(*(frozen(array) for array in (o.pose, seen.position, seen.present, kind)), np.float32(fov), out, 0, rows)
     return Company(*out)
 
 
@@ -61,8 +61,9 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
         return out
     seen = o.pedestrians
     assert seen is not None
-    lidar = (o.scan, o.scan_angles, o.scan_pose, np.float32(o.scan_range))
-    _walls(o.pose, seen.position, seen.radius, seen.present, *lidar, reach.astype(np.float32), behind, out, 0, len(out))
+    people = (frozen(array) for array in (o.pose, seen.position, seen.radius, seen.present))
+    lidar = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), np.float32(o.scan_range))
+    _walls(*people, *lidar, frozen(reach.astype(np.float32)), behind, out, 0, len(out))
     return out
 
 
@@ -92,7 +93,7 @@ def _walls(pose, position, radius, present, scan, angles, mount, range_max, reac
     for n in range(first, last):
         sine, cosine = sincos(pose[n, 2])
         for b in range(scan.shape[1]):
-            if scan[n, b] >= range_max or scan[n, b] > reach[n] + offset:
+            if not (scan[n, b] < range_max and scan[n, b] <= reach[n] + offset):  # a beam that is NaN says nothing
                 continue
             up, along = sincos(angles[b] + mount[2])
             x, y = mount[0] + scan[n, b] * along, mount[1] + scan[n, b] * up

@@ -66,6 +66,7 @@ class Dwa:
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
     label: ClassVar[Label] = "faithful"
+    concurrent: ClassVar[bool] = True
     tunable: ClassVar[dict[str, Span]] = {
         "max_vel_x": Span(0.3, 2.0),
         "max_vel_trans": Span(0.3, 2.0),

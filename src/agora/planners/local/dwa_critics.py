@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden, spliced
 from agora.core.scalar import ONE, ZERO
 from agora.costmap.line import aimed, spans, stepped
 
@@ -20,7 +20,7 @@ _INSCRIBED, _LETHAL, _UNKNOWN = 253, 254, 255
 _PRUNE = ONE
 
 
-@device
+@hidden
 def cell_of(x, y, inverse, cost):
     """Column and row of a point given in the window's frame, m; column -1 off the window."""
     u, v = x * inverse, y * inverse
@@ -28,7 +28,7 @@ def cell_of(x, y, inverse, cost):
     return (np.int32(u), np.int32(v)) if inside else (np.int32(-1), np.int32(-1))
 
 
-@device
+@hidden
 def clear(cost, column, row, reach, grid):
     """Reset a grid to walls and not reached; return how many free cells are within ``reach`` cells of (column, row).
 
@@ -53,7 +53,7 @@ def clear(cost, column, row, reach, grid):
     return wanted
 
 
-@device
+@hidden
 def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
     """Let waves pass the cells under a footprint, whatever is there; return how many of them are within ``reach`` of (column, row).
 
@@ -86,7 +86,7 @@ def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine,
     return wanted
 
 
-@device
+@hidden
 def seed(grid, stride, queue, count, wanted, column, row):
     """Start a wave in a cell, be it an obstacle or not; return the new length of the queue and the number of cells still wanted."""
     k = (row + 1) * stride + 1 + column
@@ -98,7 +98,7 @@ def seed(grid, stride, queue, count, wanted, column, row):
     return count + 1, wanted
 
 
-@device
+@hidden
 def flood(grid, stride, queue, count, wanted):
     """Run the waves that were started: breadth first, four neighbours, through everything below inscribed."""
     head = 0
@@ -115,7 +115,7 @@ def flood(grid, stride, queue, count, wanted):
                 count += 1
 
 
-@device
+@hidden
 def distance_at(grid, cost, column, row):
     """Distance of a cell, in cells, as a critic counts it: rows * columns in an obstacle, one more where no wave came."""
     value = grid[(row + 1) * (cost.shape[1] + 2) + 1 + column]
@@ -123,9 +123,10 @@ def distance_at(grid, cost, column, row):
     return np.float32(size + 1 if value < 0 else min(value, size))
 
 
-@device
+@spliced
 def _line_cost(cost, column, row, to_column, to_row):
     """The largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
+    column, row = np.int64(column), np.int64(row)
     line = aimed(column, row, to_column, to_row)
     error = line[0] // 2
     worst = np.int32(0)
@@ -139,7 +140,7 @@ def _line_cost(cost, column, row, to_column, to_row):
     return worst
 
 
-@device
+@hidden
 def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, inverse):
     """The largest cost under the outline of the footprint and its centre; -1 if it is lethal, unknown or off the window there.
 
@@ -174,39 +175,39 @@ def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, invers
     return worst
 
 
-@device
+@hidden
 def _next_point(path, segment, piece, resolution):
     """The point after piece ``piece`` of a segment: paths are walked in pieces of at most a cell."""
     dx, dy = path[segment + 1, 0] - path[segment, 0], path[segment + 1, 1] - path[segment, 1]
     pieces = np.int32(max(np.ceil(math.sqrt(dx * dx + dy * dy) / resolution), ONE))
     if piece + 1 >= pieces:
-        return segment + 1, np.int32(0), path[segment + 1, 0], path[segment + 1, 1]
+        return segment + 1, np.int64(0), path[segment + 1, 0], path[segment + 1, 1]
     share = np.float32(piece + 1) / np.float32(pieces)
-    return segment, piece + np.int32(1), path[segment, 0] + share * dx, path[segment, 1] + share * dy
+    return segment, piece + 1, path[segment, 0] + share * dx, path[segment, 1] + share * dy
 
 
-@device
+@hidden
 def pruned(path, count, segment, piece, x, y, resolution):
     """Where the path starts once what lies behind the robot is cut off: at the first point within 1 m of it, else where it did."""
-    s, p = segment, piece
+    s, p = np.int64(segment), np.int64(piece)
     px, py = path[s, 0], path[s, 1]
     if p > 0:
-        s, p, px, py = _next_point(path, s, p - np.int32(1), resolution)
+        s, p, px, py = _next_point(path, s, p - 1, resolution)
     while (px - x) * (px - x) + (py - y) * (py - y) >= _PRUNE:
         if s + 1 >= count:
-            return segment, piece
+            return np.int64(segment), np.int64(piece)
         s, p, px, py = _next_point(path, s, p, resolution)
     return s, p
 
 
-@device
+@hidden
 def _better_goal(cost, column, row, goal):
     """The later of two cells of the path, unless it is an obstacle and the earlier one is not."""
     blocked = cost[row, column] >= _INSCRIBED and goal[0] >= 0 and cost[goal[1], goal[0]] < _INSCRIBED
     return goal if blocked else (column, row)
 
 
-@device
+@hidden
 def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse, cost, grid, queue, wanted):
     """Mark the local path in a grid: from the first point within ``reach`` of the robot to the first one after it that is not.
 
@@ -218,14 +219,14 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
     """
     resolution = ONE / inverse
     stride = cost.shape[1] + 2
-    length = 0
+    length = np.int64(0)  # for Numba 0 is a type of its own, with which `seed` would be compiled once more
     goal = (np.int32(-1), np.int32(-1))
     left = False
     near = False
-    s, p = segment, piece
+    s, p = np.int64(segment), np.int64(piece)
     px, py = path[s, 0], path[s, 1]
     if p > 0:
-        s, p, px, py = _next_point(path, s, p - np.int32(1), resolution)
+        s, p, px, py = _next_point(path, s, p - 1, resolution)
     end_x, end_y = px, py
     while True:
         inside = (px - x) * (px - x) + (py - y) * (py - y) <= reach * reach
@@ -246,7 +247,7 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
     return length, wanted, goal, end_x, end_y, left
 
 
-@device
+@hidden
 def extended(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
     """The local goal of the robot's nose: the path goes on for ``distance`` from its end, away from the robot at (x, y)."""
     dx, dy = end_x - x, end_y - y

@@ -6,18 +6,28 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import hidden, lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.planners.local.dwa_critics import cell_of, clear, extended, flood, footprint_cost, pruned, seed, trace
-from agora.planners.local.dwa_rollout import DISCARDED, fill_samples, grid_cost, obstacle_cost, roll_out, scale_of, stop_and_turn
+from agora.planners.local.dwa_rollout import (
+    DISCARDED,
+    fill_samples,
+    grid_cost,
+    is_another,
+    least_of,
+    obstacle_cost,
+    roll_out,
+    scale_of,
+    stop_and_turn,
+)
 
 _EPSILON = np.float32(1e-4)
 GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
 _IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 
 
-@device
+@hidden
 def forbids(oscillation, sample):
     """Whether a sample drives in a direction that is forbidden for having been left shortly before."""
     for axis in range(3):
@@ -27,7 +37,7 @@ def forbids(oscillation, sample):
     return False
 
 
-@device
+@hidden
 def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_angle):
     """Forbid a direction on the second change of sign of an axis; allow all again once the robot has left the place.
 
@@ -43,14 +53,14 @@ def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_
             changed = True
         oscillation[axis, 0] = sign
     if changed:
-        anchor[:] = pose
+        anchor[0], anchor[1], anchor[2] = pose[0], pose[1], pose[2]
     if oscillation[0, 1] != 0 or oscillation[1, 1] != 0 or oscillation[2, 1] != 0:
         dx, dy = pose[0] - anchor[0], pose[1] - anchor[1]
         if dx * dx + dy * dy > reset_distance * reset_distance or abs(wrap(pose[2] - anchor[2])) > reset_angle:
             oscillation[:] = 0
 
 
-@device
+@spliced
 def _may(p, scene, n, scratch, sample, acceleration, scale):
     """Whether the footprint is free of obstacles along one sample."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
@@ -60,7 +70,7 @@ def _may(p, scene, n, scratch, sample, acceleration, scale):
     return obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale) >= ZERO
 
 
-@device
+@spliced
 def _prepare(p, scene, n, progress, scratch, reach):
     """Run the waves from local path, local goal and the nose's goal; return if there is a path and whether to align with it."""
     cost, inverse = scene.cost[n], scene.inverse
@@ -73,38 +83,38 @@ def _prepare(p, scene, n, progress, scratch, reach):
         progress[0], progress[1] = pruned(path, count, progress[0], progress[1], x, y, ONE / inverse)
     horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
     wanted = clear(cost, column, row, reach, scratch.path)
-    scratch.goal[:] = scratch.path
-    scratch.nose[:] = scratch.path
+    for k in range(scratch.path.size):
+        scratch.goal[k] = scratch.nose[k] = scratch.path[k]
     length, left_over, goal, end_x, end_y, leaves = trace(
         path, count, progress[0], progress[1], x, y, horizon, origin_x, origin_y, inverse, cost, scratch.path, scratch.queue, wanted
     )
     if length == 0:
         return False, False
     flood(scratch.path, stride, scratch.queue, length, left_over)
-    length, left_over = seed(scratch.goal, stride, scratch.queue, 0, wanted, goal[0], goal[1])
+    length, left_over = seed(scratch.goal, stride, scratch.queue, np.int64(0), wanted, goal[0], goal[1])
     flood(scratch.goal, stride, scratch.queue, length, left_over)
     nose = goal
     if not leaves:
         nose = extended(goal, end_x, end_y, x, y, p.forward, origin_x, origin_y, inverse, cost)
-    length, left_over = seed(scratch.nose, stride, scratch.queue, 0, wanted, nose[0], nose[1])
+    length, left_over = seed(scratch.nose, stride, scratch.queue, np.int64(0), wanted, nose[0], nose[1])
     flood(scratch.nose, stride, scratch.queue, length, left_over)
     dx, dy = end_x - x, end_y - y
     return True, dx * dx + dy * dy > p.forward * p.forward
 
 
-@device
+@hidden
 def _fastest(samples, count):
     """The largest magnitude of an axis' samples."""
     return max(abs(samples[0]), abs(samples[count - 1]))
 
 
-@device
+@hidden
 def _sample(samples, counts, i):
     """The sample of number ``i``: x is the slowest axis, rotation the fastest."""
     return samples[0, i // (counts[1] * counts[2])], samples[1, (i // counts[2]) % counts[1]], samples[2, i % counts[2]]
 
 
-@device
+@spliced
 def _score_on_grids(p, scene, n, oscillation, scratch, counts, limits, acceleration, align):
     """Write the scores of all samples, as yet without obstacles; -1 for those that are discarded."""
     max_trans, max_theta = limits
@@ -129,7 +139,7 @@ def _score_on_grids(p, scene, n, oscillation, scratch, counts, limits, accelerat
             scratch.scores[i] = grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch, align, twirl)
 
 
-@device
+@spliced
 def _choose(p, scene, n, scratch, counts, max_trans, acceleration):
     """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
 
@@ -139,10 +149,7 @@ def _choose(p, scene, n, scratch, counts, max_trans, acceleration):
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
     best, chosen, number = DISCARDED, (ZERO, ZERO, ZERO), -1
     while True:
-        least = -1
-        for i in range(counts[0] * counts[1] * counts[2]):
-            if scratch.scores[i] >= ZERO and (least < 0 or scratch.scores[i] < scratch.scores[least]):
-                least = i
+        least = least_of(scratch.scores, counts[0] * counts[1] * counts[2])
         if least < 0 or (best >= ZERO and scratch.scores[least] > best):
             return chosen, best
         score = scratch.scores[least]
@@ -158,7 +165,7 @@ def _choose(p, scene, n, scratch, counts, max_trans, acceleration):
             best, chosen, number = score, command, least
 
 
-@device
+@hidden
 def why_none(scene, n):
     """Why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
@@ -167,7 +174,7 @@ def why_none(scene, n):
     return _IN_CONTACT if cost < 0 else BLOCKED
 
 
-@kernel
+@lean_kernel
 def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
@@ -185,10 +192,8 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
         pose, now = scene.pose[n], scene.twist[n]
         oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
-        same = mark[0] == scene.path[n, 0, 0] and mark[1] == scene.path[n, 0, 1] and mark[2] == np.float32(count)
-        if not same:
+        if is_another(mark, scene.path[n], count):
             oscillation[:], latch[:], recall.progress[n, :] = 0, False, 0
-            mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], np.float32(count)
         low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
         high_y, max_theta = min(p.max_y, scene.max_y[n]), min(p.max_theta, scene.max_theta[n])
         max_trans = min(p.max_trans, math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y))

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden
 from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
-from agora.core.state import Array, Bools, Floats, Ints, read_only
+from agora.core.state import Array, Bools, Floats, Ints, frozen
 from agora.costmap.window import Window
 from agora.interfaces import Observation
 from agora.planners.local.dwa_critics import WALL, cell_of, distance_at, footprint_cost
@@ -84,30 +84,25 @@ def scene_of(o: Observation, window: Window) -> Scene:
     m = o.limits
     corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)
     return Scene(
-        pose=_frozen(o.pose),
-        twist=_frozen(o.twist),
-        goal=_frozen(o.goal),
-        footprint_x=_frozen(corners[0]),
-        footprint_y=_frozen(corners[1]),
-        min_x=_frozen(m.min_vx),
-        max_x=_frozen(m.max_vx),
-        max_y=_frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
-        max_theta=_frozen(m.max_omega),
-        acc_x=_frozen(m.max_ax),
-        acc_y=_frozen(m.max_ay),
-        acc_theta=_frozen(m.max_alpha),
-        turning_radius=_frozen(m.turning_radius),
-        path=_frozen(o.path),
-        path_count=_frozen(o.path_count),
-        cost=_frozen(o.costmap.cost),
-        origin=_frozen(o.costmap.origin),
+        pose=frozen(o.pose),
+        twist=frozen(o.twist),
+        goal=frozen(o.goal),
+        footprint_x=frozen(corners[0]),
+        footprint_y=frozen(corners[1]),
+        min_x=frozen(m.min_vx),
+        max_x=frozen(m.max_vx),
+        max_y=frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
+        max_theta=frozen(m.max_omega),
+        acc_x=frozen(m.max_ax),
+        acc_y=frozen(m.max_ay),
+        acc_theta=frozen(m.max_alpha),
+        turning_radius=frozen(m.turning_radius),
+        path=frozen(o.path),
+        path_count=frozen(o.path_count),
+        cost=frozen(o.costmap.cost),
+        origin=frozen(o.costmap.origin),
         inverse=np.float32(1.0 / o.costmap.resolution),
     )
-
-
-def _frozen(array: Array) -> Array:
-    """A read-only, contiguous view: one type for the compiler, whoever calls."""
-    return read_only(np.ascontiguousarray(array))
 
 
 class Recall(NamedTuple):
@@ -140,7 +135,15 @@ class Scratch(NamedTuple):
     points: Floats
 
 
-@device
+@hidden
+def is_another(mark, path, count):
+    """Whether the path (K, 2) of ``count`` points is another than the one marked, (3,); it is marked from now on."""
+    same = mark[0] == path[0, 0] and mark[1] == path[0, 1] and mark[2] == np.float32(count)
+    mark[0], mark[1], mark[2] = path[0, 0], path[0, 1], np.float32(count)
+    return not same
+
+
+@hidden
 def fill_samples(now, change, least, most, count, out):
     """Write ``count`` even samples of ``now`` +- ``change`` within limits, and zero where it lies between two; return how many."""
     low, high = min(max(now - change, least), most), max(min(now + change, most), least)
@@ -160,13 +163,13 @@ def fill_samples(now, change, least, most, count, out):
     return k
 
 
-@device
+@hidden
 def towards(target, now, most):
     """``now`` changed by at most ``most`` to ``target``."""
     return min(max(target, now - most), now + most)
 
 
-@device
+@hidden
 def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
     """What to drive at the goal: brake, then turn in place to its heading; whether there is room is left to ask.
 
@@ -201,7 +204,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
     return ZERO, ZERO, math.copysign(min(max_theta, max(slowest, turn)), left)
 
 
-@device
+@hidden
 def scale_of(speed, scaling_speed, max_trans, factor):
     """By how much the footprint grows with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
     if speed <= scaling_speed or max_trans <= scaling_speed:
@@ -209,42 +212,46 @@ def scale_of(speed, scaling_speed, max_trans, factor):
     return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)
 
 
-@device
+@hidden
 def roll_out(p, x, y, heading, now, sample, acceleration, points):
     """Write the poses of one sample; the first is the present one, the last one step before ``sim_time``.
 
     Returns:
         Number of poses (0: the robot would not move), and the twist to command.
     """
-    vx, vy, omega = sample
-    speed = math.sqrt(vx * vx + vy * vy)
-    count = np.int32(np.ceil(max(speed * p.sim_time / p.granularity, abs(omega) * p.sim_time / p.angular_granularity)))
-    count = min(count, np.int32(points.shape[0]))
+    speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
+    count = np.int64(np.ceil(max(speed * p.sim_time / p.granularity, abs(sample[2]) * p.sim_time / p.angular_granularity)))
+    count = min(count, points.shape[0])
     if count == 0:
         return count, sample
     dt = p.sim_time / np.float32(count)
     command = sample
     if not p.use_dwa:
-        vx, vy, omega = (
+        command = (
             towards(sample[0], now[0], acceleration[0] * dt),
             towards(sample[1], now[1], acceleration[1] * dt),
             towards(sample[2], now[2], acceleration[2] * dt),
         )
-        command = (vx, vy, omega)
-    for i in range(count):
-        sine, cosine = sincos(heading)
-        points[i, 0], points[i, 1], points[i, 2], points[i, 3] = x, y, sine, cosine
-        if not p.use_dwa:
-            vx = towards(sample[0], vx, acceleration[0] * dt)
-            vy = towards(sample[1], vy, acceleration[1] * dt)
-            omega = towards(sample[2], omega, acceleration[2] * dt)
-        x += (vx * cosine - vy * sine) * dt
-        y += (vx * sine + vy * cosine) * dt
-        heading += omega * dt
+    write_poses(x, y, heading, command, sample, acceleration, dt, count, points)
     return count, command
 
 
-@device
+@hidden
+def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
+    """Write ``count`` poses ``dt`` s apart of a robot that goes over from one twist to another; the first is the present one."""
+    vx, vy, omega = twist
+    for i in range(count):
+        sine, cosine = sincos(heading)
+        points[i, 0], points[i, 1], points[i, 2], points[i, 3] = x, y, sine, cosine
+        vx = towards(target[0], vx, acceleration[0] * dt)
+        vy = towards(target[1], vy, acceleration[1] * dt)
+        omega = towards(target[2], omega, acceleration[2] * dt)
+        x += (vx * cosine - vy * sine) * dt
+        y += (vx * sine + vy * cosine) * dt
+        heading += omega * dt
+
+
+@hidden
 def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
     """The scores of a roll-out apart from the obstacles': -1 where it is discarded.
 
@@ -272,7 +279,17 @@ def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
     return total + twirl
 
 
-@device
+@hidden
+def least_of(scores, count):
+    """The number of the least score, the first of equals; -1 where all are discarded."""
+    least = np.int64(-1)
+    for i in range(count):
+        if scores[i] >= ZERO and (least < 0 or scores[i] < scores[least]):
+            least = i
+    return least
+
+
+@hidden
 def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale):
     """The largest cost under the footprint on a roll-out; -1 where it is discarded."""
     worst = np.int32(0)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from agora.core.jit import kernel
+from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Floats
 from agora.interfaces import Label, Memory, Observation, Span
@@ -49,7 +49,7 @@ class GoToGoal:
         return twists, memory
 
 
-@kernel
+@lean_kernel
 def _drive(parameters, pose, goal, limits, twists, first, last):
     """Write the twists of the rows ``first <= n < last``."""
     speed, lookahead, tolerance, dt = parameters

@@ -1,21 +1,28 @@
 """Optimal reciprocal collision avoidance as a local planner.
 
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav's ORCA robot
-(Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019). It knows moving discs only: walls are left to the path.
+(Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019).
+
+Walls are what the local costmap holds as lethal: the nearest cells are standing discs, for whose half-planes the robot makes the
+whole change and which never give way, as those of obstacles in the authors' RVO2 library. That takes segments, which a costmap does
+not have.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from agora.core.cells import index_in, key_of, select_nearest
-from agora.core.halfplanes import disc_line, nearest_velocity, towards
-from agora.core.jit import device, kernel
-from agora.core.scalar import ONE, ZERO, sincos
-from agora.core.state import PADDING, Bools, Floats
+from agora.core.halfplanes import disc_line, nearest_velocity, towards, violation
+from agora.core.jit import hidden, kernel
+from agora.core.scalar import HALF, ONE, ZERO, sincos
+from agora.core.state import PADDING, Bools, Floats, frozen
+from agora.costmap.walls import nearest_walls, room, window_of
+from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Label, Memory, Observation, Span, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -23,6 +30,7 @@ from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
 
 _SETTLE = np.float32(1.0)
+_WALLS = 24
 
 
 @dataclass(frozen=True)
@@ -31,16 +39,18 @@ class OrcaPlanner:
 
     How a robot follows that velocity is in `agora.planners.steering.velocity_to_twist`; a holonomic one does so at once, unturned.
 
-    With ``follow_path`` False, ``preferred_speed`` 1 and a holonomic robot it is CrowdNav's ORCA robot.
+    With ``follow_path`` False, ``wall_horizon`` 0, ``preferred_speed`` 1 and a holonomic robot it is CrowdNav's ORCA robot.
 
     Attributes:
         neighbour_distance: others farther away are not seen, m.
         max_neighbours: how many of the nearest are avoided.
         horizon: time for which others are avoided, s.
+        wall_horizon: time for which walls are avoided, s (CrowdNav and SocNavBench 5); 0 leaves walls to the path.
+        window: local costmap, for walls.
         padding: added to every radius, m (CrowdNav 0.01).
         responsibility: share of an avoidance that the robot makes (CrowdNav 0.5; SocNavBench 1: pedestrians make none).
         follow_path: head for a point on the path; False heads straight for the goal.
-        lookahead: distance along the path of the point to head for, m; the goal when it is nearer or there is no path.
+        lookahead: distance along the path of the point to head for, m; the goal when it is nearer.
         preferred_speed: m/s; None for the robot's largest. Within that speed times 1 s of the goal it slows down.
         turn_gain: of the robots that cannot move sideways, 1/s.
     """
@@ -48,6 +58,8 @@ class OrcaPlanner:
     neighbour_distance: float = 10.0
     max_neighbours: int = 10
     horizon: float = 5.0
+    wall_horizon: float = 2.5
+    window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
     padding: float = 0.01
     responsibility: float = 0.5
     follow_path: bool = True
@@ -55,7 +67,6 @@ class OrcaPlanner:
     preferred_speed: float | None = None
     turn_gain: float = 2.0
 
-    needs: ClassVar[frozenset[str]] = frozenset({"pedestrians", "robots", "path"})
     label: ClassVar[Label] = "faithful"
     tunable: ClassVar[dict[str, Span]] = {
         "horizon": Span(0.5, 8.0, log=True),
@@ -70,13 +81,18 @@ class OrcaPlanner:
         above_zero(self, "neighbour_distance", "horizon", "lookahead", "turn_gain")
         if self.preferred_speed is not None:
             above_zero(self, "preferred_speed")
-        at_least_zero(self, "max_neighbours", "padding")
+        at_least_zero(self, "max_neighbours", "padding", "wall_horizon")
         if not 0.0 < self.responsibility <= 1.0:
             raise InputError(f"OrcaPlanner.responsibility is {self.responsibility!r}; expected a number in (0, 1]")
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """Who is about, the path, and the costmap where walls count."""
+        return frozenset({"pedestrians", "robots", "path"} | ({"costmap"} if self.wall_horizon > 0.0 else set()))
+
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return twists (N, 3) in the robots' frame; nothing is remembered."""
-        rows = len(observation.pose)
+        o, rows = observation, len(observation.pose)
         parameters = np.array(
             [
                 self.neighbour_distance,
@@ -86,37 +102,30 @@ class OrcaPlanner:
                 self.responsibility,
                 self.lookahead,
                 0.0 if self.preferred_speed is None else self.preferred_speed,
-                observation.dt,
+                o.dt,
+                self.wall_horizon,
             ],
             np.float32,
         )
-        path, path_count = observation.path, observation.path_count
+        path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         wanted = np.zeros((rows, 2), np.float32)
-        _act(
-            parameters,
-            (observation.pose, observation.twist, observation.goal, observation.radius),
-            observation.limits.max_vx,
-            (path, path_count),
-            _discs(observation.pedestrians, rows),
-            _discs(observation.robots, rows),
-            wanted,
-            0,
-            rows,
-        )
-        return velocity_to_twist(wanted, observation, self.turn_gain), memory
+        robot = (frozen(o.pose), frozen(o.twist), frozen(o.goal), frozen(o.radius), frozen(o.limits.max_vx))
+        others = (_discs(o.pedestrians, rows), _discs(o.robots, rows))
+        _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
+        return velocity_to_twist(wanted, o, self.turn_gain), memory
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
     """The arrays of the tracks, without slots where there are none."""
     if tracks is None:
         nowhere = np.zeros((rows, 0, 2), np.float32)
-        return nowhere, nowhere, np.zeros((rows, 0), np.float32), np.zeros((rows, 0), np.bool_)
-    return tracks.position, tracks.velocity, tracks.radius, tracks.present
+        return frozen(nowhere), frozen(nowhere), frozen(np.zeros((rows, 0), np.float32)), frozen(np.zeros((rows, 0), np.bool_))
+    return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
 
 
-@device
+@hidden
 def _near(keys, found, position, present, x, y, view, begin):
     """Append the keys of the tracks of one row closer than ``view``, numbered from ``begin``; returns how many keys there are."""
     for q in range(present.size):
@@ -127,17 +136,47 @@ def _near(keys, found, position, present, x, y, view, begin):
     return found
 
 
+@hidden
+def _wall_lines(lines, points, count, vx, vy, keep, inverse, wall):
+    """Write the half-planes of walls, the nearest first; returns how many. One that the lines so far cover asks for nothing, and
+    one that touches the robot for nothing but not to come nearer, as in RVO2.
+
+    A point of a straight wall is covered by the half-plane of the nearest one, as RVO2 has it of segments. Both are known to
+    ``wall``, half a cell, which tilts that half-plane: the farther a point is, the farther it may stand out.
+    """
+    made, near = np.int64(0), ONE  # for Numba 0 is a type of its own, compiled once more
+    for n in range(count):
+        px, py = points[n, 0], points[n, 1]
+        away = math.sqrt(px * px + py * py)
+        near = max(away, wall) if n == 0 else near
+        covered, least = False, (keep - wall * (ONE + away / near)) * inverse
+        for j in range(made):
+            covered = covered or violation(lines, j, inverse * px, inverse * py) >= least
+        if covered:
+            continue
+        if away <= keep:
+            scale = ONE / max(away, wall)
+            lines[made, 0], lines[made, 1], lines[made, 2], lines[made, 3] = ZERO, ZERO, -py * scale, px * scale
+        else:
+            disc_line(lines, made, px, py, vx, vy, vx, vy, keep, inverse, inverse, ONE)
+        made += 1
+    return made
+
+
 @kernel
-def _act(parameters, robot, max_vx, route, pedestrians, robots, wanted, first, last):
+def _act(parameters, robot, route, pedestrians, robots, window, wanted, first, last):
     """Wanted velocities of rows first..last-1."""
-    pose, twist, goal, radius = robot
+    pose, twist, goal, radius, max_vx = robot
     path, path_count = route
+    cost, origin, resolution = window
     view, most, inverse_horizon = parameters[0], np.int64(parameters[1]), ONE / parameters[2]
     padding, share, lookahead, inverse_dt = parameters[3], parameters[4], parameters[5], ONE / parameters[7]
+    wall_horizon, wall = parameters[8], HALF * resolution
+    walls = _WALLS if cost.shape[1] > 0 else 0
     slots = pedestrians[3].shape[1]
-    keys = np.empty(slots + robots[3].shape[1] + PADDING, np.int64)
-    nearest = np.empty(most, np.int64)
-    lines, spare = np.empty((most, 4), np.float32), np.empty((most, 4), np.float32)
+    keys = np.empty(max(slots + robots[3].shape[1] + PADDING, room(max(cost.shape[1], cost.shape[2]))), np.int64)
+    nearest, nearest_cells, points = np.empty(most, np.int64), np.empty(walls, np.int64), np.empty((walls, 2), np.float32)
+    lines, spare = np.empty((walls + most, 4), np.float32), np.empty((walls + most, 4), np.float32)
     for row in range(first, last):
         x, y = pose[row, 0], pose[row, 1]
         sine, cosine = sincos(pose[row, 2])
@@ -148,7 +187,16 @@ def _act(parameters, robot, max_vx, route, pedestrians, robots, wanted, first, l
             tx, ty = towards(tx - x, ty - y, speed, ZERO)
         else:
             tx, ty = towards(goal[row, 0] - x, goal[row, 1] - y, speed, _SETTLE)
-        found = _near(keys, 0, pedestrians[0][row], pedestrians[3][row], x, y, view, 0)
+        made = np.int64(0)
+        if walls > 0:
+            keep = radius[row] + padding + wall
+            reach = keep + max_vx[row] * wall_horizon
+            at = (origin[row, 0], origin[row, 1], resolution, x, y)
+            count = nearest_walls(cost[row], *at, reach, keys, nearest_cells, points)
+            made = _wall_lines(lines, points, count, vx, vy, keep, ONE / wall_horizon, wall)
+        hard = made
+        none = np.int64(0)
+        found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, view, none)
         found = _near(keys, found, robots[0][row], robots[3][row], x, y, view, slots)
         kept = select_nearest(keys, found, nearest)
         for n in range(kept):
@@ -161,5 +209,6 @@ def _act(parameters, robot, max_vx, route, pedestrians, robots, wanted, first, l
                 px, py, other = robots[0][row, q, 0] - x, robots[0][row, q, 1] - y, robots[2][row, q]
                 ux, uy = vx - robots[1][row, q, 0], vy - robots[1][row, q, 1]
             reach = radius[row] + other + padding + padding
-            disc_line(lines, n, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, share)
-        wanted[row, 0], wanted[row, 1] = nearest_velocity(lines, kept, 0, max_vx[row], tx, ty, spare)
+            disc_line(lines, made, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, share)
+            made += 1
+        wanted[row, 0], wanted[row, 1] = nearest_velocity(lines, made, hard, max_vx[row], tx, ty, spare)

@@ -31,11 +31,9 @@ class PurePursuit:
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
         """Find the point of the path nearest to the robot, go ``lookahead`` on from there, steer to it."""
-        assert observation.path is not None
+        assert observation.path is not None and observation.path_count is not None
         x, y, heading = (float(value) for value in observation.pose)
         path, count = observation.path.astype(float), observation.path_count
-        if not count:
-            return (0.0, 0.0, 0.0), memory
         _, ahead_x, ahead_y, way = point_ahead(path, count, x, y, self.lookahead)
         dx, dy, cosine, sine = ahead_x - x, ahead_y - y, math.cos(heading), math.sin(heading)
         limits, dt = observation.limits, observation.dt

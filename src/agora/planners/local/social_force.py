@@ -2,20 +2,22 @@
 
 `SocialForce` is the baseline of SocNavBench (Biswas et al., THRI 2022): the forces of libpedsim with the factors of its code.
 `SocialForceSimple` is the one of CrowdNav's family (code of DS-RNN and AG-RL), which TAGA compares with too.
-Both go along the global path instead of straight to the goal, and leave walls to it.
+Both go along the global path instead of straight to the goal; the second leaves walls to it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, cast
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from agora.core.jit import device, inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos
-from agora.core.state import Array, Floats, Ints
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
+from agora.core.state import Array, Floats, frozen
+from agora.costmap.walls import nearest_walls, room, window_of
+from agora.costmap.window import Window
 from agora.interfaces import Label, Memory, Observation, Span
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
@@ -23,6 +25,7 @@ from agora.pedestrians.helbing_simple import push
 from agora.pedestrians.moussaid import interaction
 from agora.planners.steering import velocity_to_twist
 
+_LENGTHS, _TINY = np.float32(4.0), np.float32(1e-6)
 _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
 
 
@@ -61,14 +64,33 @@ def _capped(vx, vy, speed):
     return scale * vx, scale * vy
 
 
+@device
+def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
+    """Libpedsim's force of the nearest wall: ``factor * exp(-gap / sigma)`` away from it."""
+    cost, origin, resolution = window
+    reach = radius + _LENGTHS * sigma
+    if nearest_walls(cost[n], origin[n, 0], origin[n, 1], resolution, x, y, reach, keys, nearest, point) == 0:
+        return ZERO, ZERO
+    distance = max(math.sqrt(point[0, 0] * point[0, 0] + point[0, 1] * point[0, 1]), _TINY)
+    push = factor * exp((radius + HALF * resolution - distance) / sigma) / distance
+    return -push * point[0, 0], -push * point[0, 1]
+
+
 @kernel
-def _socnavbench(parameters, dt, pose, twist, goal, radius, path, path_count, position, velocity, present, out, first, last):
+def _socnavbench(
+    parameters, dt, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last
+):
     speed, desired, near_factor, near_radii, social, ahead_factor = parameters[:6]
     law, ahead = (parameters[6], parameters[7], parameters[8], parameters[9], parameters[10]), parameters[11]
-    damping = parameters[12]
+    damping, wall, sigma = parameters[12], parameters[13], parameters[14]
+    walls = wall > ZERO and window[0].shape[1] > 0
+    keys = np.empty(room(max(window[0].shape[1], window[0].shape[2])), np.int64)
+    nearest, point = np.empty(1, np.int64), np.empty((1, 2), np.float32)
     for i in range(first, last):
         x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, ahead)
         fx, fy, rights = ZERO, ZERO, 0
+        if walls:
+            fx, fy = _from_wall(i, radius[i], window, x, y, wall, sigma, keys, nearest, point)
         for j in range(present.shape[1]):
             if present[i, j]:
                 dx, dy, ux, uy = position[i, j, 0] - x, position[i, j, 1] - y, velocity[i, j, 0], velocity[i, j, 1]
@@ -105,21 +127,22 @@ def _crowdnav(parameters, dt, pose, twist, goal, radius, path, path_count, posit
 
 def _others(observation: Observation, name: str) -> Array:
     """One field of the pedestrians' and the robots' tracks side by side."""
-    return np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1)
+    return frozen(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
 
 
 def _itself(observation: Observation) -> tuple[Array, ...]:
     """What the kernels read of the robots themselves."""
     o = observation
-    return o.pose, o.twist, o.goal, o.radius, cast(Floats, o.path), cast(Ints, o.path_count)
+    assert o.path is not None and o.path_count is not None
+    return tuple(frozen(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, o.path_count))
 
 
 @dataclass(frozen=True)
 class SocialForce:
     """SocNavBench's social force: an acceleration along the path, Moussaid's interaction and libpedsim's "look ahead".
 
-    The new velocity is v' = v + a dt, capped; the commanded one is (v + v') / 2, because the original moves the robot by that. The
-    obstacle force of the original (factor 3) is left out: the observation holds no distance to walls, and the path keeps clear.
+    The new velocity is v' = v + a dt, capped; the commanded one is (v + v') / 2, because the original moves the robot by that.
+    Walls are the lethal cells of the local costmap, of which the nearest counts, as in libpedsim.
     Nothing in the original slows a motion across the way, so that it swings wide in curves and circles a goal that it missed
     (radius v_max); ``side_damping`` is the remedy, and changes nothing on a straight way. 0 gives the original.
 
@@ -128,6 +151,9 @@ class SocialForce:
         desired_factor: the acceleration along the path is this times ``max_speed``.
         near_factor, near_radii: the same, for the last ``near_radii`` radii of the robot before the goal.
         social_factor: weight of the interaction.
+        obstacle_factor: weight of the force of the nearest wall; 0 leaves walls to the path.
+        obstacle_sigma: distance over which it falls to 1/e, m.
+        window: local costmap, for walls.
         look_ahead_factor: weight of the step to the emptier side of those who come the other way (0.5 m/s2).
         importance, gamma, n, n_prime: lambda, gamma, n and n' of the interaction (`agora.pedestrians.moussaid`).
         cutoff: distance beyond which others do not interact, m.
@@ -136,7 +162,6 @@ class SocialForce:
         heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})
     label: ClassVar[Label] = "faithful"
     tunable: ClassVar[dict[str, Span]] = {
         "max_speed": Span(0.3, 2.0),
@@ -156,6 +181,9 @@ class SocialForce:
     near_factor: float = 1000.0
     near_radii: float = 4.0
     social_factor: float = 10.0
+    obstacle_factor: float = 3.0
+    obstacle_sigma: float = 0.8
+    window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
     look_ahead_factor: float = 1.0
     importance: float = 2.0
     gamma: float = 0.35
@@ -167,9 +195,15 @@ class SocialForce:
     heading_gain: float = 3.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "max_speed", "gamma", "cutoff", "heading_gain")
+        above_zero(self, "max_speed", "gamma", "cutoff", "heading_gain", "obstacle_sigma")
+        at_least_zero(self, "obstacle_factor")
         at_least_zero(self, "desired_factor", "near_factor", "near_radii", "social_factor", "look_ahead_factor")
         at_least_zero(self, "importance", "n", "n_prime", "path_ahead", "side_damping")
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Who is about, the path, and the costmap where walls count."""
+        return frozenset({"pedestrians", "robots", "path"} | ({"costmap"} if self.obstacle_factor > 0.0 else set()))
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return twists (N, 3) in the robot's frame; nothing is remembered."""
@@ -182,10 +216,12 @@ class SocialForce:
             self.look_ahead_factor,
         )
         law = (self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2)
-        parameters = tuple(np.float32(v) for v in (*factors, *law, self.path_ahead, self.side_damping))
+        rest = (self.path_ahead, self.side_damping, self.obstacle_factor, self.obstacle_sigma)
+        parameters = tuple(np.float32(v) for v in (*factors, *law, *rest))
         others = [_others(observation, name) for name in ("position", "velocity", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
-        _socnavbench(parameters, np.float32(observation.dt), *_itself(observation), *others, wanted, 0, len(wanted))
+        window = window_of(observation.costmap, len(wanted))
+        _socnavbench(parameters, np.float32(observation.dt), *_itself(observation), *others, window, wanted, 0, len(wanted))
         return velocity_to_twist(wanted, observation, self.heading_gain), memory
 
 

@@ -13,11 +13,13 @@ Where it differs:
 - Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
   is, so that a robot that somebody touches can leave. In contact with a wall it stops.
 - The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
+- A band has at most 100 poses (``max_samples``; 500 upstream), 30 s at least.
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
 
 Not here: via points, sideways motion (robots that can are driven as if they could not), slowing down near obstacles, arcs' exact
-lengths, footprints other than points and discs, obstacles other than points and discs.
+lengths, several bands of one class, dropping bands at random, durations as costs, footprints and obstacles other than points and
+discs.
 """
 
 from __future__ import annotations
@@ -31,16 +33,16 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Floats, read_only
+from agora.core.state import Array, Bools, Floats, frozen
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Label, Memory, Observation, Tracks
+from agora.interfaces import NOTE, Label, Memory, Observation, Span, Tracks
 from agora.planners.local.teb_discs import BLOCK
 from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
 from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
 
 _LOCAL = threading.local()
-_MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses")
+_MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "feasibility_check_lookahead_distance")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Teb:
         max_global_plan_lookahead_dist: how far along the path it plans, m; the window bounds it as well.
         force_reinit_new_goal_dist, force_reinit_new_goal_angular: a local goal that jumps farther starts afresh, m and rad.
         feasibility_check_no_poses: how many poses are checked for collisions; -1 for all.
+        feasibility_check_lookahead_distance: poses from the first on that is farther away are not, m; -1 for no matter.
         xy_goal_tolerance, yaw_goal_tolerance: within both it stops, m and rad.
         min_obstacle_dist, inflation_dist, dynamic_obstacle_inflation_dist: distances that are wanted, m.
         include_dynamic_obstacles: whether moving discs are expected to go on as they do; else they count as standing.
@@ -83,6 +86,7 @@ class Teb:
             others of these parameters do not count.
         selection_cost_hysteresis, selection_prefer_initial_plan, selection_obst_cost_scale: factors, for the choice between them,
             of the cost of the band that is driven, of that of the path's class, and of the part of obstacles in all.
+        switching_blocking_period: for how long after a change of class there is no other, s.
         roadmap_graph_no_samples: points by which new ways are looked for in every period.
         roadmap_graph_area_width, roadmap_graph_area_length_scale: of the area with these points, m and ways to the local goal.
         h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns.
@@ -96,6 +100,21 @@ class Teb:
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
     label: ClassVar[Label] = "faithful"
+    concurrent: ClassVar[bool] = True
+    tunable: ClassVar[dict[str, Span]] = {
+        "max_vel_x": Span(0.2, 2.0),
+        "max_vel_x_backwards": Span(0.05, 0.5),
+        "max_vel_theta": Span(0.2, 3.0),
+        "max_global_plan_lookahead_dist": Span(1.0, 4.0),
+        "min_obstacle_dist": Span(0.2, 0.8),
+        "inflation_dist": Span(0.2, 1.2),
+        "dynamic_obstacle_inflation_dist": Span(0.2, 1.2),
+        "weight_obstacle": Span(5.0, 500.0, log=True),
+        "weight_dynamic_obstacle": Span(5.0, 500.0, log=True),
+        "weight_inflation": Span(0.01, 10.0, log=True),
+        "weight_kinematics_forward_drive": Span(0.1, 1000.0, log=True),
+        "weight_optimaltime": Span(0.1, 10.0, log=True),
+    }
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
     footprint_model: Literal["point", "circular"] = "point"
@@ -113,6 +132,7 @@ class Teb:
     force_reinit_new_goal_dist: float = 1.0
     force_reinit_new_goal_angular: float = 0.5 * math.pi
     feasibility_check_no_poses: int = 5
+    feasibility_check_lookahead_distance: float = -1.0
     xy_goal_tolerance: float = 0.2
     yaw_goal_tolerance: float = 0.2
     min_obstacle_dist: float = 0.5
@@ -151,6 +171,7 @@ class Teb:
     selection_cost_hysteresis: float = 1.0
     selection_prefer_initial_plan: float = 0.95
     selection_obst_cost_scale: float = 100.0
+    switching_blocking_period: float = 0.0
     roadmap_graph_no_samples: int = 15
     roadmap_graph_area_width: float = 6.0
     roadmap_graph_area_length_scale: float = 1.0
@@ -209,6 +230,7 @@ class Teb:
             reinit_distance=f(self.force_reinit_new_goal_dist),
             reinit_angle=f(self.force_reinit_new_goal_angular),
             checked=self.feasibility_check_no_poses,
+            checked_distance=f(self.feasibility_check_lookahead_distance),
             xy_tolerance=f(self.xy_goal_tolerance),
             yaw_tolerance=f(self.yaw_goal_tolerance),
             dynamic=self.include_dynamic_obstacles,
@@ -228,6 +250,7 @@ class Teb:
             hysteresis=f(self.selection_cost_hysteresis),
             prefer_initial=f(self.selection_prefer_initial_plan),
             obstacle_scale=f(self.selection_obst_cost_scale),
+            switching_periods=math.floor(self.switching_blocking_period / dt + 1e-6),
             samples=self.roadmap_graph_no_samples,
             area_width=f(self.roadmap_graph_area_width),
             area_scale=f(self.roadmap_graph_area_length_scale),
@@ -253,23 +276,23 @@ class Teb:
         m, rows = o.limits, len(o.pose)
         corners = np.moveaxis(self.window.corners(o.footprint, o.radius), 2, 0)
         return Scene(
-            pose=_frozen(o.pose),
-            twist=_frozen(o.twist),
-            goal=_frozen(o.goal),
-            radius=_frozen(o.radius),
-            inscribed=_frozen(_inscribed(corners)),
-            footprint_x=_frozen(corners[0]),
-            footprint_y=_frozen(corners[1]),
-            min_x=_frozen(m.min_vx),
-            max_x=_frozen(m.max_vx),
-            max_theta=_frozen(m.max_omega),
-            acc_x=_frozen(m.max_ax),
-            acc_theta=_frozen(m.max_alpha),
-            turning_radius=_frozen(m.turning_radius),
-            path=_frozen(o.path),
-            path_count=_frozen(o.path_count),
-            cost=_frozen(o.costmap.cost),
-            origin=_frozen(o.costmap.origin),
+            pose=frozen(o.pose),
+            twist=frozen(o.twist),
+            goal=frozen(o.goal),
+            radius=frozen(o.radius),
+            inscribed=frozen(_inscribed(corners)),
+            footprint_x=frozen(corners[0]),
+            footprint_y=frozen(corners[1]),
+            min_x=frozen(m.min_vx),
+            max_x=frozen(m.max_vx),
+            max_theta=frozen(m.max_omega),
+            acc_x=frozen(m.max_ax),
+            acc_theta=frozen(m.max_alpha),
+            turning_radius=frozen(m.turning_radius),
+            path=frozen(o.path),
+            path_count=frozen(o.path_count),
+            cost=frozen(o.costmap.cost),
+            origin=frozen(o.costmap.origin),
             resolution=np.float32(o.costmap.resolution),
             pedestrians=_tracks(o.pedestrians, rows),
             robots=_tracks(o.robots, rows),
@@ -282,10 +305,11 @@ class Teb:
         classes, long = self.max_number_classes, max(round(self.oscillation_filter_duration / dt), 1)
         return Recall(
             np.zeros((count, classes, self.max_samples, 4), np.float32),
-            np.zeros((count, classes), np.int32),
+            np.zeros((count, classes), np.int64),
             np.zeros((count, 3), np.float32),
             np.zeros(count, np.int32),
             np.zeros((count, 2), np.int32),
+            np.zeros(count, np.int32),
             np.zeros((count, long, 2), np.float32),
             np.zeros((count, 3), np.int32),
         )
@@ -300,10 +324,10 @@ class Teb:
         classes, most, many = self.max_number_classes, self.max_samples, self.roadmap_graph_no_samples + 2
         key = (classes, most, many, slots, side, near)
         if getattr(_LOCAL, "key", None) != key:
-            f, i, blocks = np.float32, np.int32, side // BLOCK + 3
+            f, i, long, blocks = np.float32, np.int32, np.int64, side // BLOCK + 3
             discs, rows = blocks * blocks + slots, 4 * most
             _LOCAL.scratch = Scratch(
-                *(np.empty((most, 2), f), np.empty((classes + 1, most, 4), f), np.empty(classes + 1, i), np.empty(classes, f)),
+                *(np.empty((most, 2), f), np.empty((classes + 1, most, 4), f), np.empty(classes + 1, long), np.empty(classes, f)),
                 *(
                     np.empty((blocks, blocks), i),
                     np.empty((blocks, blocks, 2), i),
@@ -331,7 +355,7 @@ class Teb:
 def _tracks(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
     """Positions, velocities, radii and presence."""
     assert tracks is not None and len(tracks.radius) == rows
-    return _frozen(tracks.position), _frozen(tracks.velocity), _frozen(tracks.radius), _frozen(tracks.present)
+    return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
 
 
 def _inscribed(corners: Array) -> Array:
@@ -340,8 +364,3 @@ def _inscribed(corners: Array) -> Array:
     area = np.abs(corners[0] * edge[1] - corners[1] * edge[0])
     radius: Array = (area / np.maximum(np.hypot(edge[0], edge[1]), 1e-9)).min(axis=1)
     return radius
-
-
-def _frozen(array: Array) -> Array:
-    """A read-only, contiguous view: one type for the compiler, whoever calls."""
-    return read_only(np.ascontiguousarray(array))

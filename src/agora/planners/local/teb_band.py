@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
 
 SPACING = np.float32(0.1)
@@ -21,7 +21,7 @@ _LEAST_TIME = np.float32(0.1)
 _PASSES, _PASSED = 100, 10
 
 
-@device
+@hidden
 def nearest_leg(path, count, leg, x, y):
     """The leg of the path nearest to a point and where on it, 0 to 1, from leg ``leg`` on; none beyond the first that is reached.
 
@@ -42,7 +42,7 @@ def nearest_leg(path, count, leg, x, y):
     return found, share
 
 
-@device
+@hidden
 def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
     """Points ``spacing`` apart on the path, from a leg on, up to ``reach`` m along it and while they are within ``half`` m.
 
@@ -85,7 +85,7 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
     return points + 1, True, ZERO
 
 
-@device
+@hidden
 def _direction(path, count, leg, share, x, y):
     """Direction from a point to that of the path 0.3 m on from a place on it, or to its end."""
     k, t, left = leg, share, _LOOK
@@ -101,7 +101,7 @@ def _direction(path, count, leg, share, x, y):
     return atan2(py - y, px - x)
 
 
-@device
+@hidden
 def _time(band, i, speed, omega):
     """A time for the step from pose ``i`` to the next at given speeds, at least 0.1 s."""
     dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
@@ -109,7 +109,7 @@ def _time(band, i, speed, omega):
     return max(math.sqrt(dx * dx + dy * dy) / speed, turn / omega, _LEAST_TIME)
 
 
-@device
+@hidden
 def lay(points, count, heading, goal_heading, speed, omega, least, band):
     """Write a first guess along ``count`` points, times at the given speeds; return the number of poses."""
     n = 0
@@ -127,21 +127,28 @@ def lay(points, count, heading, goal_heading, speed, omega, least, band):
     return n + 1
 
 
-@device
+@hidden
 def _between(heading, other):
     """The mean of two angles, on the shorter side."""
     return wrap(heading + HALF * wrap(other - heading))
 
 
-@device
-def _remove(band, n, first, count):
-    """Take ``count`` poses from ``first`` on out of a band."""
-    for i in range(first, n - count):
-        band[i] = band[i + count]
-    return n - count
+@hidden
+def put(band, i, pose):
+    """Write pose ``i``, number by number: Numba checks the shapes of whole rows, and compiles an error for every one."""
+    for j in range(4):
+        band[i, j] = pose[j]
 
 
-@device
+@hidden
+def _remove(band, n, first, last):
+    """Take the poses ``first <= i < last`` out of a band."""
+    for i in range(last, n):
+        put(band, first + i - last, band[i])
+    return n - (last - first)
+
+
+@hidden
 def resize(band, n, dt_ref, hysteresis, least, most):
     """Insert and remove poses until all times are ``dt_ref`` give or take ``hysteresis``, where that is possible.
 
@@ -149,13 +156,13 @@ def resize(band, n, dt_ref, hysteresis, least, most):
     """
     for _ in range(_PASSES):
         modified = False
-        i = 0
+        i = np.int64(0)
         while i < n - 1:
             dt = band[i, 3]
             if dt > dt_ref + hysteresis and n - 1 < most:
                 if dt > TWO * dt_ref:
                     for k in range(n, i + 1, -1):
-                        band[k] = band[k - 1]
+                        put(band, k, band[k - 1])
                     band[i + 1, 0], band[i + 1, 1] = HALF * (band[i, 0] + band[i + 2, 0]), HALF * (band[i, 1] + band[i + 2, 1])
                     band[i + 1, 2] = _between(band[i, 2], band[i + 2, 2])
                     band[i, 3], band[i + 1, 3] = HALF * dt, HALF * dt
@@ -169,18 +176,18 @@ def resize(band, n, dt_ref, hysteresis, least, most):
                 modified = True
                 if i < n - 2:
                     dt += band[i + 1, 3]
-                    n = _remove(band, n, i + 1, 1)
+                    n = _remove(band, n, i + 1, i + 2)
                     band[i, 3] = dt
                     continue
                 band[i - 1, 3] += dt
-                n = _remove(band, n, i, 1)
+                n = _remove(band, n, i, i + 1)
             i += 1
         if not modified:
             break
     return n
 
 
-@device
+@hidden
 def follow(band, n, heading, goal_x, goal_y, goal_heading, least):
     """Drop the poses that have been passed, start at the robot, end at the goal; return the number of poses left."""
     passed, best = 0, band[0, 0] * band[0, 0] + band[0, 1] * band[0, 1]
@@ -189,13 +196,14 @@ def follow(band, n, heading, goal_x, goal_y, goal_heading, least):
         if squared >= best:
             break
         passed, best = i, squared
-    n = _remove(band, n, 1, passed)
+    first = np.int64(1)
+    n = _remove(band, n, first, first + passed)
     band[0, 0], band[0, 1], band[0, 2] = ZERO, ZERO, heading
-    band[n - 1, 0], band[n - 1, 1], band[n - 1, 2] = goal_x, goal_y, goal_heading
+    band[n - 1, 0], band[n - 1, 1], band[n - 1, 2], band[n - 1, 3] = goal_x, goal_y, goal_heading, ZERO
     return n
 
 
-@device
+@hidden
 def command(band, backward, forward, omega, turning_radius):
     """The twist of the first step, within limits."""
     sine, cosine = sincos(band[0, 2])

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden
 from agora.core.scalar import ONE, PI, ZERO, sincos, wrap
 from agora.planners.local.dwa_critics import cell_of, footprint_cost
 
@@ -18,7 +18,7 @@ _FAR = np.float32(1e6)
 _INSCRIBED = 253
 
 
-@device
+@hidden
 def _oscillates(p, history, noted):
     """Whether the robot moves, on average, neither forward nor round while its turns change their sign."""
     held = min(noted, history.shape[0])
@@ -38,7 +38,7 @@ def _oscillates(p, history, noted):
     return abs(speed / many) < p.oscillation_v and abs(omega / many) < p.oscillation_omega and changes > 1
 
 
-@device
+@hidden
 def prefer(p, history, turning, omega):
     """Choose the preferred turn of this period: the present one, kept for a while, once the robot oscillates."""
     if not p.unsticks:
@@ -53,7 +53,7 @@ def prefer(p, history, turning, omega):
             turning[1] = 0
 
 
-@device
+@hidden
 def note(b, history, turning, twist):
     """Remember a command."""
     line = history[turning[0] % history.shape[0]]
@@ -64,7 +64,7 @@ def note(b, history, turning, twist):
     turning[0] += 1
 
 
-@device
+@hidden
 def blocked(scene, n, x, y, still, standing):
     """Whether the robot would be in a wall or in a standing disc at a place, whichever way it faces."""
     column, row = cell_of(
@@ -79,7 +79,7 @@ def blocked(scene, n, x, y, still, standing):
     return False
 
 
-@device
+@hidden
 def _on_wall(scene, n, x, y, sine, cosine):
     """Whether the footprint is on something at a place, m from the robot."""
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
@@ -87,7 +87,7 @@ def _on_wall(scene, n, x, y, sine, cosine):
     return footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0
 
 
-@device
+@hidden
 def _clearance(moving, movers, x, y, time, radius):
     """Distance to the nearest moving disc at a place and time, at most 0."""
     least = ZERO
@@ -97,7 +97,7 @@ def _clearance(moving, movers, x, y, time, radius):
     return least
 
 
-@device
+@hidden
 def feasible(p, scene, n, band, count, moving, movers):
     """Whether the first poses are free, and the way between them as often as the robot is wide or turns by half.
 
@@ -110,6 +110,10 @@ def feasible(p, scene, n, band, count, moving, movers):
     allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)
     soon = p.dt_ref + abs(scene.twist[n, 0]) / min(p.acc_lim_x, scene.acc_x[n])
     last = count - 1 if p.checked < 0 else min(p.checked, count - 1)
+    if p.checked_distance > ZERO:
+        for i in range(last, 0, -1):
+            if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > p.checked_distance * p.checked_distance:
+                last = i - 1
     for i in range(last + 1):
         pieces, dx, dy, turn = 1, ZERO, ZERO, ZERO
         if i < last:

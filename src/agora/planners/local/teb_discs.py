@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ZERO
 
 BLOCK = 3
@@ -19,7 +19,7 @@ _BLOCKED = np.uint8(254)
 _FAR = np.float32(3e38)
 
 
-@device
+@hidden
 def _note(out, k, x, y, reach):
     """Write a disc as number ``k``, if there is room, and return how many there are."""
     if k >= out.shape[0]:
@@ -28,7 +28,7 @@ def _note(out, k, x, y, reach):
     return k + 1
 
 
-@device
+@hidden
 def _edge(cost, row, column):
     """Whether a cell is lethal or unknown and one of its four neighbours is neither; the window's border does not count."""
     if cost[row, column] < _BLOCKED:
@@ -41,7 +41,7 @@ def _edge(cost, row, column):
     return free
 
 
-@device
+@lean
 def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
     """Write the points of a window, m from the robot along the map's axes; return how many.
 
@@ -67,7 +67,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
                 blocks[i, j] += 1
                 sums[i, j, 0] += c
                 sums[i, j, 1] += r
-    count = 0
+    count = np.int64(0)  # for Numba 0 is a type of its own, with which `_note` would be compiled once more
     for i in range(down):
         for j in range(across):
             if blocks[i, j] > 0:
@@ -80,7 +80,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
     return count
 
 
-@device
+@hidden
 def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
     """Append the discs of one row that are near: moving ones, and those that stand.
 
@@ -113,7 +113,7 @@ def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
     return count, standing
 
 
-@device
+@lean
 def associate(band, n, still, standing, moving, movers, radius, force, cutoff, trig, near):
     """Write which discs each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
 
@@ -128,7 +128,7 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
         trig: (n, 2) cosine and sine of the headings.
         near: out, `agora.planners.local.teb_solver.Near`.
     """
-    k, m, time = 0, 0, band[0, 3]
+    k, m, time = np.int64(0), np.int64(0), band[0, 3]
     near.still_begin[0], near.moving_begin[0], near.still_begin[1], near.moving_begin[1] = 0, 0, 0, 0
     for i in range(1, n - 1):
         x, y = band[i, 0], band[i, 1]

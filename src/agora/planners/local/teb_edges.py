@@ -12,14 +12,14 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden
 from agora.core.scalar import ONE, TWO, ZERO
 
 _STEEP = np.float32(100.0)
 _TINY = np.float32(1e-12)
 
 
-@device
+@hidden
 def inside(value, low, high, epsilon):
     """How far a value is outside [low + epsilon, high - epsilon], and the derivative of that."""
     if value < low + epsilon:
@@ -29,7 +29,7 @@ def inside(value, low, high, epsilon):
     return ZERO * value, ZERO
 
 
-@device
+@hidden
 def above(value, least):
     """How far a value is below ``least``, and the derivative of that."""
     if value < least:
@@ -37,14 +37,14 @@ def above(value, least):
     return ZERO * value, ZERO
 
 
-@device
+@hidden
 def length(dx, dy):
     """Length of a step, and its derivatives by dx and dy."""
     long = math.sqrt(dx * dx + dy * dy + _TINY)
     return long, dx / long, dy / long
 
 
-@device
+@hidden
 def speed(dx, dy, cosine, sine, dt):
     """Speed, negative backwards, and its derivatives by dx, dy, the first heading and dt.
 
@@ -61,7 +61,7 @@ def speed(dx, dy, cosine, sine, dt):
     return value, by_x, by_y, long * slope * (dy * cosine - dx * sine) * rate, -value * rate
 
 
-@device
+@hidden
 def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
     """How far two poses are from lying on one arc, and its derivatives by dx, dy, the first and the second heading."""
     value = (cosine + next_cosine) * dy - (sine + next_sine) * dx
@@ -69,13 +69,13 @@ def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
     return value, -(sine + next_sine), cosine + next_cosine, by_first, by_second
 
 
-@device
+@hidden
 def ahead(dx, dy, cosine, sine):
     """The step along the first heading, and its derivatives by dx, dy and that heading."""
     return dx * cosine + dy * sine, cosine, sine, dy * cosine - dx * sine
 
 
-@device
+@hidden
 def radius(dx, dy, turn):
     """Radius of the curve, and its derivatives by dx, dy and the second heading; the turn is not 0."""
     long, long_x, long_y = length(dx, dy)
@@ -83,7 +83,7 @@ def radius(dx, dy, turn):
     return long * rate, long_x * rate, long_y * rate, -long * rate / turn
 
 
-@device
+@hidden
 def acceleration(before, after, dt, next_dt):
     """Change of a speed per time, and its derivatives by the speeds and, but for the speeds', by both times."""
     rate = TWO / (dt + next_dt)
@@ -91,7 +91,7 @@ def acceleration(before, after, dt, next_dt):
     return value, -rate, rate, -value * rate / TWO
 
 
-@device
+@hidden
 def start(before, after, dt):
     """Change of a given speed to the first one, or of the last to a given one, per time, and its derivatives as `acceleration`."""
     rate = ONE / dt
@@ -99,7 +99,7 @@ def start(before, after, dt):
     return value, -rate, rate, -value * rate
 
 
-@device
+@hidden
 def gap(x, y, other_x, other_y, reach):
     """Distance to a disc of radius ``reach``, and its derivatives by x and y."""
     far, by_x, by_y = length(x - other_x, y - other_y)

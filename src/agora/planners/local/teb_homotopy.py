@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, atan2, wrap
 from agora.planners.local.teb_band import lay
 
@@ -26,7 +26,7 @@ _CYCLE = 4096
 PATHS = 200
 
 
-@device
+@hidden
 def segment_distance(x, y, ax, ay, bx, by):
     """Distance from a point to the segment from a to b."""
     dx, dy = bx - ax, by - ay
@@ -35,7 +35,7 @@ def segment_distance(x, y, ax, ay, bx, by):
     return math.sqrt(ox * ox + oy * oy)
 
 
-@device
+@lean
 def obstacles(still, standing, moving, movers, goal, width, order, out):
     """Write one point for each obstacle: of discs less than ``width`` m apart the one nearest to the line from robot to goal.
 
@@ -74,7 +74,7 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
     return count
 
 
-@device
+@lean
 def sweep(band, n, obstacle):
     """The angle that a band sweeps about an obstacle (x, y, vx, vy), as seen from it, in turns; positive counter-clockwise."""
     time, total = ZERO, ZERO
@@ -88,7 +88,7 @@ def sweep(band, n, obstacle):
     return total / TWO_PI
 
 
-@device
+@lean
 def classify(band, n, places, count, signatures, known, threshold):
     """Return which of the first ``known`` classes a band is of, ``known`` for a new one, -1 for a band round an obstacle.
 
@@ -117,7 +117,7 @@ def classify(band, n, places, count, signatures, known, threshold):
     return known
 
 
-@device
+@hidden
 def _radical_inverse(number, base):
     """Element ``number`` of van der Corput's sequence: the digits mirrored at the point."""
     value, share = ZERO, ONE / np.float32(base)
@@ -128,7 +128,7 @@ def _radical_inverse(number, base):
     return value
 
 
-@device
+@lean
 def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
     """Write the nodes of a roadmap: the robot, pairs of points of Halton's sequence left and right of the way to the goal, the
     goal.
@@ -155,7 +155,7 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
     nodes[samples + 1, 0], nodes[samples + 1, 1] = goal_x, goal_y
 
 
-@device
+@lean
 def connect(nodes, many, still, standing, moving, movers, clear, threshold, edges):
     """Write which nodes are joined: those that lead towards the goal, ``clear`` m from every disc.
 
@@ -188,7 +188,7 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
             edges[i, j] = free
 
 
-@device
+@lean
 def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, counts, known, most, roadmap, signatures):
     """Add bands along paths of the roadmap that are of classes not yet known, depth first, until there are ``most``.
 
@@ -229,7 +229,7 @@ def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, co
     return known
 
 
-@device
+@hidden
 def _laid(nodes, path, length, ends, guess, places, count, threshold, bands, counts, known, signatures):
     """Lay a band along a path of the roadmap behind those that are known; return 1 if it is of a new class, else 0."""
     band = bands[known]
@@ -240,7 +240,7 @@ def _laid(nodes, path, length, ends, guess, places, count, threshold, bands, cou
     return 1 if classify(band, counts[known], places, count, signatures, known, threshold) == known else 0
 
 
-@device
+@lean
 def detours(band, n, best, best_n, tolerance, long, ratio):
     """Whether a band sets out another way than the best one, or takes much longer; one too short to tell does.
 
@@ -262,7 +262,7 @@ def detours(band, n, best, best_n, tolerance, long, ratio):
     return not found or abs(wrap(direction - best_direction)) > tolerance or time > ratio * max(best_time, ONE)
 
 
-@device
+@hidden
 def _sets_out(band, n, long):
     """Whether a band leads ``long`` m away, and the direction of its first pose that does."""
     for i in range(n):

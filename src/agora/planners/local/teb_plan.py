@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, resize
+from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, put, resize
 from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
 from agora.planners.local.teb_discs import associate, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
@@ -47,6 +47,7 @@ class Parameters(NamedTuple):
     reinit_distance: np.float32
     reinit_angle: np.float32
     checked: int
+    checked_distance: np.float32
     xy_tolerance: np.float32
     yaw_tolerance: np.float32
     dynamic: bool
@@ -66,6 +67,7 @@ class Parameters(NamedTuple):
     hysteresis: np.float32
     prefer_initial: np.float32
     obstacle_scale: np.float32
+    switching_periods: int
     samples: int
     area_width: np.float32
     area_scale: np.float32
@@ -112,15 +114,17 @@ class Recall(NamedTuple):
         path: (N, 3) first point of the path and its number of points: another path starts afresh.
         leg: (N,) of the path that the robot has come to.
         trouble: (N, 2) periods in a row without a feasible band; periods for which the horizon stays short.
+        switching: (N,) periods for which no other class is driven.
         history: (N, L, 2) the last commands, as shares of the largest: speed, turning rate.
         turning: (N, 3) commands ever noted; the preferred turn, 1 or -1 or 0; periods for which it stays.
     """
 
     bands: Floats
-    counts: Ints
+    counts: Array
     path: Floats
     leg: Ints
     trouble: Ints
+    switching: Ints
     history: Floats
     turning: Ints
 
@@ -138,7 +142,7 @@ class Scratch(NamedTuple):
 
     route: Floats
     bands: Floats
-    counts: Ints
+    counts: Array
     costs: Floats
     blocks: Ints
     sums: Ints
@@ -154,7 +158,7 @@ class Scratch(NamedTuple):
     roadmap: Ints
 
 
-@device
+@spliced
 def _bounds(p, scene, n, turn):
     """What the robot of a row may do, and does."""
     return Bounds(
@@ -170,7 +174,7 @@ def _bounds(p, scene, n, turn):
     )
 
 
-@device
+@spliced
 def _discs(p, scene, n, scratch):
     """Write the discs about the robot; return how many stand and how many move."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -180,12 +184,12 @@ def _discs(p, scene, n, scratch):
     standing = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, blocks, sums, still)
     slowest = _STANDING if p.dynamic else np.float32(3e38)
     reach = p.lookahead + p.cutoff
-    movers, standing = gather(scene.pedestrians, n, x, y, slowest, reach, scratch.moving, 0, still, standing)
+    movers, standing = gather(scene.pedestrians, n, x, y, slowest, reach, scratch.moving, np.int64(0), still, standing)
     movers, standing = gather(scene.robots, n, x, y, slowest, reach, scratch.moving, movers, still, standing)
     return standing, movers
 
 
-@device
+@spliced
 def _recalled(p, scene, n, recall, scratch, goal):
     """Bring the remembered bands into the robot's frame, up to date; return how many there are."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -207,7 +211,7 @@ def _recalled(p, scene, n, recall, scratch, goal):
     return kept
 
 
-@device
+@spliced
 def _optimise(p, band, count, radius, bounds, standing, movers, scratch):
     """Resize and optimise a band by turns; return its poses, and its cost in two parts."""
     more, total, discs = ONE, ZERO, ZERO
@@ -221,7 +225,7 @@ def _optimise(p, band, count, radius, bounds, standing, movers, scratch):
     return count, total, discs
 
 
-@device
+@spliced
 def _store(p, scene, n, recall, scratch, kept):
     """Remember the bands."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -234,7 +238,7 @@ def _store(p, scene, n, recall, scratch, kept):
             recall.bands[n, c, i, 2], recall.bands[n, c, i, 3] = scratch.bands[c, i, 2], scratch.bands[c, i, 3]
 
 
-@device
+@spliced
 def _local(p, scene, n, recall, scratch, standing):
     """Write the path to plan for, which ends before what stands on its end.
 
@@ -260,7 +264,7 @@ def _local(p, scene, n, recall, scratch, standing):
     return points, near_by, (route[points - 1, 0], route[points - 1, 1], heading)
 
 
-@device
+@spliced
 def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers):
     """Drop remembered bands that are no class of their own, and add those of the path and of the roadmap.
 
@@ -270,7 +274,7 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
     width = TWO * scene.inscribed[n]
     count = obstacles(scratch.still, standing, scratch.moving, movers, goal, width, scratch.order, places)
-    known, threshold = 0, p.signature_threshold
+    known, threshold = np.int64(0), p.signature_threshold
     for c in range(kept):
         found = classify(bands[c], counts[c], places, count, signatures, known, threshold)
         if c > 0 and (
@@ -279,7 +283,8 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
             and detours(bands[c], counts[c], bands[0], counts[0], p.detour_angle, p.detour_length, p.detour_ratio)
         ):
             continue
-        bands[known] = bands[c]
+        for i in range(counts[c]):
+            put(bands[known], i, bands[c, i])
         counts[known] = counts[c]
         known += 1
     heading = scene.pose[n, 2]
@@ -300,11 +305,12 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     return known, initial
 
 
-@device
-def _choose(p, scene, n, scratch, kept, driven, movers):
+@spliced
+def _choose(p, scene, n, recall, scratch, kept, driven, movers):
     """Put the band of least cost that is feasible first; return `FREE`, or what the best one hits.
 
-    Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another.
+    Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another. For a while
+    after another one was the best, the one that is driven counts as the best.
     """
     bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, LOST
     for k in range(kept):
@@ -314,6 +320,11 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
                 best = c
         if best < 0:
             break
+        if driven and k == 0 and best != 0:
+            if recall.switching[n] > 0 and costs[0] < _DEAREST:
+                best = 0
+            else:
+                recall.switching[n] = p.switching_periods + 1
         found = feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers)
         if found == FREE:
             for i in range(max(counts[0], counts[best])):
@@ -322,13 +333,13 @@ def _choose(p, scene, n, scratch, kept, driven, movers):
             counts[0], counts[best] = counts[best], counts[0]
             return FREE
         reason = found if k == 0 else reason
-        if driven and best == 0 and found != DISC:
+        if driven and k == 0 and best == 0 and found != DISC:
             break
         costs[best] = _OUT
     return reason
 
 
-@device
+@spliced
 def _row(p, scene, n, recall, scratch):
     """The twist of one row, and why it stands."""
     still = (ZERO, ZERO, ZERO)
@@ -361,7 +372,8 @@ def _row(p, scene, n, recall, scratch):
         scratch.counts[c], total, discs = _optimise(p, band, scratch.counts[c], radius, b, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
-    hit = _choose(p, scene, n, scratch, kept, driven, movers)
+    hit = _choose(p, scene, n, recall, scratch, kept, driven, movers)
+    recall.switching[n] = max(recall.switching[n] - 1, 0)
     if hit != FREE:
         recall.counts[n, :] = 0
         if hit != DISC:
@@ -376,7 +388,7 @@ def _row(p, scene, n, recall, scratch):
     return twist, _NONE
 
 
-@kernel
+@lean_kernel
 def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device
+from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Floats, Ints
 from agora.planners.local import teb_edges as edges
+from agora.planners.local.teb_band import put
 
 WIDTH = 10
 FIXED = 3
@@ -95,7 +96,7 @@ class Work(NamedTuple):
     trial: Floats
 
 
-@device
+@lean
 def measure(band, n, work):
     """Write cosines, sines and steps of a band."""
     for i in range(n):
@@ -109,13 +110,13 @@ def measure(band, n, work):
         step[0], step[1], step[2], step[3], step[4], step[5], step[6] = value, by_x, by_y, by_heading, by_dt, turn, turn / dt
 
 
-@device
+@hidden
 def _soft(epsilon, limit):
     """The margin to a limit: epsilon, but never more than half the limit."""
     return min(epsilon, HALF * limit)
 
 
-@device
+@lean
 def cost(band, n, weights, bounds, near, more, work):
     """Sum of all weighted squares but the obstacles', and that of the obstacles; ``more`` multiplies the weight of still ones.
 
@@ -176,7 +177,7 @@ def cost(band, n, weights, bounds, near, more, work):
     return total, discs
 
 
-@device
+@hidden
 def _add(matrix, side, base, row, size, weight, error):
     """Add one residual, whose derivatives by the unknowns from ``base`` on are ``row``, to the normal equations."""
     for a in range(size):
@@ -188,7 +189,7 @@ def _add(matrix, side, base, row, size, weight, error):
                 line[WIDTH - a + k] += scaled * row[k]
 
 
-@device
+@hidden
 def _step_row(row, at, step, scale):
     """Add ``scale`` times the derivatives of a step's speed; ``at`` is where the first of its two poses is in the row."""
     row[at] -= scale * step[1]
@@ -199,7 +200,7 @@ def _step_row(row, at, step, scale):
     row[at + 5] += scale * step[2]
 
 
-@device
+@hidden
 def _turn_row(row, at, step, dt, scale):
     """Add ``scale`` times the derivatives of a step's turning rate."""
     row[at + 2] -= scale / dt
@@ -207,7 +208,7 @@ def _turn_row(row, at, step, dt, scale):
     row[at + 6] += scale / dt
 
 
-@device
+@hidden
 def _add_acceleration(band, i, n, weights, bounds, work):
     """Residuals of the accelerations at pose ``i``: between the steps before and after it, or from and to the given speeds."""
     w, b, m, row = weights, bounds, work.matrix, work.row
@@ -246,7 +247,7 @@ def _add_acceleration(band, i, n, weights, bounds, work):
         _add(m, work.side, base, row, 7 if first else WIDTH + 1, weight, e)
 
 
-@device
+@hidden
 def _add_step(band, i, weights, bounds, work):
     """Residuals of the step from pose ``i`` to the next: speeds, time, length, kinematics, preferred turn."""
     w, b, m, side, row, step = weights, bounds, work.matrix, work.side, work.row, work.steps[i]
@@ -295,7 +296,7 @@ def _add_step(band, i, weights, bounds, work):
             _add(m, side, base, row, 7, w.prefer_rotdir, e)
 
 
-@device
+@hidden
 def _add_disc(band, i, disc, weight, inflation_weight, least, inflated, work):
     """Residuals of one disc near pose ``i``: both have the same derivatives."""
     far, by_x, by_y = edges.gap(band[i, 0], band[i, 1], disc[0], disc[1], disc[2])
@@ -312,7 +313,7 @@ def _add_disc(band, i, disc, weight, inflation_weight, least, inflated, work):
         work.side[base + 1] -= pull * by_y
 
 
-@device
+@lean
 def linearise(band, n, weights, bounds, near, more, work):
     """Write the normal equations of a band that has been measured."""
     w = weights
@@ -331,15 +332,16 @@ def linearise(band, n, weights, bounds, near, more, work):
             _add_disc(band, i, near.moving[k], w.dynamic_obstacle, weight, least, inflated, work)
 
 
-@device
+@lean
 def solve(matrix, side, first, end, damping, factor, change, column):
     """Solve (matrix + damping I) change = side for unknowns ``first`` to ``end``; return whether the matrix is positive definite.
 
     Cholesky on the lower band: ``matrix[r, WIDTH - k]`` is the entry of row r and column r - k. ``column`` is room for 11 numbers.
     """
     for r in range(first, end):
-        factor[r] = matrix[r]
-        factor[r, WIDTH] += damping
+        for k in range(WIDTH):
+            factor[r, k] = matrix[r, k]
+        factor[r, WIDTH] = matrix[r, WIDTH] + damping
     for c in range(first, end):
         pivot = factor[c, WIDTH]
         if not pivot > ZERO:
@@ -367,11 +369,11 @@ def solve(matrix, side, first, end, damping, factor, change, column):
     return True
 
 
-@device
+@hidden
 def _moved(band, n, change, out):
     """Write the band with the unknowns changed."""
     out[0, 0], out[0, 1], out[0, 2] = band[0, 0], band[0, 1], band[0, 2]
-    out[n - 1, 0], out[n - 1, 1], out[n - 1, 2] = band[n - 1, 0], band[n - 1, 1], band[n - 1, 2]
+    put(out, n - 1, band[n - 1])
     for i in range(n - 1):
         if i > 0:
             out[i, 0], out[i, 1] = band[i, 0] + change[4 * i], band[i, 1] + change[4 * i + 1]
@@ -379,7 +381,7 @@ def _moved(band, n, change, out):
         out[i, 3] = max(band[i, 3] + change[4 * i + 3], _SHORTEST)
 
 
-@device
+@lean
 def optimise(band, n, weights, bounds, near, more, iterations, work):
     """Change a band in place by Levenberg-Marquardt; return its cost, in the two parts of `cost`.
 
@@ -408,7 +410,8 @@ def optimise(band, n, weights, bounds, near, more, iterations, work):
                 gain = (total + discs - new_total - new_discs) / (expected + _SMALL)
             if gain > ZERO and gain < _HUGE:
                 better = True
-                band[:n] = work.trial[:n]
+                for i in range(n):
+                    put(band, i, work.trial[i])
                 total, discs = new_total, new_discs
                 bend = TWO * gain - ONE
                 damping *= max(_THIRD, min(ONE - bend * bend * bend, TWO * _THIRD))

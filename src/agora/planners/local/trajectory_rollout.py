@@ -38,7 +38,7 @@ from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Label, Memory, Observation
+from agora.interfaces import NOTE, Label, Memory, Observation, Span
 from agora.planners.local.dwa_rollout import scene_of
 from agora.planners.local.trajectory_rollout_plan import ASIDE, Parameters, Recall, Scratch, plan
 
@@ -77,6 +77,18 @@ class TrajectoryRollout:
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
     label: ClassVar[Label] = "faithful"
+    concurrent: ClassVar[bool] = True
+    tunable: ClassVar[dict[str, Span]] = {
+        "max_vel_x": Span(0.3, 2.0),
+        "max_vel_theta": Span(0.5, 3.0),
+        "min_in_place_vel_theta": Span(0.1, 1.0),
+        "escape_vel": Span(-0.5, -0.05),
+        "sim_time": Span(0.8, 3.0),
+        "path_distance_bias": Span(0.1, 30.0, log=True),
+        "goal_distance_bias": Span(0.1, 30.0, log=True),
+        "occdist_scale": Span(1e-4, 1.0, log=True),
+        "heading_lookahead": Span(0.1, 1.0),
+    }
 
     window: Window = field(default_factory=Window)
     acc_lim_x: float = 2.5

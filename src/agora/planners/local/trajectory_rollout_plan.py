@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import device, kernel
+from agora.core.jit import hidden, lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.core.state import Bools, Floats, Ints
@@ -18,14 +18,13 @@ from agora.planners.local.dwa_critics import (
     clear,
     distance_at,
     flood,
-    footprint_cost,
     open_under,
     pruned,
     seed,
     trace,
 )
 from agora.planners.local.dwa_plan import BLOCKED, GOES_ON, NO_PATH, why_none
-from agora.planners.local.dwa_rollout import stop_and_turn, towards
+from agora.planners.local.dwa_rollout import is_another, least_of, obstacle_cost, stop_and_turn, write_poses
 
 _HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
 _FAR = np.float32(1e30)
@@ -107,27 +106,17 @@ class Scratch(NamedTuple):
     points: Floats
 
 
-@device
+@hidden
 def roll_out(p, x, y, heading, now, sample, acceleration, points):
     """Write the poses of one sample, from the present one on; return how many."""
-    vx, vy, omega = now
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
-    steps = np.int32(max(speed * p.sim_time / p.granularity, abs(sample[2]) / p.angular_granularity) + HALF)
-    count = min(max(steps, np.int32(1)), np.int32(points.shape[0]))
-    dt = p.sim_time / np.float32(count)
-    for i in range(count):
-        sine, cosine = sincos(heading)
-        points[i, 0], points[i, 1], points[i, 2], points[i, 3] = x, y, sine, cosine
-        vx = towards(sample[0], vx, acceleration[0] * dt)
-        vy = towards(sample[1], vy, acceleration[1] * dt)
-        omega = towards(sample[2], omega, acceleration[2] * dt)
-        x += (vx * cosine - vy * sine) * dt
-        y += (vx * sine + vy * cosine) * dt
-        heading += omega * dt
+    steps = np.int64(max(speed * p.sim_time / p.granularity, abs(sample[2]) / p.angular_granularity) + HALF)
+    count = min(max(steps, 1), points.shape[0])
+    write_poses(x, y, heading, now, sample, acceleration, p.sim_time / np.float32(count), count, points)
     return count
 
 
-@device
+@spliced
 def _grid_cost(p, points, count, cost, inverse, scratch):
     """What path and goal say of a roll-out's last pose: `_HIT` where it leaves the window, `_NO_WAY` where its centre has none.
 
@@ -147,22 +136,9 @@ def _grid_cost(p, points, count, cost, inverse, scratch):
     return p.path_scale * np.float32(path) + p.goal_scale * np.float32(goal), count
 
 
-@device
-def _obstacle_cost(points, count, cost, inverse, corners_x, corners_y):
-    """The largest cost under the footprint on a roll-out; `_HIT` where it meets an obstacle."""
-    worst = np.int32(0)
-    for i in range(count):
-        at = (points[i, 0], points[i, 1], points[i, 2], points[i, 3])
-        value = footprint_cost(cost, corners_x, corners_y, ONE, at[0], at[1], at[2], at[3], inverse)
-        if value < 0:
-            return _HIT
-        worst = max(worst, value)
-    return np.float32(worst)
-
-
-@device
-def _score(p, scene, n, scratch, sample, acceleration, whole):
-    """The score of one sample, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first. Obstacles count if ``whole``.
+@hidden
+def _score(p, scene, n, scratch, sample, acceleration):
+    """The score of one sample without its obstacles, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
 
     Returns:
         That, and the number of poses until then; they are in ``scratch.points``.
@@ -170,14 +146,18 @@ def _score(p, scene, n, scratch, sample, acceleration, whole):
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
     count = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
-    score, count = _grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch)
-    if whole:
-        worst = _obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n])
-        score = _HIT if worst < ZERO else (score + p.obstacle_scale * worst if score >= ZERO else score)
-    return score, count
+    return _grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch)
 
 
-@device
+@hidden
+def _with_obstacles(p, scene, n, scratch, score, count):
+    """What `_score` said of a sample, with its obstacles; `_HIT` where the footprint meets one."""
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE)
+    return _HIT if worst < ZERO else (score + p.obstacle_scale * worst if score >= ZERO else score)
+
+
+@spliced
 def _prepare(p, scene, n, progress, scratch, reach):
     """Run the waves from local path and local goal; return whether there is a path, and how far its end is, m."""
     cost, inverse, path, points = scene.cost[n], scene.inverse, scene.path[n], scene.path_count[n]
@@ -189,7 +169,8 @@ def _prepare(p, scene, n, progress, scratch, reach):
         progress[0], progress[1] = pruned(path, points, progress[0], progress[1], x, y, ONE / inverse)
     horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
     wanted = clear(cost, column, row, reach, scratch.goal)
-    scratch.path[:] = scratch.goal
+    for k in range(scratch.goal.size):
+        scratch.path[k] = scratch.goal[k]
     sine, cosine = sincos(scene.pose[n, 2])
     corners_x, corners_y, west, east = scene.footprint_x[n], scene.footprint_y[n], scratch.west, scratch.east
     opened = open_under(scratch.path, cost, reach, column, row, corners_x, corners_y, u, v, sine, cosine, inverse, west, east)
@@ -200,25 +181,25 @@ def _prepare(p, scene, n, progress, scratch, reach):
     if length == 0:
         return False, ZERO
     flood(scratch.path, stride, queue, length, left_over)
-    length, left_over = seed(scratch.goal, stride, queue, 0, wanted, goal[0], goal[1])
+    length, left_over = seed(scratch.goal, stride, queue, np.int64(0), wanted, goal[0], goal[1])
     flood(scratch.goal, stride, queue, length, left_over)
     return True, math.sqrt((end_x - x) * (end_x - x) + (end_y - y) * (end_y - y))
 
 
-@device
+@hidden
 def _even(low, high, count, i):
     """Sample ``i`` of ``count`` from ``low`` to ``high``."""
     return low + np.float32(i) * (high - low) / np.float32(count - 1)
 
 
-@device
+@spliced
 def _curves(p, scene, n, scratch, acceleration, slowest, fastest, rightmost, leftmost):
     """Try the curves ahead; return the best and its score, `_HIT` for none.
 
     Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
     """
     samples, scores = scratch.samples, scratch.scores
-    count = 0
+    count = np.int64(0)
     for i in range(p.vx_samples):
         for j in range(p.vth_samples):
             samples[count, 0], samples[count, 1] = _even(slowest, fastest, p.vx_samples, i), ZERO
@@ -231,30 +212,28 @@ def _curves(p, scene, n, scratch, acceleration, slowest, fastest, rightmost, lef
         sample = (samples[i, 0], samples[i, 1], samples[i, 2])
         scores[i] = _HIT
         if abs(sample[2]) * scene.turning_radius[n] <= abs(sample[0]) + _EPSILON:
-            scores[i], _ = _score(p, scene, n, scratch, sample, acceleration, False)
+            scores[i], _ = _score(p, scene, n, scratch, sample, acceleration)
     best, chosen, number = _HIT, (ZERO, ZERO, ZERO), -1
     while True:
-        least = -1
-        for i in range(count):
-            if scores[i] >= ZERO and (least < 0 or scores[i] < scores[least]):
-                least = i
+        least = least_of(scores, count)
         if least < 0 or (best >= ZERO and scores[least] > best):
             return chosen, best
         scores[least] = _HIT
         sample = (samples[least, 0], samples[least, 1], samples[least, 2])
-        score, _ = _score(p, scene, n, scratch, sample, acceleration, True)
+        score, poses = _score(p, scene, n, scratch, sample, acceleration)
+        score = _with_obstacles(p, scene, n, scratch, score, poses)
         if score >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
             best, chosen, number = score, sample, least
 
 
-@device
+@hidden
 def _nose(p, scene, n, points, count):
     """Column and row of the nose at the end of a roll-out of ``count`` poses; column -1 off the window."""
     x, y, sine, cosine = points[count - 1, 0], points[count - 1, 1], points[count - 1, 2], points[count - 1, 3]
     return cell_of(x + p.lookahead * cosine, y + p.lookahead * sine, scene.inverse, scene.cost[n])
 
 
-@device
+@spliced
 def _turns(p, scene, n, scratch, only, acceleration, rightmost, leftmost, max_theta, chosen, best):
     """Try to turn in place, to where the nose is nearest to the local goal; return the best of all so far and its score."""
     step = (leftmost - rightmost) / np.float32(p.vth_samples - 1)
@@ -265,10 +244,10 @@ def _turns(p, scene, n, scratch, only, acceleration, rightmost, leftmost, max_th
         if abs(asked) <= step or only[1 if asked < ZERO else 0]:
             continue
         sample = (ZERO, ZERO, max(asked, slowest) if asked > ZERO else min(asked, -slowest))
-        score, count = _score(p, scene, n, scratch, sample, acceleration, False)
+        score, count = _score(p, scene, n, scratch, sample, acceleration)
         if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
             continue
-        score, count = _score(p, scene, n, scratch, sample, acceleration, True)
+        score = _with_obstacles(p, scene, n, scratch, score, count)
         if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
             continue
         column, row = _nose(p, scene, n, scratch.points, count)
@@ -278,13 +257,14 @@ def _turns(p, scene, n, scratch, only, acceleration, rightmost, leftmost, max_th
     return chosen, best
 
 
-@device
+@spliced
 def _strafes(p, scene, n, scratch, only, acceleration):
     """Try to go aside; return the best and its score, `_HIT` for none."""
     best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
     for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
         sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
-        score, count = _score(p, scene, n, scratch, sample, acceleration, True)
+        score, count = _score(p, scene, n, scratch, sample, acceleration)
+        score = _with_obstacles(p, scene, n, scratch, score, count)
         if score < ZERO or (best >= ZERO and score > best) or sample[1] == ZERO or only[0 if sample[1] > ZERO else 1]:
             continue
         column, row = _nose(p, scene, n, scratch.points, count)
@@ -294,7 +274,7 @@ def _strafes(p, scene, n, scratch, only, acceleration):
     return chosen, best
 
 
-@device
+@hidden
 def remember(recall, n, pose, command, reset_distance):
     """Note to which side the robot turned or went on the spot, until it has left the place.
 
@@ -313,7 +293,7 @@ def remember(recall, n, pose, command, reset_distance):
     forget(recall, n, pose, reset_distance)
 
 
-@device
+@hidden
 def forget(recall, n, pose, reset_distance):
     """Allow all turns again once the robot has left the place where it turned."""
     dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
@@ -321,7 +301,7 @@ def forget(recall, n, pose, reset_distance):
         recall.turned[n, :], recall.only[n, :], recall.strafed[n, :], recall.only_strafe[n, :] = False, False, False, False
 
 
-@device
+@hidden
 def _ends_escape(p, recall, n, pose):
     """Allow curves ahead again once the robot has backed up far enough, or turned."""
     dx, dy = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1]
@@ -329,7 +309,7 @@ def _ends_escape(p, recall, n, pose):
         recall.escaping[n] = False
 
 
-@device
+@spliced
 def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta):
     """The twist of the best sample, zero where there is no path or no way; and the reason for what is neither curve nor turn."""
     still = (ZERO, ZERO, ZERO)
@@ -357,7 +337,8 @@ def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
         _ends_escape(p, recall, n, pose)
         return chosen, GOES_ON
     back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
-    score, _ = _score(p, scene, n, scratch, back, acceleration, True)
+    score, count = _score(p, scene, n, scratch, back, acceleration)
+    score = _with_obstacles(p, scene, n, scratch, score, count)
     forget(recall, n, pose, p.reset_distance)
     if not recall.escaping[n] and score > _NO_WAY:
         recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
@@ -368,7 +349,7 @@ def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
     return still, why_none(scene, n)
 
 
-@kernel
+@lean_kernel
 def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
@@ -385,9 +366,8 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
         pose, latch, mark, count = scene.pose[n], recall.latch[n], recall.plan[n], scene.path_count[n]
-        if mark[0] != scene.path[n, 0, 0] or mark[1] != scene.path[n, 0, 1] or mark[2] != np.float32(count):
+        if is_another(mark, scene.path[n], count):
             latch[:], recall.progress[n, :] = False, 0
-            mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], np.float32(count)
         column, row = cell_of(pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1], scene.inverse, scene.cost[n])
         if count <= 0:
             continue
@@ -405,7 +385,7 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
             x, y = pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1]
             poses = roll_out(p, x, y, pose[2], now, command, acceleration, scratch.points)
             corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-            if _obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y) < ZERO:
+            if obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y, ONE) < ZERO:
                 continue
             reasons[n] = GOES_ON
         else:

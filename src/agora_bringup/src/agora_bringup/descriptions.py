@@ -25,6 +25,7 @@ from agora_bringup.arguments import WITHOUT_EFFECT
 from agora_msgs.msg import Episode
 
 _PUBLISHER = "robot_state_publisher"
+_WITH_US = ("setpriv", "--pdeathsig", "TERM")  # it ends when this node does, however that is
 _LOOK = 1.0  # s of wall time between two looks at the publishers
 
 
@@ -58,7 +59,6 @@ class Descriptions:
         self._episode: Episode | None = None
         self._news = threading.Event()
         self._static = StaticTransformBroadcaster()
-        rospy.on_shutdown(self._close)
         rospy.Subscriber("task_generator_server/episode", Episode, self._on_episode, queue_size=1)
 
     def spin(self) -> None:
@@ -96,7 +96,7 @@ class Descriptions:
             return None
         remaps = [f"{topic}:={rospy.resolve_name(topic)}" for topic in ("/tf", "/tf_static", "/clock")]
         names = [f"__name:={_PUBLISHER}", f"__ns:={rospy.resolve_name(name)}", f"_tf_prefix:={name}", "_use_tf_static:=true"]
-        return subprocess.Popen([self._program, *names, *remaps])
+        return subprocess.Popen([*_WITH_US, self._program, *names, *remaps])
 
     def _look(self) -> None:
         """Start publishers anew that have died."""
@@ -110,12 +110,6 @@ class Descriptions:
         if gone is not None and gone.process is not None:
             gone.process.terminate()
             gone.process.wait(5.0)
-
-    def _close(self) -> None:
-        robots, self._robots = self._robots, {}
-        for robot in robots.values():
-            if robot.process is not None:
-                robot.process.terminate()
 
 
 def frames(name: str, text: str) -> list[TransformStamped]:

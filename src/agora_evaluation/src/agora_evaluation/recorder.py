@@ -28,7 +28,8 @@ import rospy
 from agora_ros.names import ros_name
 from std_msgs.msg import String
 
-from agora.config import dump
+from agora.config import dump, parse
+from agora.tasks.suite import Stage
 from agora_evaluation.bag import EpisodeBag, check_folder
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse
@@ -36,7 +37,7 @@ from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse
 STEPPED = ("simulator/robots", "pedsim_simulator/pedestrians")
 """Topics with a message for each physics step, whose number is known."""
 CONTACTS, STATUS, EPISODE = "simulator/contacts", "simulator/status", "task_generator_server/episode"
-PARAMETERS = "recorder/parameters"
+PARAMETERS, NOTES = "recorder/parameters", "navigation/notes"
 _LAST_WORDS = 2.0  # s of wall time that the last messages of an episode may take to come
 _CONNECT = 3.0  # s of wall time that publishers may take to connect
 
@@ -76,12 +77,12 @@ class RecorderNode:
         self._status: EpisodeStatus | None = None
         self._first: dict[str, Any] = {}
         self._steps: dict[str, int] = {}
-        self._contacts = 0
+        self._contacts, self._noted, self._steps_a_plan = 0, 0, 0
         self._heard = threading.Condition()
         self._subscribers: dict[str, rospy.Subscriber] = {}
         self._begun = threading.Lock()
         self._closed = rospy.Publisher("recorder/bag", String, queue_size=10, latch=True)
-        for topic in (*STEPPED, CONTACTS, *self._more):
+        for topic in (*STEPPED, CONTACTS, NOTES, *self._more):
             self._listen(topic)
         self._subscribers[STATUS] = rospy.Subscriber(STATUS, EpisodeStatus, self._on_status, queue_size=100, tcp_nodelay=True)
         self._left_over()
@@ -112,6 +113,8 @@ class RecorderNode:
                 self._steps[topic] = step
             elif topic == CONTACTS:
                 self._contacts += 1
+            elif topic == NOTES:
+                self._noted += 1
             if self._bag is not None:
                 self._bag.write(rospy.resolve_name(topic), message)
             self._heard.notify_all()
@@ -138,12 +141,14 @@ class RecorderNode:
             self._closed.publish(str(bag.path))
 
     def _complete(self) -> bool:
-        """Whether the messages of the last step and all contacts have come."""
+        """Whether the messages of the last step, all contacts and, in lock step, the notes of all plans have come."""
         status = self._status
         if status is None or not status.done:
             return True
         steps = [self._steps[topic] for topic in STEPPED if topic in self._steps]
-        return all(step >= status.step for step in steps) and self._contacts >= sum(robot.contacts for robot in status.robots)
+        planned = not self._noted or self._noted * self._steps_a_plan >= status.step or not self._steps_a_plan
+        touched = self._contacts >= sum(robot.contacts for robot in status.robots)
+        return all(step >= status.step for step in steps) and touched and planned
 
     def _begin(self, request: Any) -> BeginEpisodeResponse:
         """Answer ``recorder/begin``: the bag is open and everything that is published arrives in it."""
@@ -167,7 +172,9 @@ class RecorderNode:
     def _open(self, bag: EpisodeBag, episode: Episode) -> None:
         """Let messages into a bag, those of step 0 that came before it first."""
         with self._heard:
-            self._steps, self._contacts = {}, 0
+            self._steps, self._contacts, self._noted = {}, 0, 0
+            lock_step = bool(rospy.get_param("synchronous", False))
+            self._steps_a_plan = parse(episode.stage, Stage, "stage").periods.steps("control") if lock_step else 0
             for topic, message in self._first.items():
                 bag.write(rospy.resolve_name(topic), message)
                 self._steps[topic] = 0
@@ -180,7 +187,7 @@ class RecorderNode:
         names = [ros_name(robot.name) for robot in episode.robots]
         kinds = ["odom", "cmd_vel", "global_plan", "collision", "move_base_simple/goal", *(["scan"] if self._scans else [])]
         wanted = {f"{name}/{kind}" for name in names for kind in kinds}
-        fixed = {*STEPPED, CONTACTS, STATUS, *self._more}
+        fixed = {*STEPPED, CONTACTS, NOTES, STATUS, *self._more}
         for topic in set(self._subscribers) - wanted - fixed:
             self._subscribers.pop(topic).unregister()
         for topic in sorted(wanted):

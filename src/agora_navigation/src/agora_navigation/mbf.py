@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import rospy
 from actionlib import ActionClient, CommState
-from agora_ros.conversions import from_pedestrians, from_pose, from_twist, to_pose
+from agora_ros.conversions import add_notes, from_pedestrians, from_pose, from_twist, to_pose
+from agora_ros.names import ros_name
 from dynamic_reconfigure.msg import Config, DoubleParameter
 from dynamic_reconfigure.srv import Reconfigure, ReconfigureRequest
 from geometry_msgs.msg import PoseStamped
@@ -23,6 +24,7 @@ from agora.core.state import Array, Floats
 from agora.errors import InputError
 from agora.navigation.navigator import Led
 from agora.navigation.relay import Relay
+from agora_msgs.msg import Notes
 from agora_navigation.localisation import Localisation
 from agora_navigation.messages import to_path
 from agora_navigation.move_base import MoveBase
@@ -98,8 +100,9 @@ class Speed:
 class MbfRobot:
     """Takes goals of one robot and has Move Base Flex pursue them. One thread works: `spin`."""
 
-    def __init__(self, robot: str, relay: Relay, settings: Settings, localisation: Localisation) -> None:
-        self._robot, self._relay, self._settings, self._localisation = robot, relay, settings, localisation
+    def __init__(self, name: str, relay: Relay, settings: Settings, localisation: Localisation) -> None:
+        robot = ros_name(name)
+        self._name, self._robot, self._relay, self._settings, self._localisation = name, robot, relay, settings, localisation
         self._odometry: Any = None
         self._scan: Any = None
         self.people: Any = None
@@ -116,6 +119,7 @@ class MbfRobot:
         self._speed = Speed(f"{server}/{settings.controller}", settings.speed_parameters) if settings.controller else None
         self._danger = rospy.Publisher(f"{robot}/Danger", String, queue_size=1)
         self._plan, self._inter = (rospy.Publisher(f"{robot}/{name}", Path, queue_size=1) for name in ("global_plan", "inter_plan"))
+        self._notes = rospy.Publisher("navigation/notes", Notes, queue_size=100)
         rospy.Subscriber(f"{robot}/odom", Odometry, self._store("_odometry"), queue_size=1, tcp_nodelay=True)
         if relay.navigator.beams:
             rospy.Subscriber(f"{robot}/scan", LaserScan, self._store("_scan"), queue_size=1, tcp_nodelay=True)
@@ -164,6 +168,7 @@ class MbfRobot:
                     self._wait()
                     continue
                 led = self._relay.guide(path, now)
+                self._note(led, now)
                 leads = self._relay.leads_to_goal(led)
                 if self._relay.is_news(led) or (fresh and leads):
                     self._execute(led, now)
@@ -264,6 +269,12 @@ class MbfRobot:
         with self._telling:
             if not self._ended:
                 self._drive = self._exe_path.send_goal(ExePathGoal(path=message, controller=self._settings.controller))
+
+    def _note(self, led: Led, now: float) -> None:
+        message = Notes()
+        message.header.stamp = rospy.Time.from_sec(now)
+        add_notes(message, [self._name], {"reason": [led.reason], "speed_limit": [led.speed], "danger": [led.danger]})
+        self._notes.publish(message)
 
     def _slow(self, led: Led) -> None:
         if self._speed is not None:

@@ -43,7 +43,7 @@ class MbfClient:
                 answer_in=float(get("~answer_in", given.answer_in)),
             )
             relay = Relay(model, inter, period, int(get("~max_pedestrians", 64)))
-            self._robots.append(MbfRobot(base, relay, settings, localisation))
+            self._robots.append(MbfRobot(str(name), relay, settings, localisation))
         rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._store, queue_size=1, tcp_nodelay=True)
 
     def _store(self, message: Any) -> None:

@@ -1,4 +1,4 @@
-"""Paths, costmaps and maps as messages of ROS."""
+"""Paths, costmaps, maps and images as messages of ROS."""
 
 from __future__ import annotations
 
@@ -64,3 +64,43 @@ def from_grid(message: Any) -> Map:
         name="map", resolution=info.resolution, origin=(x, y), occupied=cells >= _OCCUPIED,
         unknown=unknown if unknown.any() else None, segments=np.zeros((0, 4)), discs=np.zeros((0, 3)), polygons=(),
     )  # fmt: skip
+
+
+_COLOURS = {"rgb8": (0, 1, 2), "bgr8": (2, 1, 0), "rgba8": (0, 1, 2), "bgra8": (2, 1, 0), "mono8": (0, 0, 0)}
+_DEPTHS = {"32FC1": (np.float32, 1.0), "16UC1": (np.uint16, 1e-3), "mono16": (np.uint16, 1e-3)}
+
+
+def from_image(message: Any) -> Array:
+    """The image (rows, columns, 3) uint8, red, green and blue, of a ``sensor_msgs/Image``.
+
+    Raises:
+        InputError: another encoding, or not as many bytes as it says.
+    """
+    if message.encoding not in _COLOURS:
+        raise InputError(f"image: expected the encoding {', '.join(_COLOURS)}, got {message.encoding!r}")
+    channels = {"mono8": 1, "rgb8": 3, "bgr8": 3}.get(message.encoding, 4)
+    pixels = _pixels(message, np.dtype(np.uint8), channels)
+    return np.ascontiguousarray(pixels[..., _COLOURS[message.encoding]])
+
+
+def from_depth(message: Any) -> Floats:
+    """The depths (rows, columns), m, of a ``sensor_msgs/Image`` as REP 118 has it: metres, or millimetres; NaN or 0 are unknown.
+
+    Raises:
+        InputError: as `from_image`.
+    """
+    if message.encoding not in _DEPTHS:
+        raise InputError(f"depth: expected the encoding {', '.join(_DEPTHS)}, got {message.encoding!r}")
+    kind, unit = _DEPTHS[message.encoding]
+    pixels = _pixels(message, np.dtype(kind).newbyteorder(">" if message.is_bigendian else "<"), 1)
+    return np.asarray(pixels[..., 0].astype(np.float32) * np.float32(unit))
+
+
+def _pixels(message: Any, kind: np.dtype[Any], channels: int) -> Array:
+    """The pixels (rows, columns, channels) of an image, whose rows may be longer than they."""
+    data, width = np.frombuffer(bytes(message.data), np.uint8), message.width * channels * kind.itemsize
+    if message.step < width or len(data) != message.step * message.height or not width * message.height:
+        said = f"{message.height} rows of {message.width} px of {message.encoding} in {message.step} bytes"
+        raise InputError(f"image: expected {said}, got {len(data)} bytes")
+    rows = np.ascontiguousarray(data.reshape(message.height, message.step)[:, :width])
+    return rows.view(kind).reshape(message.height, message.width, channels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -12,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import rospy
-from agora_ros.conversions import from_episode, from_pedestrians, from_robots, to_twist
-from agora_ros.parameters import own_or_graphs
+from agora_ros.conversions import add_notes, from_episode, from_pedestrians, from_robots, to_twist
+from agora_ros.parameters import own_or_graphs, queue_size
 from nav_msgs.msg import OccupancyGrid
 
 from agora.core.state import Bools
@@ -26,7 +25,7 @@ from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.robots.model import load_robot
 from agora.tasks.periods import Periods
-from agora_msgs.msg import EpisodeStatus, Pedestrians, Robots
+from agora_msgs.msg import EpisodeStatus, Notes, Pedestrians, Robots
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, Plan, PlanResponse
 from agora_navigation.localisation import Localisation
 from agora_navigation.messages import from_grid
@@ -75,7 +74,7 @@ def _perception(source: str, legs: bool) -> Perception:
     """How a robot on a map comes to know of pedestrians: by the topic, or by its scans, which show bodies or legs."""
     if source not in ("topic", "scan"):
         raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
-    return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception()
+    return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception("truth")
 
 
 class Navigation:
@@ -109,6 +108,7 @@ class Navigation:
         rospy.Subscriber(
             "pedsim_simulator/pedestrians", Pedestrians, self._keep_people, queue_size=2, tcp_nodelay=True, buff_size=2**22
         )
+        self._notes = rospy.Publisher("navigation/notes", Notes, queue_size=queue_size(10), tcp_nodelay=True)
         rospy.Service("navigation/begin", BeginEpisode, self._begin)
         rospy.Service("navigation/plan", Plan, self._plan)
         rospy.on_shutdown(self._close)
@@ -174,7 +174,9 @@ class Navigation:
                 for label, nav in made.items()
             ]
             active = np.ones(len(names), np.bool_)
+            begun = [people for people in self._crowds if people.step == 0][-1:]  # a crowd may have begun before
             self._crowds.clear()
+            self._crowds.extend(begun)
             self._robots = None
             self._played = Played(episode.number, names, crews, stage.periods.physics, start.crowd_size > 0, active)
         gc.collect()  # the batch before is a circle of references
@@ -255,6 +257,7 @@ class Navigation:
         for note in decision.notes:
             rospy.logwarn(note)
         now = rospy.Time.from_sec(stamp)
+        self._note(now, [(crew, decision)])
         for port in crew.ports:
             self._drive(played, port, decision)
             port.show(now)
@@ -278,11 +281,24 @@ class Navigation:
         else:
             port.stand()
 
-    def _people(self, since: float = math.inf) -> Any:
-        """The first pedestrians of the moment ``since`` (stamp, s) or later, else the last there are; None where there are none."""
-        return next(
-            (m for m in self._crowds if m.header.stamp.to_sec() >= since - _SAME), self._crowds[-1] if self._crowds else None
-        )
+    def _note(self, stamp: Any, decided: list[tuple[Crew, Decision]]) -> None:
+        """Publish what planners noted, in one message for all robots that they planned for at a moment."""
+        if not self._notes.get_num_connections():
+            return
+        message = Notes()
+        message.header.stamp = stamp
+        for crew, decision in decided:
+            numbers = [port.number for port in crew.ports]
+            add_notes(message, [port.name for port in crew.ports], {name: a[numbers] for name, a in decision.noted.items()})
+        self._notes.publish(message)
+
+    def _people(self) -> Any:
+        """The last pedestrians; None where there are none."""
+        return self._crowds[-1] if self._crowds else None
+
+    def _people_at(self, step: int) -> Any:
+        """The pedestrians of a physics step; None where they have not come."""
+        return next((m for m in reversed(self._crowds) if m.step == step), None)
 
     def _see(self, played: Played, nav: Navigator, people: Any) -> None:
         """Overwrite robots with what was said last, and pedestrians."""
@@ -308,14 +324,15 @@ class Navigation:
                 return PlanResponse(
                     success=False, message=f"navigation: waited {self._answer_in:g} s for {missing} of {stamp:.3f} s"
                 )
+            if self._played is not played:
+                return PlanResponse(success=False, message="navigation: that episode is over")
             response = PlanResponse(success=True)
-            for crew in played.crews:
-                self._plan_crew(played, crew, request, active, response)
+            self._note(request.stamp, [(crew, self._plan_crew(played, crew, request, active, response)) for crew in played.crews])
             return response
 
-    def _plan_crew(self, played: Played, crew: Crew, request: Any, active: Bools, response: PlanResponse) -> None:
+    def _plan_crew(self, played: Played, crew: Crew, request: Any, active: Bools, response: PlanResponse) -> Decision:
         nav, time = crew.navigator, request.step * played.dt
-        self._see(played, nav, self._people(request.stamp.to_sec()))
+        self._see(played, nav, self._people_at(request.step))
         nav.observed(time)
         for port in crew.ports:
             port.take_scan()
@@ -331,6 +348,7 @@ class Navigation:
             if reason := decision.standing.get(n):
                 port.say("drive", reason)
         response.planning_time = max(response.planning_time, decision.planning_time)
+        return decision
 
     def _missing(self, played: Played, stamp: float, step: int, active: Bools) -> list[str]:
         """What has not come of a moment that a plan needs."""
@@ -340,7 +358,7 @@ class Navigation:
 
         missing = ["simulator/robots"] if late(self._robots, stamp) else []
         for crew in played.crews:
-            if played.crowd and crew.navigator.reads_pedestrians and late(self._people(), stamp):
+            if played.crowd and crew.navigator.reads_pedestrians and self._people_at(step) is None:
                 missing.append("pedsim_simulator/pedestrians")
             sensor = round(crew.navigator.sensor / played.dt)
             taken = stamp - step % sensor * played.dt

@@ -9,6 +9,7 @@ from typing import Any
 
 import rospy
 from agora_ros.conversions import from_episode, from_robots, to_pedestrians
+from agora_ros.parameters import queue_size
 from std_msgs.msg import Header
 
 from agora.errors import InputError
@@ -50,7 +51,7 @@ class CrowdNode:
         self._begun, self._paused, self._since, self._behind = False, False, _now(), False
         self._told, self._over = _NEVER, _NEVER  # ns at which the robots' episode began, and the one before it
         self.feedback = Feedback(self._synchronous)
-        self._pedestrians = rospy.Publisher(f"{_NAME}/pedestrians", Pedestrians, queue_size=10, tcp_nodelay=True)
+        self._pedestrians = rospy.Publisher(f"{_NAME}/pedestrians", Pedestrians, queue_size=queue_size(10), tcp_nodelay=True)
         self._arena, self._people = ArenaTopics(), PeopleTopics()
         self._services, self._weights = ArenaServices(self), Weights(self)
         rospy.Service(f"{_NAME}/begin", BeginEpisode, self._on_begin)

@@ -6,10 +6,12 @@ What reads a message is `agora.datasets.messages`, which bags without ROS are re
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Pose, Pose2D, Quaternion, Twist
+from numpy.typing import ArrayLike
 from rospy import Time
 
 from agora.config import dump
@@ -26,15 +28,16 @@ from agora.datasets.messages import (
     heading_of,
     model_of,
 )
+from agora.interfaces import NOTES
 from agora.maps.grid import Map
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
 from agora_msgs import msg
 
 __all__ = [
-    "from_crowd", "from_episode", "from_map", "from_pedestrians", "from_pose", "from_pose2d", "from_robots", "from_twist",
-    "heading_of", "model_of", "quaternion", "stamp_of", "to_crowd", "to_episode", "to_map", "to_pedestrians", "to_pose",
-    "to_pose2d", "to_robots", "to_twist",
+    "add_notes", "from_crowd", "from_episode", "from_map", "from_pedestrians", "from_pose", "from_pose2d", "from_robots",
+    "from_twist", "heading_of", "model_of", "quaternion", "stamp_of", "to_crowd", "to_episode", "to_map", "to_pedestrians",
+    "to_pose", "to_pose2d", "to_robots", "to_twist",
 ]  # fmt: skip
 
 _GENERATION = ("x", "y", "vx", "vy", "heading")
@@ -127,6 +130,14 @@ def from_robots(message: Any, robots: state.Robots) -> None:
     robots.active[0] = np.frombuffer(bytes(message.active), np.uint8) != 0
     for name in ("x", "y", "heading", "vx", "vy", "omega", "world_vx", "world_vy", "steering"):
         getattr(robots, name)[0] = getattr(message, name)
+
+
+def add_notes(message: msg.Notes, names: list[str], noted: Mapping[str, ArrayLike]) -> None:
+    """Append what was noted of robots (`agora.interfaces.NOTES`); what nobody noted is 0, or NaN."""
+    message.name.extend(names)
+    for name, kind in NOTES.items():
+        nothing = np.full(len(names), np.nan if issubclass(kind, np.floating) else 0)
+        getattr(message, name).extend(np.asarray(noted.get(name, nothing)).tolist())
 
 
 def to_episode(start: Start, stage: Stage, robots: list[msg.Robot], number: int) -> msg.Episode:

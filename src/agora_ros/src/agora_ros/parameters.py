@@ -10,3 +10,11 @@ import rospy
 def own_or_graphs(name: str, default: Any) -> Any:
     """The private parameter of a name, else the graph's, else the default."""
     return rospy.get_param(f"~{name}", rospy.get_param(name, default))
+
+
+def queue_size(free: int) -> int:
+    """How many messages of a topic wait for a slow listener, the oldest of which are lost when there are more.
+
+    ``free`` of them, so that it hears what is new; in lock step, where a run's messages are the same each time, as good as all.
+    """
+    return 10_000 if own_or_graphs("synchronous", False) else free

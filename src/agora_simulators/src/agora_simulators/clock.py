@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import rospy
+from agora_ros.parameters import queue_size
 from rosgraph_msgs.msg import Clock
 
 FIRST = 1.0
@@ -23,7 +24,9 @@ class SimulationClock:
     """
 
     def __init__(self, publishes: bool) -> None:
-        self._publisher = rospy.Publisher("/clock", Clock, queue_size=10, latch=True, tcp_nodelay=True) if publishes else None
+        self._publisher = (
+            rospy.Publisher("/clock", Clock, queue_size=queue_size(10), latch=True, tcp_nodelay=True) if publishes else None
+        )
         self._everybody = rospy.Subscriber("/clock", Clock)  # calls nobody: it counts who publishes
         self._shared = False
         self._kept = float(rospy.get_param("~clock", 0.0))

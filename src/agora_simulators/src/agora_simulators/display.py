@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import rospy
 from agora_ros.conversions import stamp_of, to_robots
+from agora_ros.parameters import queue_size
 from geometry_msgs.msg import Pose2D
 from tf2_msgs.msg import TFMessage
 
@@ -35,10 +36,10 @@ class Display:
         self.robots = Robots()
         self._shown, self._status = -1, tuple[Any, ...]()
         publisher = rospy.Publisher
-        self._robots = publisher("simulator/robots", Robots, queue_size=100, tcp_nodelay=True)
+        self._robots = publisher("simulator/robots", Robots, queue_size=queue_size(100), tcp_nodelay=True)
         self._standing = publisher("simulator/status", EpisodeStatus, queue_size=10, latch=True)
-        self._contacts = publisher("simulator/contacts", Contact, queue_size=100)
-        self._frames = publisher("/tf", TFMessage, queue_size=100, tcp_nodelay=True)
+        self._contacts = publisher("simulator/contacts", Contact, queue_size=queue_size(100))
+        self._frames = publisher("/tf", TFMessage, queue_size=queue_size(100), tcp_nodelay=True)
         self._fixed = publisher("/tf_static", TFMessage, queue_size=10, latch=True)
 
     @property

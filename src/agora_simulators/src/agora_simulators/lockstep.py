@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import rospy
+from agora_ros.calls import Call, CallError
 from agora_ros.conversions import from_twist
 
 from agora.core.state import Floats
 from agora.simulators.base import Simulator
 from agora_msgs.srv import Plan, PlanRequest, StepCrowd, StepCrowdRequest
-from agora_simulators.calls import Call, CallError
 from agora_simulators.robots import RobotTopics
 
 

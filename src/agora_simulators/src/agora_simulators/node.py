@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import rospy
+from agora_ros.calls import CallError
 from agora_ros.conversions import from_episode, from_map, from_pedestrians, from_pose2d, model_of
 from agora_ros.names import ros_name
 from std_srvs.srv import Trigger
@@ -27,7 +28,6 @@ from agora.errors import AgoraError, InputError
 from agora.simulators.base import Entity, People, SimulatorLostError
 from agora_msgs import srv
 from agora_msgs.msg import Episode, Pedestrians
-from agora_simulators.calls import CallError
 from agora_simulators.display import Display
 from agora_simulators.drivers import make_driver
 from agora_simulators.lockstep import LockStep

@@ -9,6 +9,7 @@ import numpy as np
 import rospy
 from agora_ros.conversions import from_twist, quaternion, to_pose, to_twist
 from agora_ros.names import ros_name
+from agora_ros.parameters import queue_size
 from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import LaserScan
@@ -41,10 +42,10 @@ class RobotTopics:
         self.space = ros_name(name)
         self._base = f"{self.space}/{model.base_frame}"
         self._sensor = f"{self.space}/{model.sensor_frame}"
-        publisher = rospy.Publisher
-        self._scan = publisher(f"{self.space}/scan", LaserScan, queue_size=10, tcp_nodelay=True)
-        self._odom = publisher(f"{self.space}/odom", Odometry, queue_size=10, tcp_nodelay=True)
-        self._collision = publisher(f"{self.space}/collision", Bool, queue_size=10, latch=True)
+        publisher, depth = rospy.Publisher, queue_size(10)
+        self._scan = publisher(f"{self.space}/scan", LaserScan, queue_size=depth, tcp_nodelay=True)
+        self._odom = publisher(f"{self.space}/odom", Odometry, queue_size=depth, tcp_nodelay=True)
+        self._collision = publisher(f"{self.space}/collision", Bool, queue_size=depth, latch=True)
         self._start = None
         if not self._located:
             self._start = publisher(f"{self.space}/initialpose", PoseWithCovarianceStamped, queue_size=1, latch=True)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import rospy
+from agora_ros.calls import CallError, RefusedError
 from std_srvs.srv import Empty, EmptyResponse, Trigger
 
 from agora.core.recording import Outcome
@@ -30,10 +31,11 @@ from agora_task_generator.parameters import Parameters
 from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes, Turn
 from agora_task_generator.present import Watch
 from agora_task_generator.reconfigure import Reconfigure
-from agora_task_generator.services import LostError, RefusedError, Service
+from agora_task_generator.services import Service
 from agora_task_generator.tools import Tools
 
-PARTS = ("map_generator", "simulator", "pedsim_simulator", "crowdsim_agents", "navigation", "recorder")
+PARTS = ("map_generator", "simulator", "navigation", "pedsim_simulator", "crowdsim_agents", "recorder")
+"""In the order in which they begin an episode: whoever hears what another says at its beginning comes before it."""
 _TICK = 0.25  # s between two looks at the parts
 _GLANCE = 0.02  # s between two looks for the status of a simulator that plays already
 _ARRIVED = 0.1  # s after which a status that was said before has come
@@ -103,8 +105,8 @@ class TaskGeneratorServer:
         if not progress:
             return
         if "simulator" in self._parts:
-            with contextlib.suppress(LostError, RefusedError):
-                self._pause.call()  # what it plays ends no more
+            with contextlib.suppress(CallError):
+                self._pause.ask()  # what it plays ends no more
             rospy.rostime.wallsleep(_ARRIVED)
         end = time.monotonic() + _SETTLED
         while self._status is None and time.monotonic() < end and not rospy.is_shutdown():
@@ -314,7 +316,7 @@ class TaskGeneratorServer:
         self.say.finished()
         rospy.set_param("~progress", "")
         if "simulator" in self._parts:
-            self._pause.call()
+            self._pause.ask()
 
     def _begin_turn(self, turn: Turn) -> bool:
         """Begin an episode as the next reset; whether everybody has adopted it."""
@@ -362,7 +364,7 @@ class TaskGeneratorServer:
                 self._interruptions, self._idle = self._interruptions + 1, True
                 self._give_up(episode, f"{error}; nothing more is played until a parameter is changed or reset_task is called")
                 return False
-            except LostError as error:
+            except CallError as error:
                 self._interruptions += 1
                 if self._interruptions >= self._most:
                     self._give_up(episode, str(error))
@@ -384,17 +386,17 @@ class TaskGeneratorServer:
         }
         self._wanted = self._parts - {part for part, is_absent in absent.items() if is_absent}
         if "simulator" in self._parts:
-            self._pause.call()
+            self._pause.ask()
         self.say.begin()
         if "map_generator" in self._parts:
-            self._set_map.call(episode.map)
+            self._set_map.ask(episode.map)
         self._status, self._goals = None, (0,) * len(episode.robots)
         for _, begin in self._told():
-            begin.call(episode)
+            begin.ask(episode)
         self.say.end(episode)
         self._tools.begin([robot.name for robot in episode.robots])
         gone = [part for part, begin in self._told() if not begin.standing]
         if gone:
-            raise LostError(f"{', '.join(gone)} went away")
+            raise CallError(f"{', '.join(gone)} went away")
         if "simulator" in self._parts:
-            self._resume.call()
+            self._resume.ask()

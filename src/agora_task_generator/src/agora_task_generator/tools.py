@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import rospy
+from agora_ros.calls import CallError
 from agora_ros.conversions import from_pose, to_pose2d
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
 from std_msgs.msg import Bool, String
@@ -14,7 +15,7 @@ from agora.core.state import Array
 from agora.errors import InputError
 from agora_msgs.srv import Move, SetGoal
 from agora_task_generator.playlist import TaskModes
-from agora_task_generator.services import LostError, RefusedError, Service
+from agora_task_generator.services import Service
 
 if TYPE_CHECKING:
     from agora_task_generator.server import TaskGeneratorServer
@@ -69,7 +70,7 @@ class Tools:
             return
         try:
             use()
-        except (InputError, RefusedError, LostError) as error:
+        except (InputError, CallError) as error:
             rospy.logwarn(f"a pose is ignored: {error}")
 
     @property
@@ -83,7 +84,7 @@ class Tools:
         if (modes := self._guided) is not None:
             self._guide(modes, lambda: modes.generator.estimate_pose(_plain(pose)), {**self._server.watch.poses, 0: pose})
             return
-        self._move.call([self._server.episode.robots[0].name], [to_pose2d(pose)])
+        self._move.ask([self._server.episode.robots[0].name], [to_pose2d(pose)])
 
     def _everybody_to(self, pose: Array) -> None:
         if (modes := self._guided) is not None:
@@ -104,7 +105,7 @@ class Tools:
     def _go(self, robots: list[str], pose: Array) -> None:
         goal = to_pose2d(pose)
         for name in robots:
-            self._goal.call(name, goal)
+            self._goal.ask(name, goal)
             self._server.say.goal(name, goal, first=name == self._server.episode.robots[0].name)
 
     def _new_map(self, algorithm: str) -> None:

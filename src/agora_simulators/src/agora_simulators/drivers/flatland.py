@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 import rospy
 import rosservice
+from agora_ros.calls import Call
 from agora_ros.conversions import to_pose2d
 from flatland_msgs.srv import DeleteModel, MoveModel, MoveModelRequest, SpawnModel
 from geometry_msgs.msg import Twist
@@ -27,7 +28,6 @@ from agora.maps.world3d.flatland import model_yaml
 from agora.maps.world3d.solids import Body
 from agora.robots.flatland import disc_yaml, robot_yaml
 from agora.robots.model import RobotModel
-from agora_simulators.calls import Call
 from agora_simulators.drivers.foreign import Foreign
 
 EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nlayers: []\n"

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import rospy
+from agora_ros.calls import Call, CallError
 from agora_ros.conversions import from_pose, from_twist, to_twist
 from agora_ros.names import ros_name
 from geometry_msgs.msg import Twist
@@ -35,7 +36,6 @@ from agora.simulators.base import Ability, Entity, People, Reading, RobotStandin
 from agora.simulators.referee import Referee
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
-from agora_simulators.calls import Call, CallError
 
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
 _RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of the wall's clock after which a robot begins as it is

@@ -1,4 +1,4 @@
-"""Services that are called in every step: one connection, and both halves of a call apart, so that several can be under way."""
+"""Calls of services: one connection that is kept, and both halves of a call apart, so that several can be under way."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ class CallError(Exception):
     """A service failed or did not answer; the message says which, and what to look at."""
 
 
+class RefusedError(CallError):
+    """A service answered that it cannot do what it was asked."""
+
+
 class Call(rospy.ServiceProxy):
     """A persistent proxy whose call has two halves, `send` and `answer`.
 
@@ -31,6 +35,17 @@ class Call(rospy.ServiceProxy):
     def __init__(self, name: str, kind: Any, patience: float) -> None:
         super().__init__(name, kind, persistent=True)
         self._patience = patience
+
+    @property
+    def standing(self) -> bool:
+        """Whether the node that answered last has been there ever since."""
+        if self.transport is None or self.transport.socket is None:
+            return False
+        line = self.transport.socket
+        try:
+            return not select.select([line], [], [], 0)[0] or bool(line.recv(1, socket.MSG_PEEK))
+        except (OSError, ValueError):  # closed meanwhile
+            return False
 
     def send(self, request: Any) -> None:
         """Send a request; connects first where there is no connection.
@@ -61,7 +76,8 @@ class Call(rospy.ServiceProxy):
             give_up: asked while waiting; once it is true, nothing is waited for any more.
 
         Raises:
-            CallError: it did not come in time, or the service failed.
+            CallError: it did not come in time, or the node went away.
+            RefusedError: the service failed.
         """
         end = time.monotonic() + self._patience
         try:
@@ -74,9 +90,12 @@ class Call(rospy.ServiceProxy):
         except TransportTerminated as error:
             self.drop()
             raise CallError(f"{self.resolved_name} is gone; its node ended in the middle of a call") from error
-        except (rospy.ServiceException, ROSException, TransportException, OSError) as error:
+        except rospy.ServiceException as error:
             self.drop()
-            raise CallError(f"{self.resolved_name} failed: {error}") from error
+            raise RefusedError(f"{self.resolved_name} failed: {error}") from error
+        except (ROSException, TransportException, OSError) as error:
+            self.drop()
+            raise CallError(f"{self.resolved_name} is lost: {error}") from error
         except CallError:
             self.drop()
             raise

@@ -1,0 +1,75 @@
+"""The walls about a robot as its local costmap has them: the nearest cells that are lethal, one of every 3 x 3.
+
+The blocks of cells are counted from the robot's cell, so that a scene that is turned by quarters has the same ones. Unknown cells
+are no walls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.cells import index_in, key_of, select_nearest
+from agora.core.jit import hidden, spliced
+from agora.core.scalar import HALF
+from agora.core.state import PADDING, Array, Floats, frozen
+from agora.costmap.inflation import LETHAL
+from agora.interfaces import Costmap
+
+_BLOCK = 3
+_LETHAL = np.uint8(LETHAL)
+_FAR = np.float32(3e38)
+
+
+def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.float32]:
+    """Costs, corners and resolution as kernels read them; windows without cells where there is no costmap."""
+    if costmap is None:
+        return frozen(np.zeros((rows, 0, 0), np.uint8)), frozen(np.zeros((rows, 2), np.float32)), np.float32(1.0)
+    return frozen(costmap.cost), frozen(costmap.origin), np.float32(costmap.resolution)
+
+
+@spliced
+def room(cells):
+    """How many keys `nearest_walls` needs for a window of ``cells`` cells a side."""
+    return (2 * (cells // _BLOCK + 1) + 1) ** 2 + PADDING
+
+
+@hidden
+def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
+    """Write the middles of the nearest lethal cells, as seen from (x, y), and return how many.
+
+    Args:
+        cost: (rows, columns) uint8 of the window; none where it has no cells.
+        origin_x: of its lower-left corner, m.
+        origin_y: see there.
+        resolution: m per cell.
+        x: of the robot, m.
+        y: see there.
+        reach: from which distance on cells do not count, m.
+        keys: (room,) int64, scratch.
+        nearest: (K,) int64, scratch.
+        points: out, (K, 2) m, the nearest first.
+    """
+    rows, columns = cost.shape
+    own_row, own_column = np.int64(np.floor((y - origin_y) / resolution)), np.int64(np.floor((x - origin_x) / resolution))
+    around = min(np.int64(reach / resolution) // _BLOCK + 1, np.int64(max(rows, columns) // _BLOCK + 1))
+    left, bottom = origin_x + HALF * resolution - x, origin_y + HALF * resolution - y
+    found = np.int64(0)  # for Numba 0 is a type of its own, compiled once more
+    for i in range(-around, around + 1):
+        for j in range(-around, around + 1):
+            least, index = _FAR, np.int64(-1)
+            first = own_column + j * _BLOCK - 1
+            for row in range(max(own_row + i * _BLOCK - 1, 0), min(own_row + i * _BLOCK - 1 + _BLOCK, rows)):
+                for column in range(max(first, 0), min(first + _BLOCK, columns)):
+                    if cost[row, column] == _LETHAL:
+                        dx, dy = left + np.float32(column) * resolution, bottom + np.float32(row) * resolution
+                        if dx * dx + dy * dy < least:
+                            least, index = dx * dx + dy * dy, row * columns + column
+            if index >= 0 and least < reach * reach:
+                keys[found] = key_of(least, index)
+                found += 1
+    kept = select_nearest(keys, found, nearest)
+    for n in range(kept):
+        cell = index_in(nearest[n])
+        points[n, 0] = left + np.float32(cell % columns) * resolution
+        points[n, 1] = bottom + np.float32(cell // columns) * resolution
+    return kept

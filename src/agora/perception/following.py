@@ -1,0 +1,56 @@
+"""The trackers of several robots, and what they tell."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.jit import bind
+from agora.core.state import Array, Bools, Floats
+from agora.interfaces import Tracks
+from agora.perception.detector import Detections
+from agora.perception.tracker import Filters, Tracker, empty_tracks, tell, track
+from agora.sensors.lidar import Lidar
+
+
+class Following:
+    """Trackers of N robots; rows share nothing.
+
+    Args:
+        tracker: parameters.
+        detections: what the rows see, kept.
+        pose: (N, 3) of the robots when they saw it, kept.
+        lidar: by whose scans places are seen to be empty.
+        ranges: (N, B) of these scans, m, kept; (N, 0) where there are none: then who is not seen counts as hidden.
+        reach: as far as people are looked for, m.
+
+    Attributes:
+        tracks: who is believed to be where; written by `tell`.
+        filters: what the trackers know.
+    """
+
+    def __init__(
+        self, tracker: Tracker, detections: Detections, pose: Floats, lidar: Lidar, ranges: Floats, reach: np.float32
+    ) -> None:
+        rows = len(pose)
+        self.filters, self.tracks = Filters.of(rows, tracker), empty_tracks(rows, tracker.most)
+        self.due, self._dt, self._age = np.zeros(rows, np.bool_), np.zeros(rows, np.float32), np.zeros(rows, np.float32)
+        seen, t = (detections, lidar.record(), ranges, reach, pose, self.filters), self.tracks
+        self.work = bind(track, tracker.record(), self._dt, self.due, *seen)
+        told = (t.position, t.velocity, t.radius, t.present, t.id, t.group)
+        self._tell = bind(tell, self.filters, self._age, np.float32(tracker.radius), *told)
+
+    def prepare(self, due: Bools, dt: ArrayLike) -> None:
+        """Say which rows (N,) have seen something, and how many s (N,) after the time before; 0 for the first."""
+        self.due[...] = due
+        self._dt[...] = dt
+
+    def tell(self, age: Floats | float) -> Tracks:
+        """Return who is believed to be where, ``age`` (N,) s after they were seen last; overwritten by the next call."""
+        self._age[...] = age
+        self._tell(0, len(self._age))
+        return self.tracks
+
+    def forget(self, rows: Array | slice) -> None:
+        """Make rows know of nobody."""
+        self.filters.forget(rows)

@@ -1,0 +1,358 @@
+"""People in images, by a model of the YOLO family in an ONNX file that the user names.
+
+An image is made to fit the model's input as the family's own programs do: the same scale in both directions, bilinear, grey at the
+borders, red, green and blue in 0..1. Three forms of output are told apart by their shape (`_rows`): that of YOLOv5, v6 and v7, each
+candidate a row of its middle, size, objectness and a score for each class; that of YOLOv8, v9 and 11, the same without objectness
+and turned; and that of models that suppress what is not a maximum themselves (YOLOv10, 26, exports with ``nms=True``), each a row
+of corners, confidence and class. Suppression is the greedy one of P. F. Felzenszwalb et al., "Object detection with
+discriminatively trained part-based models", IEEE Transactions on Pattern Analysis and Machine Intelligence 32(9), 2010, here by the
+share of the union.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import lean, lean_kernel
+from agora.core.scalar import HALF, ONE, ZERO, F
+from agora.core.state import Array, Floats, Ints
+from agora.documents import similar
+from agora.errors import InputError, UnknownNameError
+
+_GREY = F(114.0 / 255.0)  # of the borders, what the family is trained with
+_FULL = F(1.0 / 255.0)
+_PRECISIONS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+_ERRORS_ALONE = 3  # of ONNX Runtime's levels of log
+_STRIDES = ((8, 16, 32), (8, 16, 32, 64))  # px of the family's grids, and of its larger models'
+
+
+class Boxes(NamedTuple):
+    """What is seen in an image, the most certain first.
+
+    Attributes:
+        corners: (K, 4) left, top, right and bottom edge, px; the corner of the first pixel is (0, 0).
+        confidence: (K,) in 0..1.
+        label: (K,) number of the class.
+    """
+
+    corners: Floats
+    confidence: Floats
+    label: Ints
+
+    def at(self, which: Array) -> Boxes:
+        """Those of some indices."""
+        return Boxes(self.corners[which], self.confidence[which], self.label[which])
+
+
+class Fit(NamedTuple):
+    """Where an image lies in a model's input, px."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    @staticmethod
+    def of(image: tuple[int, int], room: tuple[int, int]) -> Fit:
+        """The largest that has the proportions of an image of (rows, columns), in the middle of a room of (rows, columns)."""
+        scale = min(room[0] / image[0], room[1] / image[1])
+        height, width = (max(1, min(room[k], round(image[k] * scale))) for k in (0, 1))
+        return Fit((room[1] - width) // 2, (room[0] - height) // 2, width, height)
+
+
+@dataclass(frozen=True)
+class ImageDetector:
+    """Finds people in images.
+
+    Attributes:
+        file: model of the YOLO family, made by its programs' export to ONNX; detection, not segmentation or poses.
+        classes: which are people: names, where the file tells those of its classes, or numbers.
+        confidence: least that counts, in 0..1.
+        overlap: of two boxes of a class that share more than this of their union the less certain one goes.
+        most: boxes of an image.
+        size: side of the model's input where the file leaves it open, px.
+        threads: that the model may use.
+    """
+
+    file: str | Path
+    classes: tuple[str | int, ...] = ("person",)
+    confidence: float = 0.5
+    overlap: float = 0.45
+    most: int = 64
+    size: int = 640
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("confidence", "overlap"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
+        for name in ("most", "size", "threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not self.classes:
+            raise ValueError("classes must hold at least one class")
+
+    def detect(self, image: Array) -> Boxes:
+        """Return where people are in an image (rows, columns, 3) uint8, red, green and blue.
+
+        Raises:
+            InputError: that is no such image; or at the first call, the file is not a model that can be used, or ONNX Runtime is
+                not installed.
+        """
+        image = np.ascontiguousarray(image)
+        if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
+            raise InputError(f"image: expected (rows, columns, 3) of uint8, got {image.shape} of {image.dtype}")
+        model, shape = self.model, (image.shape[0], image.shape[1])
+        fit = Fit.of(shape, model.room)
+        letterbox(image, fit, model.image, 0, model.room[0])
+        seen = candidates(model.run(), len(model.names) or None, model.room)
+        chosen = (seen.confidence >= F(self.confidence)) & np.isin(seen.label, model.chosen)
+        seen = suppressed(seen.at(np.flatnonzero(chosen)), self.overlap, self.most)
+        return Boxes(_onto_image(seen.corners, fit, shape), seen.confidence, seen.label)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, read from the file.
+
+        Raises:
+            InputError: as `detect`.
+        """
+        return Model(Path(self.file), self.classes, self.size, self.threads)
+
+
+class Model:
+    """A model of the YOLO family, checked and run once.
+
+    Attributes:
+        room: (rows, columns) of its input. image: (3, rows, columns) float32, to be written before `run`.
+        names: of its classes, () where the file does not tell them. chosen: numbers of those that are asked for.
+    """
+
+    def __init__(self, file: Path, classes: Sequence[str | int], size: int, threads: int) -> None:
+        self._file = file
+        self._session = _session(file, threads)
+        self._input, self._precision, self.room = self._understand(size)
+        self.image = np.zeros((3, *self.room), np.float32)
+        self.names = self._read_names()
+        shape = self.run().shape
+        try:
+            _, count = _rows(shape, len(self.names) or None, self.room)
+        except InputError as error:
+            raise InputError(f"{file}: {error}") from error
+        self.chosen = [self._number(label, count) for label in classes]
+
+    def run(self) -> Floats:
+        """The output (1, ?, ?) for what is in ``image``.
+
+        Raises:
+            InputError: the model fails, or has no such output.
+        """
+        given = {self._input: self.image[None].astype(self._precision, copy=False)}
+        try:
+            outputs = self._session.run(None, given)
+        except Exception as error:  # noqa: BLE001 ONNX Runtime's have nothing in common
+            raise InputError(f"{self._file}: the model fails: {_first_line(error)}") from error
+        shapes = [tuple(getattr(output, "shape", ())) for output in outputs]
+        for output, shape in zip(outputs, shapes, strict=True):
+            if len(shape) == 3 and shape[0] == 1:
+                return np.asarray(output, np.float32)
+        raise InputError(
+            f"{self._file}: expected an output of shape (1, candidates, columns) or (1, rows, candidates), got {shapes}"
+        )
+
+    def _understand(self, size: int) -> tuple[str, Any, tuple[int, int]]:
+        """Name, type and (rows, columns) of the input."""
+        inputs = self._session.get_inputs()
+        shapes = [(i.shape, i.type) for i in inputs]
+        expected = "one input (1, 3, rows, columns) of float32 or float16"
+        if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in _PRECISIONS:
+            raise InputError(f"{self._file}: expected {expected}, got {shapes}")
+        batch, channels, rows, columns = (n if isinstance(n, int) else 0 for n in inputs[0].shape)  # names and None are open
+        if batch not in (0, 1) or channels not in (0, 3):
+            hint = "; export it with channels first" if columns == 3 else ""
+            raise InputError(f"{self._file}: expected {expected}, got {shapes}{hint}")
+        return inputs[0].name, _PRECISIONS[inputs[0].type], (rows or size, columns or size)
+
+    def _read_names(self) -> tuple[str, ...]:
+        """The names of the classes, as the family's exports keep them: a list or a dict by number, written as in Python."""
+        told = self._session.get_modelmeta().custom_metadata_map
+        if (task := told.get("task", "detect")) != "detect":
+            raise InputError(f"{self._file}: expected a model for detection, got one for {task!r}")
+        if "names" not in told:
+            return ()
+        try:
+            names = ast.literal_eval(told["names"])
+            named = dict(names) if isinstance(names, dict) else dict(enumerate(names))
+            return tuple(str({int(k): v for k, v in named.items()}[k]) for k in range(len(named)))
+        except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError) as error:
+            raise InputError(f"{self._file}: the names of its classes cannot be read: {told['names'][:60]!r}") from error
+
+    def _number(self, label: str | int, count: int | None) -> int:
+        """The number of a class by its name or number."""
+        if isinstance(label, str) and not self.names:
+            raise InputError(
+                f"{self._file}: does not tell the names of its classes, so that {label!r} cannot be found; give the numbers of "
+                "those that are people (with the 80 classes of COCO: classes=(0,))"
+            )
+        if isinstance(label, str):
+            if label not in self.names:
+                raise UnknownNameError(f"class of {self._file}", label, self.names)
+            return self.names.index(label)
+        if not 0 <= label < (math.inf if count is None else count):
+            raise InputError(f"{self._file}: its classes are 0 to {(count or 1) - 1}, got {label}")
+        return label
+
+
+def _session(file: Path, threads: int) -> Any:
+    """The file, opened by ONNX Runtime."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise InputError("people in images need the package onnxruntime; install it: pip install 'agora-nav[images]'") from error
+    if not file.is_file():
+        beside = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
+        raise InputError(f"{file}: there is no such file{similar(file.name, beside)}")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, _ERRORS_ALONE
+    try:
+        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # noqa: BLE001 ONNX Runtime's have nothing in common
+        raise InputError(f"{file}: expected an ONNX model, got something else: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+
+
+def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Boxes:
+    """Return everything that a model says, whatever its confidence, in px of its input.
+
+    Args:
+        output: (1, ?, ?) in one of the three forms.
+        classes: how many, None where it is not known.
+        room: (rows, columns) of the input.
+
+    Raises:
+        InputError: the shape is of no form, or of one with another number of classes.
+    """
+    form, _ = _rows(output.shape, classes, room)
+    rows = output[0] if form != "v8" else output[0].T
+    if form == "corners":
+        return Boxes(rows[:, :4], rows[:, 4], rows[:, 5].astype(np.int32))
+    scores = rows[:, 4:] if form == "v8" else rows[:, 5:]
+    label = scores.argmax(1)
+    confidence = scores[np.arange(len(scores)), label]
+    half = F(0.5) * rows[:, 2:4]
+    corners = np.concatenate((rows[:, :2] - half, rows[:, :2] + half), 1)
+    return Boxes(corners, confidence if form == "v8" else confidence * rows[:, 4], label.astype(np.int32))
+
+
+def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> tuple[str, int | None]:
+    """The form of an output (1, a, b), ``v5``, ``v8`` or ``corners``, and how many classes there are; None where it does not tell.
+
+    There are more candidates than columns. A v5 of one class has six columns as corners have: there the number of candidates says
+    it, three for each cell of the grids.
+    """
+    _, a, b = shape
+    grids = [3 * sum(math.ceil(room[0] / s) * math.ceil(room[1] / s) for s in strides) for strides in _STRIDES]
+    if b == 6 and (classes not in (None, 1) or a not in grids):
+        return "corners", classes
+    told = ("v8", a - 4) if a < b else ("v5", b - 5)
+    if told[1] < 1 or classes not in (None, told[1]):
+        wanted = "" if classes is None else f" for {classes} classes, which the file tells the names of"
+        kinds = ("(1, candidates, 5 + classes)", "(1, 4 + classes, candidates)", "(1, boxes, 6)")
+        raise InputError(f"expected an output of shape {', '.join(kinds[:2])} or {kinds[2]}{wanted}, got {tuple(shape)}")
+    return told
+
+
+def suppressed(boxes: Boxes, overlap: float, most: int) -> Boxes:
+    """Return the most certain boxes, without those that share more than ``overlap`` with a more certain one of the same class."""
+    order = np.argsort(-boxes.confidence, kind="stable")
+    boxes = boxes.at(order[np.isfinite(boxes.corners[order]).all(1)])
+    kept = np.zeros(most, np.int32)
+    return boxes.at(kept[: suppress(boxes.corners, boxes.label, F(overlap), kept)])
+
+
+def _onto_image(corners: Floats, fit: Fit, shape: tuple[int, int]) -> Floats:
+    """Corners in px of a model's input as px of the image."""
+    columns, rows = F(shape[1]), F(shape[0])
+    x = (corners[:, 0::2] - F(fit.left)) * (columns / F(fit.width))
+    y = (corners[:, 1::2] - F(fit.top)) * (rows / F(fit.height))
+    return np.stack((x[:, 0], y[:, 0], x[:, 1], y[:, 1]), 1).clip(0, [columns, rows, columns, rows]).astype(np.float32)
+
+
+@lean_kernel
+def letterbox(image, fit, out, first, last):
+    """Write rows ``first <= r < last`` of a model's input: the image, between whose pixels is interpolated, and grey around it.
+
+    Args:
+        image: (rows, columns, 3) uint8.
+        fit: `Fit`.
+        out: (3, rows, columns) float32, in 0..1.
+        first: first row.
+        last: one more than the last row.
+    """
+    rows, columns = image.shape[0], image.shape[1]
+    down, right = F(rows) / F(fit.height), F(columns) / F(fit.width)
+    for r in range(first, last):
+        if not fit.top <= r < fit.top + fit.height:
+            out[:, r, :] = _GREY
+            continue
+        y = min(max((F(r - fit.top) + HALF) * down - HALF, ZERO), F(rows - 1))
+        above = np.int64(y)
+        below, v = min(above + 1, rows - 1), y - F(above)
+        for c in range(out.shape[2]):
+            if not fit.left <= c < fit.left + fit.width:
+                for k in range(3):
+                    out[k, r, c] = _GREY
+                continue
+            x = min(max((F(c - fit.left) + HALF) * right - HALF, ZERO), F(columns - 1))
+            before = np.int64(x)
+            after, u = min(before + 1, columns - 1), x - F(before)
+            for k in range(3):
+                high = (ONE - u) * F(image[above, before, k]) + u * F(image[above, after, k])
+                low = (ONE - u) * F(image[below, before, k]) + u * F(image[below, after, k])
+                out[k, r, c] = ((ONE - v) * high + v * low) * _FULL
+
+
+@lean
+def _shared(a, b):
+    """The area of the intersection of two boxes, and of their union."""
+    width = min(a[2], b[2]) - max(a[0], b[0])
+    height = min(a[3], b[3]) - max(a[1], b[1])
+    both = max(width, ZERO) * max(height, ZERO)
+    return both, (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both
+
+
+@lean
+def suppress(corners, label, overlap, kept):
+    """Write the indices of the boxes that stay to ``kept`` (M,) int32, until it is full, and return how many they are.
+
+    Args:
+        corners: (K, 4) px, the most certain first.
+        label: (K,).
+        overlap: share of the union.
+        kept: out.
+    """
+    count = 0
+    for i in range(len(corners)):
+        if count == len(kept):
+            break
+        free = True
+        for k in range(count):
+            j = kept[k]
+            if label[j] == label[i]:
+                both, union = _shared(corners[j], corners[i])
+                free = free and not both > overlap * union
+        if free:
+            kept[count] = i
+            count += 1
+    return count

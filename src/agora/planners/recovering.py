@@ -1,0 +1,313 @@
+"""What move_base does about a local planner that finds no command: it waits, turns on the spot, and at last gives up.
+
+Marder-Eppstein, Berger, Foote, Gerkey, Konolige, "The office marathon: robust navigation in an indoor office environment", ICRA
+2010. The states and their order are those of move_base (ROS navigation, noetic-devel 9ad6441: ``MoveBase::executeCycle``), the turn
+is rotate_recovery's (``RotateRecovery::runBehavior``), whose parameter names and defaults are kept. Upstream four behaviours are
+tried one after the other: costmaps are cleared outside a square of 3 m, the robot turns, they are cleared outside one of four
+radii, it turns.
+
+Where it differs:
+- Costmaps are not cleared: that is the scan's. Upstream clears the layers called ``obstacles``, and nothing where they are called
+  otherwise, as in BARN's configuration; then the two turns are all there is. Here they follow each other.
+- The path is not this planner's: nothing waits ``planner_patience`` for one, a robot without a path is one without a command.
+- A robot that cannot turn on the spot has no behaviour left. A turn does not exceed the robot's limits.
+- Who is called again after giving up stands, until it gets another goal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel, spliced
+from agora.core.recording import Reason
+from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
+from agora.core.state import Bools, Floats, Ints
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import NOTE, Label, Memory, Observation
+from agora.planners import lift
+from agora.planners.guided import top_speed
+from agora.planners.local.dwa_critics import footprint_cost
+from agora.planners.local.dwa_rollout import scene_of
+from agora.registry import Named, Plug
+
+_OWN = "recovery."
+_PI = np.float32(math.pi)
+_RECOVERING, _GAVE_UP = np.int8(Reason.RECOVERING), np.int8(Reason.GAVE_UP)
+_NO_COMMAND = (Reason.NO_PATH, Reason.BLOCKED, Reason.START_IN_CONTACT, Reason.NOT_CONVERGED)
+
+
+@dataclass(frozen=True)
+class Recovering:
+    """A local planner with move_base's patience: where it finds no command for long, the robot turns round, twice, and gives up.
+
+    A command is whatever the local planner does not call `NO_PATH`, `BLOCKED`, `START_IN_CONTACT` or `NOT_CONVERGED`; backing up is
+    one. The first command lets it try all turns again.
+
+    Attributes:
+        planner: the local planner, which must note why the robot stands; on the command line and in presets it may be a preset.
+        controller_patience: for how long to find no command, s.
+        oscillation_timeout: for how long to stay within ``oscillation_distance``, s; 0 for ever.
+        oscillation_distance: m.
+        rotations: turns to try before giving up.
+        acc_lim_theta, max_vel_theta, min_in_place_vel_theta: of a turn, rad/s2 and rad/s.
+        yaw_goal_tolerance: how near half a turn, and then a whole one, is enough, rad.
+        sim_granularity: between two headings at which the footprint must be free before the robot turns on, rad.
+    """
+
+    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
+    label: ClassVar[Label] = "faithful"
+
+    planner: Annotated[Named, Plug("planners")] = field(default_factory=lambda: Named.of("planners", "trajectory_rollout"))
+    controller_patience: float = 5.0
+    oscillation_timeout: float = 0.0
+    oscillation_distance: float = 0.5
+    rotations: int = 2
+    acc_lim_theta: float = 3.2
+    max_vel_theta: float = 1.0
+    min_in_place_vel_theta: float = 0.4
+    yaw_goal_tolerance: float = 0.1
+    sim_granularity: float = 0.017
+
+    def __post_init__(self) -> None:
+        if "reason" not in getattr(self.planner.part, "notes", ()):
+            raise InputError(f"planner: must note why the robot stands, which {self.planner.name} does not")
+        for name in ("acc_lim_theta", "max_vel_theta", "sim_granularity", "yaw_goal_tolerance"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+        for name in ("controller_patience", "oscillation_timeout", "oscillation_distance", "rotations", "min_in_place_vel_theta"):
+            if not getattr(self, name) >= 0:
+                raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the local planner needs, and what shows whether there is room to turn."""
+        return frozenset(self.planner.part.needs | {"path", "costmap"})
+
+    @property
+    def window(self) -> Window:
+        """The local costmap of the local planner."""
+        own: Window | None = getattr(self.planner.part, "window", None)
+        return Window() if own is None else own
+
+    @property
+    def semantics(self) -> Any:
+        """The semantic maps of the local planner."""
+        return getattr(self.planner.part, "semantics", None)
+
+    @property
+    def max_speed(self) -> float:
+        """The local planner's, m/s."""
+        return top_speed(self.planner.part)
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Return the twists (N, 3), and the memory of the local planner and of what is done about it."""
+        o, rows = observation, len(observation.pose)
+        before = {name: array for name, array in lift.unnoted(memory).items() if not name.startswith(_OWN)}
+        planned, after = lift.rows(self.planner.part).act(o, before)
+        twists, reasons = np.array(planned, np.float32), np.array(after[NOTE + "reason"], np.int8)
+        recall = Recall(*(memory[_OWN + name].copy() for name in Recall._fields)) if memory else Recall.fresh(rows)
+        asked = np.ones(rows, np.bool_)
+        no_command = np.isin(reasons, _NO_COMMAND)
+        _supervise(self._parameters(o.dt), scene_of(o, self.window), recall, no_command, twists, reasons, asked, 0, rows)
+        for name, array in before.items():
+            if name in after and not asked.all():
+                after[name] = np.where(asked.reshape(-1, *[1] * (array.ndim - 1)), after[name], array)
+        own = {_OWN + name: array for name, array in recall._asdict().items()}
+        return twists, after | own | {NOTE + "reason": reasons}
+
+    def _parameters(self, dt: float) -> Parameters:
+        """The kernel's parameters."""
+        f = np.float32
+        return Parameters(
+            period=f(dt),
+            patience=math.floor(self.controller_patience / dt + 1e-6),
+            timeout=math.floor(self.oscillation_timeout / dt + 1e-6),
+            oscillates=self.oscillation_timeout > 0,
+            rotations=self.rotations,
+            distance=f(self.oscillation_distance),
+            acc_theta=f(self.acc_lim_theta),
+            max_theta=f(self.max_vel_theta),
+            min_theta=f(self.min_in_place_vel_theta),
+            tolerance=f(self.yaw_goal_tolerance),
+            granularity=f(self.sim_granularity),
+        )
+
+
+class Parameters(NamedTuple):
+    """The fields of `Recovering` as the kernel reads them; ``patience`` and ``timeout`` are whole control periods."""
+
+    period: np.float32
+    patience: int
+    timeout: int
+    oscillates: bool
+    rotations: int
+    distance: np.float32
+    acc_theta: np.float32
+    max_theta: np.float32
+    min_theta: np.float32
+    tolerance: np.float32
+    granularity: np.float32
+
+
+class Recall(NamedTuple):
+    """What a row remembers; all zero is the start of an episode.
+
+    Attributes:
+        goal: (N, 3) the goal it is on its way to.
+        waited: (N,) periods since its last command.
+        stuck: (N,) periods since it was ``place`` (N, 2), m, or turned round there.
+        place: see there.
+        tried: (N,) turns since then or, where finding no command was the reason, since its last command.
+        oscillated: (N,) whether the reason was that it stayed in one place.
+        clearing: (N,) whether the next period begins a turn, or gives up.
+        turning: (N,) whether it turns; from which heading: ``begun`` (N,), rad; ``half`` (N,) whether half of it is done.
+        begun: see there.
+        half: see there.
+        gave_up: (N,).
+    """
+
+    goal: Floats
+    waited: Ints
+    stuck: Ints
+    place: Floats
+    tried: Ints
+    oscillated: Bools
+    clearing: Bools
+    turning: Bools
+    begun: Floats
+    half: Bools
+    gave_up: Bools
+
+    @staticmethod
+    def fresh(rows: int) -> Recall:
+        """The start of an episode, for N rows."""
+        f, i, b = np.float32, np.int32, np.bool_
+        return Recall(
+            goal=np.zeros((rows, 3), f),
+            waited=np.zeros(rows, i),
+            stuck=np.zeros(rows, i),
+            place=np.zeros((rows, 2), f),
+            tried=np.zeros(rows, i),
+            oscillated=np.zeros(rows, b),
+            clearing=np.zeros(rows, b),
+            turning=np.zeros(rows, b),
+            begun=np.zeros(rows, f),
+            half=np.zeros(rows, b),
+            gave_up=np.zeros(rows, b),
+        )
+
+
+@spliced
+def _begin(recall, n, pose, goal):
+    """Forget everything: the robot is on its way to another goal."""
+    recall.goal[n, 0], recall.goal[n, 1], recall.goal[n, 2] = goal[0], goal[1], goal[2]
+    recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
+    recall.waited[n], recall.stuck[n], recall.tried[n] = 0, 0, 0
+    recall.oscillated[n], recall.clearing[n], recall.turning[n], recall.gave_up[n] = False, False, False, False
+
+
+@spliced
+def _notice_motion(p, recall, n, pose):
+    """Note whether the robot has left the place that it was at."""
+    dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
+    if dx * dx + dy * dy >= p.distance * p.distance:
+        recall.stuck[n] = 0
+        recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
+        if recall.oscillated[n]:
+            recall.tried[n] = 0
+
+
+@hidden
+def _free(p, scene, n, left):
+    """Whether the footprint is free at every heading on the rest of a turn, ``left`` rad."""
+    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    for i in range(np.int32(np.ceil(left / p.granularity))):
+        sine, cosine = sincos(scene.pose[n, 2] + np.float32(i) * p.granularity)
+        if footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse) < 0:
+            return False
+    return True
+
+
+@spliced
+def _turn(p, scene, n, recall):
+    """The turning rate of one period of a turn; 0 ends it, because something is in the way."""
+    heading = scene.pose[n, 2]
+    if recall.half[n]:
+        left = abs(wrap(recall.begun[n] - heading))
+        recall.turning[n] = left > p.tolerance
+    else:
+        to_half = abs(wrap(recall.begun[n] + _PI - heading))
+        left = _PI + to_half
+        recall.half[n] = to_half < p.tolerance
+    if scene.turning_radius[n] > ZERO or not _free(p, scene, n, left):
+        recall.turning[n] = False
+        return ZERO
+    rate = min(max(math.sqrt(TWO * p.acc_theta * left), p.min_theta), p.max_theta)
+    return min(rate, scene.max_theta[n], max(scene.twist[n, 2] + scene.acc_theta[n] * p.period, ZERO))
+
+
+@spliced
+def _recover(p, scene, n, recall):
+    """Turn on, or begin the next turn, or give up; return the turning rate."""
+    if recall.clearing[n]:
+        recall.clearing[n] = False
+        if recall.tried[n] >= p.rotations:
+            recall.gave_up[n] = True
+            return ZERO
+        recall.tried[n] += 1
+        recall.turning[n], recall.half[n], recall.begun[n] = True, False, scene.pose[n, 2]
+    rate = _turn(p, scene, n, recall)
+    if not recall.turning[n]:
+        recall.stuck[n] = 0
+    return rate
+
+
+@spliced
+def _judge(p, recall, n, no_command):
+    """Count the periods without a command and those in one place; decide whether the next one is for a turn."""
+    if p.oscillates and recall.stuck[n] > p.timeout:
+        recall.clearing[n], recall.oscillated[n] = True, True
+    recall.stuck[n] += 1
+    if not no_command:
+        recall.waited[n] = 0
+        if not recall.oscillated[n]:
+            recall.tried[n] = 0
+        return
+    recall.clearing[n] = recall.waited[n] > p.patience
+    if recall.clearing[n]:
+        recall.oscillated[n] = False
+
+
+@lean_kernel
+def _supervise(p, scene, recall, no_command, twists, reasons, asked, first, last):
+    """Overrule the local planner in the rows ``first <= n < last`` that turn or have given up.
+
+    Args:
+        p: `Parameters`.
+        scene: `agora.planners.local.dwa_rollout.Scene`.
+        recall: `Recall`, changed in place.
+        no_command: (N,) whether the local planner has none.
+        twists: (N, 3) the local planner's, changed in place.
+        reasons: (N,) likewise.
+        asked: out, (N,) whether the local planner was asked at all: False in those rows.
+        first: of the rows.
+        last: behind them.
+    """
+    for n in range(first, last):
+        pose, goal = scene.pose[n], scene.goal[n]
+        if goal[0] != recall.goal[n, 0] or goal[1] != recall.goal[n, 1] or goal[2] != recall.goal[n, 2]:
+            _begin(recall, n, pose, goal)
+        recall.waited[n] += 1
+        if not recall.turning[n]:
+            _notice_motion(p, recall, n, pose)
+        if recall.gave_up[n] or recall.turning[n] or recall.clearing[n]:
+            rate = ZERO if recall.gave_up[n] else _recover(p, scene, n, recall)
+            twists[n, 0], twists[n, 1], twists[n, 2], asked[n] = ZERO, ZERO, rate, False
+            reasons[n] = _GAVE_UP if recall.gave_up[n] else _RECOVERING
+        else:
+            _judge(p, recall, n, no_command[n])

@@ -1,0 +1,79 @@
+"""A scene in which something is bad for each robot: what it can be given, and what must not be a surprise."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array, Floats
+from agora.costmap.window import Window
+from agora.interfaces import Observation, SemanticWindow
+from agora.testing.guard import freeze
+from agora.testing.scenes import costmap_of, observation
+
+INPUTS = (
+    "no path",
+    "a goal inside a wall",
+    "nobody about",
+    "beams at the largest range",
+    "beams of no range",
+    "beams that are NaN",
+    "a wall in the robot",
+    "a pedestrian in the robot",
+    "500 pedestrians",
+)
+"""What is bad for each robot of `bad_inputs`."""
+
+NO_PATH, _GOAL, _NOBODY, _FAR, _ZERO, _NAN, WALL, PERSON, _CROWD = range(len(INPUTS))
+BEARING = 0.35
+"""Of the wall and the pedestrian in robots, from their headings, rad."""
+
+_SLOTS, _FEW = 750, 5  # two of three are there
+_INTO, _BODY = 0.45, 0.3  # m, from centre to centre; a wall is as small as those of `observation`
+
+
+@functools.lru_cache(maxsize=32)
+def bad_inputs(
+    window: Window | None = None, semantics: SemanticWindow | None = None, **kind: Any
+) -> tuple[Observation, Observation]:
+    """Return a crooked scene in which something is bad for each robot, and the same with paths and beams again.
+
+    Those that touch something stand.
+
+    Args:
+        window: of the costmap. semantics: of the semantic maps.
+        **kind: of the robots, as for `agora.testing.observation`.
+    """
+    rows, window = len(INPUTS), window or Window(size=6.0)
+    plain = observation(rows, _SLOTS, seed=4, window=dataclasses.replace(window, sources=("map",)), semantics=semantics, **kind)
+    o: Observation = _copied(plain)
+    assert o.pedestrians is not None and o.scan is not None and o.path_count is not None
+    people, walls = o.pedestrians, np.full((rows, 1, 2), 1e3)
+    o.path_count[NO_PATH] = 0
+    walls[_GOAL] = o.goal[_GOAL, :2]
+    people.present[:_CROWD, _FEW:], people.present[[_NOBODY, WALL, PERSON]] = False, False
+    o.scan[_FAR], o.scan[_ZERO], o.scan[_NAN] = o.scan_range, 0.0, np.nan
+    o.twist[[WALL, PERSON]] = 0.0
+    walls[WALL] = _before(o.pose[WALL])
+    people.position[PERSON, 0], people.velocity[PERSON, 0] = _before(o.pose[PERSON]), 0.0
+    people.radius[PERSON, 0], people.present[PERSON, 0] = _BODY, True
+    bad = dataclasses.replace(o, costmap=costmap_of(window, o.pose, walls, people, o.radius))
+    freeze(bad)
+    return bad, dataclasses.replace(bad, path_count=plain.path_count, scan=plain.scan)
+
+
+def _before(pose: Floats) -> Array:
+    """The middle of what touches a robot from the front, a little to its left."""
+    angle = float(pose[2]) + BEARING
+    return pose[:2] + _INTO * np.array((math.cos(angle), math.sin(angle)))
+
+
+def _copied(value: Any) -> Any:
+    """A record with copies of its arrays."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.replace(value, **{name: _copied(part) for name, part in vars(value).items()})
+    return value.copy() if isinstance(value, np.ndarray) else value
