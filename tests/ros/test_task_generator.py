@@ -224,14 +224,14 @@ def test_parts_come_late_answer_late_and_die(graph: Any, start: Any, wait_until:
     graph.param("simulator/slow", 0.0)
     for count, part in enumerate(("simulator", "pedsim_simulator"), 1):
         wait_until(lambda count=count: node.log.count("episode 1: ") == count, "an episode under way")
-        before = len(numbers)
+        numbers.wait(count)
         made[part].kill()
         wait_until(lambda part=part: f"was interrupted: {part} went away" in node.log, f"a word about {part}", 30)
-        assert len(numbers) == before
+        assert len(numbers) == count
         made[part] = stand_in(graph, part)
-        numbers.wait(before + 1)
+    numbers.wait(3)
     assert {message.data for message in numbers.messages} == {1}
-    for episode in episodes.messages:
+    for episode in episodes.wait(3):
         episode.header.seq = 0
     assert len(episodes) == 3 and all(episode == episodes[0] for episode in episodes.messages)
     assert node.running
