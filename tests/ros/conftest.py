@@ -101,6 +101,11 @@ class Node:
     def running(self) -> bool:
         return self.process.poll() is None
 
+    def said(self, *words: str) -> str:
+        """The log, once it has all these words: it may come after the answer that a node gave."""
+        wait_until(lambda: all(each in self.log for each in words), f"{self.name} to say {', '.join(map(repr, words))}")
+        return self.log
+
     def send(self, number: int) -> None:
         """Send a signal, if the process is there."""
         if self.running:
@@ -317,7 +322,7 @@ def graph(master: Master, tmp_path: Path, request: pytest.FixtureRequest) -> Ite
 
 @pytest.fixture(name="wait_until")
 def wait_until_fixture() -> Callable[..., Any]:
-    """``wait_until(condition, what, seconds=20)``: what the condition returns once it is true, or a failure that says ``what``."""
+    """``wait_until(condition, what, seconds=90)``: what the condition returns once it is true, or a failure that says ``what``."""
     return wait_until
 
 

@@ -188,10 +188,10 @@ def test_a_client_that_ends_stops_the_robot_and_gives_the_speed_back(graph, mbf,
     send(action, 40.0, 2.0)
     wait_until(lambda: mbf.speeds and len(mbf.path), "a slow way back")
     node.send(signal.SIGINT)
-    wait_until(lambda: len(mbf.path) == 0, "the robot to stop", 10)
-    wait_until(lambda: mbf.speed == pytest.approx(0.8), "the whole speed", 10)
+    wait_until(lambda: len(mbf.path) == 0, "the robot to stop")
+    wait_until(lambda: mbf.speed == pytest.approx(0.8), "the whole speed")
     told = len(mbf.executed)
-    wait_until(lambda: not node.running, "the end of the node", 20)
+    wait_until(lambda: not node.running, "the end of the node")
     assert len(mbf.executed) == told
 
 
@@ -206,7 +206,8 @@ def test_a_cancelled_goal_cancels_the_controller_and_a_failure_is_explained(grap
     send(action, 5.0, 5.0)
     wait_until(over(action, GoalStatus.ABORTED), "the answer")
     assert action.get_goal_status_text() == "get_path: no path found (56); walls"
-    assert node.log.count("get_path: no path found (56); walls") == 1
+    words = "get_path: no path found (56); walls"
+    assert node.said(words).count(words) == 1
     assert mbf.planned == 3, "once, and two retries"
     assert all(len(path) for path, *_ in mbf.executed), "without a path the controller is told nothing"
 

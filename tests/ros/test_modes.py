@@ -55,8 +55,9 @@ class Play:
             self.graph.param(name, value)
         before = self.episodes[-1].number
         self.graph.call("reset_task", Empty, seconds=120.0)
-        episode = self.numbered(int(re.findall(r"\]: episode (\d+): ", self.server.log)[-1]))
-        assert episode.number > before, self.server.log[-3000:]
+        number = lambda: int(re.findall(r"\]: episode (\d+): ", self.server.log)[-1])  # noqa: E731
+        self.wait_until(lambda: number() > before, f"an episode after {before}\n{self.server.log[-3000:]}")
+        episode = self.numbered(number())
         self.ended(episode)
         return episode
 

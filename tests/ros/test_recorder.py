@@ -160,7 +160,8 @@ def test_a_folder_that_cannot_be_written_refuses_the_episode_in_one_line(graph, 
     node = graph.launch("agora_evaluation", "recorder")
     answer = Parts(graph, said).begin(1)
     assert not answer.success and "choose another record_data_dir" in answer.message
-    assert node.log.count("cannot be written") == 1 and "Traceback" not in node.log
+    log = node.said("cannot be written")
+    assert log.count("cannot be written") == 1 and "Traceback" not in log
 
 
 def test_a_full_disk_stops_the_bag_and_keeps_what_was_written(graph, tmp_path, said, caplog):

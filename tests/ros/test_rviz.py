@@ -13,13 +13,13 @@ import pytest
 from agora_ros.conversions import heading_of, to_pose
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import OccupancyGrid
-from PIL import Image
+from PIL import ImageGrab
 from rosgraph_msgs.msg import Clock
 from rospy import Time
 
 from agora_msgs.msg import Episode, Robot
 
-PROGRAMS = ("Xvfb", "openbox", "xdotool", "import", "rviz")
+PROGRAMS = ("Xvfb", "openbox", "xdotool", "rviz")
 WIDTH, HEIGHT = 1500, 960
 
 
@@ -49,13 +49,16 @@ def screen(tmp_path, wait_until):
         process.wait(10)
 
 
-def picture(screen, path: Path) -> np.ndarray:
-    screen("import", "-window", "root", str(path))
-    return np.asarray(Image.open(path).convert("RGB")).astype(int)
+def picture(screen, path: Path | None = None) -> np.ndarray:
+    """What the screen shows (H, W, 3)."""
+    image = ImageGrab.grab(xdisplay=screen("printenv", "DISPLAY"))
+    if path:
+        image.save(path)
+    return np.asarray(image.convert("RGB")).astype(int)
 
 
 def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_on_the_map(
-    graph, launch_node, screen, wait_until, monkeypatch, tmp_path
+    graph, launch_node, screen, wait_until, monkeypatch
 ):
     monkeypatch.setitem(graph.master.env, "DISPLAY", screen("printenv", "DISPLAY"))
     monkeypatch.setitem(graph.master.env, "LIBGL_ALWAYS_SOFTWARE", "1")
@@ -71,7 +74,7 @@ def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_o
     wait_until(lambda: clock.get_num_connections() > 0, "RViz")
     clock.publish(Time(1.0))
     screen("xdotool", "windowactivate", "--sync", window, "windowsize", "--sync", window, "1400", "900")
-    black = lambda: (picture(screen, tmp_path / "rviz.png")[200:700, 600:1300].max(-1) < 30).mean()  # noqa: E731
+    black = lambda: (picture(screen)[200:700, 600:1300].max(-1) < 30).mean()  # noqa: E731
     wait_until(lambda: black() > 0.2, "the map, which is black, to be drawn")
 
     def drag():
@@ -87,7 +90,7 @@ def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_o
     assert heading_of(goals[0].pose.orientation) == pytest.approx(math.pi / 2, abs=0.05)
 
     def green():
-        red, strong, blue = np.moveaxis(picture(screen, tmp_path / "rviz.png")[130:, 400:], -1, 0)
+        red, strong, blue = np.moveaxis(picture(screen)[130:, 400:], -1, 0)
         return np.argwhere((strong > 90) & (red < strong / 2) & (blue < 0.7 * strong))
 
     assert len(green()) == 0

@@ -78,6 +78,8 @@ def test_a_robot_is_driven_by_cmd_vel_and_what_it_senses_carries_the_stamp_of_it
         commands.publish(forward(0.8))
     robots.wait(40)
     graph.call("simulator/pause", Trigger)
+    end = status.wait_for(lambda m: m.step >= 40 and not m.running, "a pause").step
+    robots.wait(end + 1), odometry.wait(end + 1), scans.wait(end // SENSOR + 1)
     first = robots[0].header.stamp
     assert [m.step for m in robots.messages] == list(range(len(robots)))
     stamps = {m.header.stamp: m for m in robots.messages}
@@ -312,5 +314,5 @@ def test_a_wrong_parameter_is_one_clear_line_and_no_traceback(graph: Any, wait_u
     wait_until(lambda: said in node.log, said)
     for name in params:
         rospy.delete_param(graph.name(f"simulator_node/{name}"))
-    rospy.wait_for_service(graph.name("simulator/begin"), 20)
+    rospy.wait_for_service(graph.name("simulator/begin"), 90)
     assert node.running and node.log.count(said) == 1 and "Traceback" not in node.log
