@@ -133,7 +133,7 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
     """Compile a function that loops over worlds ``first <= w < last``, its last two arguments.
 
     The result is called like the function; ``shell`` on it is the same with all arguments but those two in one box (`bind`). Either
-    is compiled when it is first called or bound.
+    is compiled when it is first called or bound; ``entries`` are the compiled shells by what `_write` says of their arguments.
     """
     name, file = function.__name__ + "_shell", function.__code__.co_filename
     code = _shell.__code__.replace(co_name=name, co_filename=file, co_firstlineno=function.__code__.co_firstlineno)
@@ -143,7 +143,7 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
     shell.__module__, shell.__qualname__ = function.__module__, function.__qualname__ + "_shell"
     # Inlined where Python comes in, because what is called instead is optimised once less, and fuses other multiply-adds.
     compiled = numba.njit(**options, forceinline=True)(function)
-    compiled.shell = numba.njit(**options)(shell)
+    compiled.shell, compiled.entries = numba.njit(**options)(shell), {}
     return compiled
 
 
@@ -153,7 +153,7 @@ def lean_kernel(function: Callable[..., Any]) -> Any:
 
 
 class _Box(numba.types.Type):  # type: ignore[misc]
-    """The type of a box: the address of a kernel's arguments as `_words` writes them down."""
+    """The type of a box: the address of a kernel's arguments as `_write` writes them down."""
 
     def __init__(self, arguments: Any) -> None:
         self.arguments = arguments
@@ -168,21 +168,25 @@ def _unbox(kind: Any, address: Any, c: Any) -> Any:
     return NativeValue(c.pyapi.long_as_voidptr(address))
 
 
-def _words(argument: Any) -> Iterator[int]:
-    """An argument as numbers of eight bytes: of an array where it is, its shape and strides."""
+def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
+    """Write an argument down as numbers of eight bytes, of an array where it is, its shape and strides; and what its type hangs on."""
     if isinstance(argument, tuple):
+        kinds += type(argument), len(argument)
         for part in argument:
-            yield from _words(part)
+            _write(part, words, kinds)
     elif isinstance(argument, np.ndarray):
-        yield argument.ctypes.data
-        yield from argument.shape
-        yield from argument.strides
+        kinds += argument.dtype, argument.ndim, argument.flags.num
+        words.append(argument.ctypes.data)
+        words += argument.shape
+        words += argument.strides
     else:
-        yield int.from_bytes(np.asarray(argument).tobytes(), sys.byteorder, signed=True)
+        number = np.asarray(argument)
+        kinds.append(number.dtype)
+        words.append(int.from_bytes(number.tobytes(), sys.byteorder, signed=True))
 
 
 def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
-    """What `_words` wrote, of a type. Arrays are borrowed: without the reference that a call would count up and down."""
+    """What `_write` wrote, of a type. Arrays are borrowed: without the reference that a call would count up and down."""
     if isinstance(kind, numba.types.BaseTuple):
         return context.make_tuple(builder, kind, [_read(context, builder, part, words) for part in kind.types])
     if not isinstance(kind, numba.types.Array):
@@ -221,9 +225,15 @@ def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
     Returns:
         A callable of ``(first, last)``.
     """
-    words = np.fromiter(_words(arguments), np.int64)
-    signature = (_Box(numba.typeof(arguments)), numba.int64, numba.int64)
-    function.shell.compile(signature)
-    bound = functools.partial(function.shell.overloads[signature].entry_point, words.ctypes.data)
+    numbers: list[int] = []
+    kinds: list[Any] = []
+    _write(arguments, numbers, kinds)
+    entry = function.entries.get(tuple(kinds))
+    if entry is None:  # Numba's own way to a type takes ten times as long as all the rest
+        signature = (_Box(numba.typeof(arguments)), numba.int64, numba.int64)
+        function.shell.compile(signature)
+        entry = function.entries[tuple(kinds)] = function.shell.overloads[signature].entry_point
+    words = np.array(numbers, np.int64)
+    bound = functools.partial(entry, words.ctypes.data)
     bound.keeps = arguments, words  # type: ignore[attr-defined]
     return bound
