@@ -248,7 +248,8 @@ def test_a_service_that_answers_late_is_waited_for(lock: Arena, free: Arena, sec
     finally:
         for go_on in again:
             go_on()
-    assert lock.log.count("pedsim_simulator/step did not answer within 4 s; look at its node's log") > said
+    words = "pedsim_simulator/step did not answer within 4 s; look at its node's log"
+    lock.wait(lambda: lock.log.count(words) > said, "a word on the crowd that was late", wait_until)
     lock.wait(lambda: number in lock.done, f"episode {number} of the crowd that was late", wait_until)
     free.wait(lambda: len(free.episodes) > begun, "the next episode", wait_until)
 

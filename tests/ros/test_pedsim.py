@@ -363,7 +363,7 @@ def test_a_plugin_that_fails_is_named_once_and_the_crowd_goes_on(graph, plugins,
     message = driver.step(12)
     assert np.hypot(*velocities(message).T).min() > 0.5
     times = 3 if plugin == "broken" else 1  # once for each pedestrian
-    wait_until(lambda: (crowd.log + agents_node.log).count(words) >= times, words)
+    wait_until(lambda: driver.step() and (crowd.log + agents_node.log).count(words) >= times, words)
     assert (crowd.log + agents_node.log).count(words) == times and "Traceback" not in crowd.log
 
 
@@ -383,6 +383,8 @@ def test_semantic_topics_say_what_the_library_says(graph, node):
         name: graph.hear(f"crowdsim_agents/semantic/{name}", SemanticData) for name in ("pedestrian_vel_x", "pedestrian", "stress")
     }
     driver = Driver(graph, crossing(), stage(behaviours=["social_states"]))
+    for name in heard:
+        graph.heard_from("pedsim_simulator", f"crowdsim_agents/semantic/{name}")
     driver.step(25)
     for name, topic in heard.items():
         message = topic.wait_for(lambda m: m.header.stamp == stamp_of(25, DT, since=7.25), "step 25")
@@ -398,6 +400,8 @@ def test_cloud_grids_and_markers_show_the_pedestrians_where_they_are(graph, node
              "visibility_grid": OccupancyGrid, "semantic_grid": OccupancyGrid, "people_markers": MarkerArray}  # fmt: skip
     heard = {topic: graph.hear(f"pedsim_simulator/{topic}", kind) for topic, kind in kinds.items()}
     driver = Driver(graph, crossing(), stage())
+    for topic in kinds:
+        graph.heard_from("pedsim_simulator", f"pedsim_simulator/{topic}")
     driver.step(2)
     at = driver.mine.pedestrians
     places = np.stack([at.x[0, :3], at.y[0, :3]], -1)

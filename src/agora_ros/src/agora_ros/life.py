@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import signal
@@ -37,7 +38,8 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     asked: queue.SimpleQueue[str] = queue.SimpleQueue()  # its put may interrupt itself, as handlers do
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: asked.put(f"signal {number}"))
-    threading.Thread(target=_end, args=(name, asked), daemon=True).start()
+    ending = threading.Event()
+    threading.Thread(target=_end, args=(name, asked, ending), daemon=True).start()
     stand_where_started()
     status = 0
     try:
@@ -54,7 +56,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
         rospy.logfatal(f"{name}: the roscore at {rosgraph.get_master_uri()} does not answer: {error}")
         status = 1
     except Exception:  # noqa: BLE001 said as Python would, which is not reached
-        if not rospy.is_shutdown():  # else it was at work on what is closed now
+        if not (ending.is_set() or rospy.is_shutdown()):  # else it was at work on what is closed now
             traceback.print_exc()
             status = 1
     asked.put("end of its work")
@@ -70,9 +72,12 @@ def stand_where_started() -> None:
         os.chdir(here)
 
 
-def _end(name: str, asked: queue.SimpleQueue[str]) -> None:
+def _end(name: str, asked: queue.SimpleQueue[str], ending: threading.Event) -> None:
     """End the node once somebody asks for it."""
     reason = asked.get()
+    ending.set()
+    for handler in logging.getLogger("rosout").handlers:  # rospy closes topics first, and calls a callback that is at work bad
+        handler.addFilter(lambda record: "publish() to a closed topic" not in record.getMessage())
     threading.Thread(target=rospy.signal_shutdown, args=(reason,), daemon=True).start()
     rospy.rostime.wallsleep(_GRACE)
     sys.stderr.write(f"{name}: was busy for {_GRACE:g} s after the {reason}; cut off\n")

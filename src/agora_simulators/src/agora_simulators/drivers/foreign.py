@@ -39,6 +39,7 @@ from agora.tasks.suite import Stage
 
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
 _RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of the wall's clock after which a robot begins as it is
+_AT_ONCE = 1e-6  # s: what is as old as the beginning may have been told before everything was in its place
 
 
 @dataclass
@@ -186,11 +187,11 @@ class Foreign(ABC):
                 self._place(name, robot.pose)
             else:
                 self._watch(name, robot.model, robot.pose, stage.periods.sensor)
-            with self._news:
-                self._watched[number].pose = np.array(robot.pose, float)
-                self._watched[number].twist = np.zeros(3, np.float32)
         self._show_people(self._referee.people)
         self._set_off()
+        with self._news:
+            for watched, robot in zip(self._watched, start.robots, strict=True):
+                watched.pose, watched.twist = np.array(robot.pose, float), np.zeros(3, np.float32)
 
     def _halt(self) -> None:
         """Let time stand once the robots do: they would begin an episode as they were told to move last, some with inertia."""
@@ -264,9 +265,11 @@ class Foreign(ABC):
             self._news.notify_all()
 
     def _hear(self, robot: Watched, message: Any) -> None:
-        pose = from_pose(message.pose.pose)
+        pose, stamp = from_pose(message.pose.pose), message.header.stamp.to_sec()
         with self._news:
-            robot.pose, robot.heard = pose, message.header.stamp.to_sec()
+            if stamp < self.began + _AT_ONCE:
+                return  # of the episode before, and late
+            robot.pose, robot.heard = pose, stamp
             robot.twist = self._in_robot_frame(from_twist(message.twist.twist), float(pose[2]))
             self._news.notify_all()
 
@@ -408,7 +411,7 @@ class Foreign(ABC):
         made = []
         for number, stamp, ranges in scans:
             lidar = self._watched[number].model.lidar
-            if lidar is None or stamp < self.began + 1e-6:
+            if lidar is None or stamp < self.began + _AT_ONCE:
                 continue
             if len(ranges) != lidar.beams:
                 rospy.logwarn_throttle(
