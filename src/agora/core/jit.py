@@ -169,7 +169,7 @@ def _unbox(kind: Any, address: Any, c: Any) -> Any:
 
 
 def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
-    """Write an argument down as numbers of eight bytes, of an array where it is, its shape and strides; and what its type is known by."""
+    """Write an argument down: as numbers of eight bytes, of an array its place, shape and strides, and as what tells its type."""
     if isinstance(argument, tuple):
         kinds += type(argument), len(argument)
         for part in argument:
