@@ -159,6 +159,8 @@ def test_every_service_of_arenas_fork_does_what_it_says(graph, node):
     walls_heard = graph.hear("pedsim_simulator/simulated_walls", msg.Walls)
     things_heard = graph.hear("pedsim_simulator/simulated_obstacles", msg.Obstacles)
     driver = Driver(graph, crossing(2), stage())
+    for heard in (agents_heard, walls_heard, things_heard):
+        graph.heard_from("pedsim_simulator", heard.topic)
 
     def service(name, kind, *request):
         return graph.call(f"pedsim_simulator/{name}", kind, *request)

@@ -131,12 +131,14 @@ def test_a_planner_that_falls_silent_is_noticed_and_numbers_that_are_none_are_ig
 def test_time_never_goes_back_over_episodes_and_a_simulator_that_was_killed(graph: Any, wait_until: Any) -> None:
     clock = graph.hear("/clock", Clock)
     node = launch(graph)
+    graph.heard_from("simulator_node", "/clock")
     for number in (1, 2):
         begin(graph, episode("jackal", number=number))
         assert graph.call("simulator/step", srv.Step, 5).success
     node.kill(signal.SIGKILL)
     clock.wait(12)
     node = launch(graph)
+    graph.heard_from("simulator_node", "/clock")
     begin(graph, episode("jackal", number=2))
     assert graph.call("simulator/step", srv.Step, 5).success
     clock.wait(18)
