@@ -55,6 +55,7 @@ class Eye:
         lens = CameraInfo(height=ROWS, width=COLUMNS)
         lens.P = [CAMERA.fx, 0, CAMERA.cx, 0, 0, CAMERA.fy, CAMERA.cy, 0, 0, 0, 1, 0]
         graph.publisher("camera_info", CameraInfo, latch=True).publish(lens)
+        graph.heard_from("image_tracker", self.people.topic)
 
     def see(self, places, time, unit="16UC1"):
         """Publish what is seen at a moment; the message that answers."""
