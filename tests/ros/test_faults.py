@@ -26,10 +26,12 @@ from agora_msgs.srv import GetDistanceMap
 
 LAUNCH = Path(__file__).parents[2] / "launch" / "start_arena.launch"
 PLUGIN = """
+    import time
     from agora_pedsim.plugin import Forcemodel
 
     class Swirl(Forcemodel):
         def compute(self, in_data, work_data):
+            time.sleep(0.01)  # else the graph in lock step has an episode in a second, and both cores
             for n, agent in enumerate(in_data.agents):
                 work_data.force[n] += (-agent.twist.linear.y, agent.twist.linear.x, 0.0)
 """
