@@ -68,7 +68,6 @@ def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_o
     grid.header.frame_id, grid.info.resolution, grid.info.width, grid.info.height = "map", 0.1, 300, 200
     graph.publisher("map", OccupancyGrid, latch=True, listeners=0).publish(grid)
     clock = graph.publisher("/clock", Clock, listeners=0)
-    goals = graph.hear("move_base_simple/goal", PoseStamped)
     node = launch_node("agora_bringup", "show", name="rviz")
     window = wait_until(lambda: screen("xdotool", "search", "--name", "RViz$"), f"the window of RViz\n{node.log}").split()[-1]
     wait_until(lambda: clock.get_num_connections() > 0, "RViz")
@@ -76,6 +75,8 @@ def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_o
     screen("xdotool", "windowactivate", "--sync", window, "windowsize", "--sync", window, "1400", "900")
     black = lambda: (picture(screen)[200:700, 600:1300].max(-1) < 30).mean()  # noqa: E731
     wait_until(lambda: black() > 0.2, "the map, which is black, to be drawn")
+    goals = graph.hear("move_base_simple/goal", PoseStamped)  # now: RViz has by turns offered and withdrawn it while it opened
+    graph.heard_from("rviz", "move_base_simple/goal")
 
     def drag():
         screen("xdotool", "windowactivate", "--sync", window, "key", "g")
