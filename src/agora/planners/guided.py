@@ -43,8 +43,8 @@ class Guided:
 
     @property
     def window(self) -> Any:
-        """The local costmap of the local planner."""
-        return getattr(self.planner.part, "window", None)
+        """The local costmap of the local planner, or of the interplanner."""
+        return getattr(self.planner.part, "window", getattr(self.interplanner.part, "window", None))
 
     @property
     def semantics(self) -> Any:

@@ -15,7 +15,7 @@ from agora.testing.planners import beyond, check_planner, needed
 from agora.testing.scenes import observation
 
 
-def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3) -> None:
+def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, grid: bool = False) -> None:
     """Check an interplanner against the contract of `agora.interfaces`.
 
     What it returns is finite and has the shapes of `Guidance`; speed and danger are in [0, 1], and with nobody about there is no
@@ -29,6 +29,7 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3) -
     Args:
         interplanner: to check.
         tolerance: in the moved scene, m, rad and shares.
+        grid: whether it thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
 
     Raises:
         ContractError: it breaks a clause.
@@ -45,7 +46,7 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3) -
     _answers(interplanner, f"{name}: bad input", bad_inputs()[0])
     probes: tuple[Any, ...] = (_Whither(interplanner), _How(interplanner), _What(interplanner))
     for probe in probes:
-        check_planner(probe, tolerance=tolerance, within_limits=False, gives_way=False, kinds=("differential",))
+        check_planner(probe, tolerance=tolerance, grid=grid, within_limits=False, gives_way=False, kinds=("differential",))
 
 
 def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: bool = False) -> None:

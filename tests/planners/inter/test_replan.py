@@ -1,0 +1,185 @@
+"""The way over the local costmap: as cheap as the best over its cells, and what a robot without a map does in a dead end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
+
+from agora.core.recording import Outcome, Reason
+from agora.episode import Conditions, Episodes
+from agora.errors import InputError
+from agora.interfaces import Costmap
+from agora.maps.grid import Map
+from agora.planners.inter.replan import Replan
+from agora.planners.presets import named_planner
+from agora.sensors.lidar import Lidar
+from agora.testing import observation
+from starts import DISC, start
+
+CELL, ORIGIN = 0.1, np.array([-1.3, 2.2], np.float32)
+
+
+def scene(cost, here, path):
+    """One robot on a costmap (rows, columns) whose first cell has its corner at ORIGIN; places are in cells, (column, row)."""
+    points = (ORIGIN + CELL * (np.atleast_2d(path) + 0.5)).astype(np.float32)[None]
+    place = ORIGIN + CELL * (np.asarray(here) + 0.5)
+    return replace(
+        observation(rows=1, pedestrians=0), pose=np.array([[*place, 0.7]], np.float32), path=points,
+        path_count=np.array([points.shape[1]], np.int32), goal=np.array([[*points[0, -1], 0.4]], np.float32),
+        costmap=Costmap(np.asarray(cost, np.uint8)[None], ORIGIN[None], CELL),
+    )  # fmt: skip
+
+
+def cells_of(found):
+    """The new path in cells, (column, row)."""
+    return (found.path[0, : found.path_count[0]].astype(float) - ORIGIN) / CELL - 0.5
+
+
+def price(cost, points, share=0.8 / 50.0):
+    """What a path in cells costs, in cell lengths; infinite where it touches a closed cell."""
+    total = 0.0
+    for p, q in zip(points[:-1], points[1:], strict=True):
+        along = p + np.linspace(0.0, 1.0, 41)[:, None] * (q - p)
+        column, row = np.floor(along + 0.5).astype(int).T
+        under = cost[row, column].astype(float)
+        total += math.dist(p, q) * float(np.where(under >= 253, np.inf, 1.0 + share * under).mean())
+    return total
+
+
+def cheapest(cost, here, there, share=0.8 / 50.0):
+    """The same of the best way over 8-connected cells that cuts no closed corner, by scipy."""
+    rows, columns = cost.shape
+    factor = np.where(cost >= 253, np.inf, 1.0 + share * cost)
+    edges = []
+    for row, column in np.argwhere(np.isfinite(factor)):
+        for up, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            r, c = row + up, column + right
+            if not (0 <= r < rows and 0 <= c < columns):
+                continue
+            if np.isfinite([factor[r, c], factor[row, c], factor[r, column]]).all():
+                long = math.hypot(up, right) * 0.5 * (factor[row, column] + factor[r, c])
+                edges.append((row * columns + column, r * columns + c, long))
+    one, other, long = np.array(edges).T
+    graph = coo_array((long, (one.astype(int), other.astype(int))), (rows * columns,) * 2)
+    return float(dijkstra(graph, directed=False, indices=here[1] * columns + here[0])[there[1] * columns + there[0]])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_way_is_open_and_no_dearer_than_the_best_one_over_the_cells(seed):
+    rng = np.random.default_rng(seed)
+    cost = rng.choice([0, 40, 200, 253, 254, 255], (23, 41), p=[0.5, 0.2, 0.1, 0.08, 0.08, 0.04]).astype(np.uint8)
+    cost[[0, -1]], cost[:, [0, -1]] = 255, 255  # else it may go round the window, where nothing is known
+    here, there = (2, 19), (37, 4)
+    for column, row in (here, there):
+        cost[row, column] = 0
+    best = cheapest(cost, here, there)
+    found, _ = Replan(lookahead=20.0).guide(scene(cost, here, [here, (20, 20), there]), {})
+    if not math.isfinite(best):
+        assert found.path_count[0] == 0
+        return
+    points = cells_of(found)
+    assert points[0] == pytest.approx(here, abs=1e-3) and points[-1] == pytest.approx(there, abs=1e-3)
+    assert price(cost, points) <= best * 1.02
+
+
+def test_in_the_open_the_way_is_straight_also_beyond_the_window():
+    there = np.array([70.3, -25.6])
+    found, _ = Replan(lookahead=50.0).guide(scene(np.zeros((30, 40)), (20, 15), there), {})
+    points = cells_of(found)
+    assert price(np.zeros((200, 200), np.uint8), points) == pytest.approx(math.dist((20, 15), there), rel=1e-4)
+    assert points[-1] == pytest.approx(there, abs=1e-3)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_gap_on_one_side_of_the_path_is_taken(side):
+    cost = np.zeros((41, 60), np.uint8)
+    cost[:, 30], cost[20 + side * 12, 30] = 254, 0
+    path = np.stack((np.linspace(5, 80, 76), np.full(76, 20.0)), axis=1)
+    found, _ = Replan(lookahead=4.5).guide(scene(cost, (5, 20), path), {})
+    points = cells_of(found)
+    through = np.argmin(np.abs(points[:, 0] - 30.0))
+    assert points[through, 1] == pytest.approx(20 + side * 12, abs=0.5)
+    assert math.isfinite(price(np.pad(cost, ((0, 0), (0, 30))), points))
+    assert points[-30:] == pytest.approx(path[-30:], abs=1e-3), "from the place on the path it is the old one"
+    assert (found.goal == scene(cost, (5, 20), path).goal).all()
+
+
+def test_a_closed_place_gives_way_to_the_next_open_one_and_at_the_end_of_the_path_to_the_one_before():
+    path = np.stack((np.arange(5.0, 56.0), np.full(51, 10.0)), axis=1)
+    cost = np.zeros((21, 60), np.uint8)
+    cost[8:13, 33:38] = 253
+    points = cells_of(Replan(lookahead=3.0).guide(scene(cost, (5, 10), path), {})[0])
+    assert math.isfinite(price(cost, points)) and points[-1] == pytest.approx(path[-1], abs=1e-3)
+    walled = np.zeros((21, 60), np.uint8)
+    walled[5:16, 50:] = 254
+    found = Replan(lookahead=20.0).guide(scene(walled, (5, 10), path), {})[0]
+    assert found.goal[0, :2] == pytest.approx(found.path[0, found.path_count[0] - 1])
+    assert cells_of(found)[-1] == pytest.approx((49, 10), abs=1e-3)
+
+
+@pytest.mark.parametrize("closed", [253, 254, 255])
+def test_where_there_is_no_way_the_robot_stands_and_says_so(closed):
+    cost = np.zeros((21, 60), np.uint8)
+    cost[:, 30] = closed
+    found, _ = Replan(lookahead=50.0).guide(scene(cost, (5, 10), [(5, 10), (50, 10)]), {})
+    around = np.pad(cost, 5)
+    assert found.path_count[0] > 0, "round the ends of the wall, where nothing is known"
+    around[:, 35] = closed
+    around[[0, -1]] = closed
+    around[:, [0, -1]] = closed
+    inside = scene(around, (10, 15), [(10, 15), (55, 15)])
+    found, _ = Replan(lookahead=50.0).guide(inside, {})
+    assert found.path_count[0] == 0 and found.overrules[0] and not found.twist.any()
+    assert found.reason[0] == Reason.NO_PATH
+
+
+def test_a_robot_too_near_to_an_obstacle_is_led_away_from_it():
+    cost = np.zeros((31, 31), np.uint8)
+    cost[10:21, 10:21] = 253
+    cost[14:17, 14:17] = 254
+    found, _ = Replan(lookahead=50.0).guide(scene(cost, (18, 15), [(18, 15), (2, 15)]), {})
+    points = cells_of(found)
+    column, row = np.floor(points + 0.5).astype(int).T
+    assert points[0] == pytest.approx((18, 15), abs=1e-3) and not (cost[row, column] == 254).any()
+    assert (cost[row[8:], column[8:]] == 0).all()
+
+
+def test_parameters_that_mean_nothing_are_refused():
+    for wrong in ({"memory": -1.0}, {"lookahead": 0.0}, {"lookahead": 60.0}, {"neutral": 0.0}, {"factor": -1.0}, {"spacing": 0.0}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            Replan(**wrong)
+
+
+DEAD_END = [
+    "####################",
+    "#                  #",
+    "#                  #",
+    "#     #######      #",
+    "#           #      #",
+    "#           #      #",
+    "#           #      #",
+    "#     #######      #",
+    "#                  #",
+    "####################",
+]
+
+
+def test_without_a_map_the_robot_drives_into_a_dead_end_and_out_again():
+    occupied = np.kron([[letter == "#" for letter in line] for line in DEAD_END], np.ones((10, 10), bool))
+    place = Map("dead_end", 0.1, (-3.1, 1.7), occupied[::-1])
+    model = replace(DISC, ax=2.0, alpha=6.0, lidar=Lidar(beams=720, range_max=8.0))
+    begun = start(pose=(-0.4, 6.1, 0.2), goal=(14.6, 6.3, 0.0), place=place, model=model, timeout=120.0)
+    way = {}
+    seen = "replan:lookahead=50.0,window={resolution: 0.1, sources: [scan], obstacle_range: 3.5, raytrace_range: 3.0}"
+    for name, planner in (("map", "pure_pursuit"), ("none", f"pure_pursuit+{seen}")):
+        ((_, (made,)),) = list(Episodes([begun], named_planner(planner)[1].part, Conditions(ends=0)))
+        assert made.outcome == Outcome.REACHED
+        way[name] = (made.pose.T, float(np.hypot(*np.diff(made.pose[:, :2], axis=0).T).sum()))
+    inside = {name: ((np.abs(x - 6.9) < 2.0) & (np.abs(y - 6.2) < 1.2)).any() for name, ((x, y, _), _) in way.items()}
+    assert inside["none"] and not inside["map"]
+    assert way["none"][1] > way["map"][1] + 1.0
