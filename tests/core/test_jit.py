@@ -1,0 +1,74 @@
+"""A bound kernel does what the called one does, whatever it was bound to before."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from agora.core.jit import bind, lean_kernel
+
+
+class Pair(NamedTuple):
+    """Two of anything."""
+
+    one: Any
+    other: Any
+
+
+class Riap(NamedTuple):
+    """The same the other way round."""
+
+    other: Any
+    one: Any
+
+
+@lean_kernel
+def weigh(values, pair, out, first, last):
+    """Sum up rows, one part of the pair as a factor, the other as an addend."""
+    for row in range(first, last):
+        total = pair.other
+        for column in range(values.shape[1]):
+            total += values[row, column] * pair.one
+        out[row] = total
+
+
+def frozen(values):
+    """The same, not to be written to."""
+    values = values.copy()
+    values.flags.writeable = False
+    return values
+
+
+VALUES = np.arange(1.0, 13.0).reshape(3, 4) ** 2
+ARGUMENTS = {
+    "contiguous": (VALUES, Pair(2.0, 0.5)),
+    "every other column": (np.repeat(VALUES, 2, axis=1)[:, ::2], Pair(2.0, 0.5)),
+    "backwards": (VALUES[::-1, ::-1], Pair(2.0, 0.5)),
+    "columns first": (np.asfortranarray(VALUES), Pair(2.0, 0.5)),
+    "read-only": (frozen(VALUES), Pair(2.0, 0.5)),
+    "single precision": (VALUES.astype(np.float32), Pair(2.0, 0.5)),
+    "numbers of another type": (VALUES, Pair(np.int32(3), 0.5)),
+    "a truth": (VALUES, Pair(True, 0.5)),
+    "names in another order": (VALUES, Riap(2.0, 0.5)),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_a_kernel_is_bound_to_is_told_by_type_layout_and_names(turned):
+    for what, (values, pair) in list(ARGUMENTS.items())[:: -1 if turned else 1] * 2:
+        out = np.zeros(5)[1:4]
+        bind(weigh, values, pair, out)(0, 3)
+        expected = values.astype(float).sum(axis=1) * float(pair.one) + float(pair.other)
+        assert out == pytest.approx(expected), what
+
+
+def test_a_bound_kernel_reads_and_writes_the_arrays_themselves_in_its_rows_alone():
+    values, out = VALUES.copy(), np.full(3, -1.0)
+    call = bind(weigh, values, Pair(1.0, 0.0), out)
+    values[1] = 7.0
+    call(1, 2)
+    assert out.tolist() == [-1.0, 28.0, -1.0]
+    weigh(values, Pair(1.0, 0.0), out, 0, 1)
+    assert out.tolist() == [30.0, 28.0, -1.0]
