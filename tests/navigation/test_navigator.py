@@ -66,6 +66,7 @@ def played(begun, conditions, planner, control=2):
         ("dwa_scan:window={size: 6.0, sources: [map, scan]}", {}),
         ("pure_pursuit+shortsighted", {"replan": 0.7, "layers": (PersonalSpace(),)}),
         ("orca", {"ends": 0}),
+        ("pure_pursuit+replan:window={sources: [map, people, scan]}", {}),
         ("dwa", {"perception": Perception("tracked"), "replan": 0.7, "layers": (PersonalSpace(),)}),
         ("orca", {"perception": Perception("visible")}),
     ],

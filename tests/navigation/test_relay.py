@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from agora.errors import InputError
 from agora.navigation.relay import Relay
 from agora.registry import Named
 from agora.robots.model import load_robot
@@ -54,3 +56,8 @@ def test_the_shortsighted_one_tells_the_next_part_again_and_again():
     assert len(first.path) == 20 and not made.leads_to_goal(first) and made.is_news(first)
     made.navigator.see_robot(0, (*PATH[5], 0.5), (0.2, 0.0, 0.0), 10.2)
     assert made.is_news(made.guide(PATH, 10.2))
+
+
+def test_one_that_reads_a_costmap_is_refused():
+    with pytest.raises(InputError, match="replan: it reads a costmap"):
+        relay("replan")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Floats
 from agora.episode import Conditions
+from agora.errors import InputError
 from agora.interfaces import Memory, Observation
 from agora.maps.grid import Map
 from agora.navigation.navigator import Led, Navigator
@@ -44,12 +45,17 @@ class Relay:
         period: s between two questions.
         room: pedestrians that can be seen.
 
+    Raises:
+        InputError: the interplanner reads a costmap: Move Base Flex has its own, and plans on it anew by itself.
+
     Attributes:
         navigator: takes what is seen (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
     """
 
     def __init__(self, model: RobotModel, interplanner: Named, period: float = 0.2, room: int = 64) -> None:
         periods = Periods(physics=period, control=period, crowd=period, sensor=period)
+        if "costmap" in interplanner.part.needs:
+            raise InputError(f"interplanner {interplanner.name}: it reads a costmap; Move Base Flex plans on its own one itself")
         planner = Guided(Named("elsewhere", Elsewhere()), interplanner)
         nowhere = Map.open((-1.0, -1.0), (1.0, 1.0), resolution=0.5, name="nowhere")
         conditions = Conditions(periods=periods, global_planner=AStar(spacing=0.5))
