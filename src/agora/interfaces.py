@@ -188,6 +188,9 @@ Two reasons need no planner: a robot whose planner needs a path and that has non
 """
 NOTE = "note."
 
+SEEN = "seen."
+"""Begins the names of those arrays of a memory that hold what the robot has seen: zeros where its costmaps are cleared."""
+
 Label = Literal["faithful", "small", "reconstruction", "own"]
 """What a planner claims to be, its attribute ``label``: the published method, whose differences the module's docstring names; a
 published learned one with a smaller network or less training; one rebuilt from a publication that leaves much unsaid; or, where a
@@ -244,7 +247,7 @@ class Guidance:
 
     Attributes:
         path: (N, K, 2) m; after ``path_count`` points it repeats the last.
-        path_count: (N,).
+        path_count: (N,); 0 where there is no way: the robot stands, unless its local planner is recovering.
         goal: (N, 3) pose at the end of the path.
         speed: (N,) how fast the local planner may be, in its own top speeds: 1 for no change, 0 for standing still.
         danger: (N,) from 0, nobody about, to 1.

@@ -196,6 +196,25 @@ def test_a_robot_stops_before_what_is_on_no_map_if_its_costmap_is_made_of_the_sc
     assert cost_ahead(nav) == 0
 
 
+def test_clearing_costmaps_clears_what_an_interplanner_remembers_of_them():
+    ways = []
+    for cleared in (False, True):
+        nav = alone(
+            "pure_pursuit+replan:lookahead=50.0,window={size: 3.0, sources: [scan]}", Map.open((-30.0, -30.0), (30.0, 30.0))
+        )
+        nav.set_goal(0, (9.0, 0.0, 0.0))
+        nav.see_robot(0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
+        nav.see_scan(0, np.where(np.abs(np.linspace(-1, 1, nav.beams)) < 0.3, 1.2, 3.4), 1.0)
+        nav.decide(1.0, 10, np.ones(1, bool))
+        nav.see_robot(0, (-4.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.1)
+        if cleared:
+            nav.forget_obstacles(0)
+        nav.see_scan(0, np.full(nav.beams, 3.4), 1.1)
+        nav.decide(1.1, 11, np.ones(1, bool))
+        ways.append(np.abs(nav.guidance(0).path[:, 1]).max())
+    assert ways[0] > 0.3 and ways[1] < 0.01
+
+
 def test_more_pedestrians_than_there_is_room_for_are_refused():
     with pytest.raises(InputError, match="there is room for 16, got 17"):
         alone(room=9).people(17)

@@ -22,7 +22,7 @@ from agora.costmap.window import Window
 from agora.engine.observe import Observer
 from agora.episode import Batch, Conditions
 from agora.errors import InputError
-from agora.interfaces import NOTE, Memory, Observation
+from agora.interfaces import NOTE, SEEN, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
 from agora.planners.lift import call, note_contact, notes_of
@@ -273,8 +273,12 @@ class Navigator:
         self._placed[:], self._scanned[:], self._time, self._planned = _NEVER, _NEVER, _NEVER, 0
 
     def forget_obstacles(self, robot: int) -> None:
-        """Clear what a robot's lidar has put on its costmap."""
+        """Clear what a robot's lidar has put on its costmap, and what its planner remembers of it."""
         self._observer.forget_obstacles(0, robot)
+        for name in [name for name in self._memory if SEEN in name]:
+            cleared = self._memory[name].copy()
+            cleared[robot] = 0
+            self._memory[name] = cleared
 
     def prepare(self) -> None:
         """Have everything compiled that a decision needs: makes one from where everybody stands, and forgets it.

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.interfaces import NOTE, NOTES, Guidance, Limits, Memory, Observation
 from agora.planners import lift
@@ -43,8 +44,9 @@ class Guided:
 
     @property
     def window(self) -> Any:
-        """The local costmap of the local planner, or of the interplanner."""
-        return getattr(self.planner.part, "window", getattr(self.interplanner.part, "window", None))
+        """The local costmap of the local planner, or of the interplanner where the local planner reads none."""
+        own = getattr(self.planner.part, "window", None)
+        return own if "costmap" in self.planner.part.needs else getattr(self.interplanner.part, "window", own)
 
     @property
     def semantics(self) -> Any:
@@ -61,6 +63,9 @@ class Guided:
             twists = np.where(guidance.overrules[:, None], guidance.twist, twists)
         reason = np.zeros(len(twists), np.int8) if guidance.reason is None else guidance.reason
         said = after.get(NOTE + "reason", reason)
+        assert observation.path_count is not None
+        lost = (guidance.path_count == 0) & (observation.path_count > 0) & (said != Reason.RECOVERING)
+        twists = np.where(lost[:, None], np.float32(0.0), twists)
         noted = {"reason": np.where(said == 0, reason, said), "speed_limit": guidance.speed, "danger": guidance.danger}
         return twists, after | own | {NOTE + name: value.astype(NOTES[name]) for name, value in noted.items()}
 

@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import dijkstra
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import Costmap
+from agora.interfaces import NOTE, SEEN, Costmap
 from agora.maps.grid import Map
-from agora.planners.inter.replan import Replan
+from agora.planners.inter.replan import Replan, remember
 from agora.planners.presets import named_planner
 from agora.sensors.lidar import Lidar
 from agora.testing import observation
@@ -123,19 +123,131 @@ def test_a_closed_place_gives_way_to_the_next_open_one_and_at_the_end_of_the_pat
 
 
 @pytest.mark.parametrize("closed", [253, 254, 255])
-def test_where_there_is_no_way_the_robot_stands_and_says_so(closed):
+def test_a_way_that_is_closed_is_driven_to_its_end_and_there_the_robot_stands_and_says_so(closed):
     cost = np.zeros((21, 60), np.uint8)
     cost[:, 30] = closed
     found, _ = Replan(lookahead=50.0).guide(scene(cost, (5, 10), [(5, 10), (50, 10)]), {})
-    around = np.pad(cost, 5)
-    assert found.path_count[0] > 0, "round the ends of the wall, where nothing is known"
-    around[:, 35] = closed
-    around[[0, -1]] = closed
-    around[:, [0, -1]] = closed
-    inside = scene(around, (10, 15), [(10, 15), (55, 15)])
-    found, _ = Replan(lookahead=50.0).guide(inside, {})
-    assert found.path_count[0] == 0 and found.overrules[0] and not found.twist.any()
-    assert found.reason[0] == Reason.NO_PATH
+    assert cells_of(found)[-1] == pytest.approx((50, 10), abs=1e-3), "round the ends of the wall, where nothing is known"
+    cost[[0, -1]], cost[:, [0, -1]] = closed, closed
+    found, _ = Replan(lookahead=50.0).guide(scene(cost, (5, 10), [(5, 10), (50, 10)]), {})
+    assert cells_of(found)[-1] == pytest.approx((29, 10), abs=0.51)
+    near = scene(cost, (25, 10), [(5, 10), (50, 10)])
+    found, _ = Replan(lookahead=50.0).guide(near, {})
+    assert found.path_count[0] == 0 and found.reason[0] == Reason.NO_PATH
+    for planner in ("orca", "go_to_goal", "pure_pursuit", "teb"):
+        twists, memory = named_planner(f"{planner}+replan:lookahead=50.0")[1].part.act(near, {})
+        assert not twists.any() and memory[NOTE + "reason"][0] == Reason.NO_PATH, planner
+
+
+def test_a_robot_without_a_way_recovers_if_its_planner_does():
+    cost = np.full((41, 41), 254, np.uint8)
+    cost[8:33, 8:33] = 0
+    o = scene(cost, (20, 20), [(20, 20), (60, 20)])
+    o = replace(o, path=o.path[:, 1:], path_count=np.ones(1, np.int32))
+    planner, memory, turned = named_planner("recovering:controller_patience=0.5,planner=dwa+replan:memory=0.0")[1].part, {}, []
+    for _ in range(12):
+        twists, memory = planner.act(o, memory)
+        turned.append(bool(twists[0, 2]))
+    assert turned == [False] * 6 + [True] * 6
+
+
+@pytest.mark.parametrize("place", [(10.0, 30.0), (33.0, 30.0)])
+def test_an_open_place_that_cannot_be_reached_is_passed_over(place):
+    cost = np.zeros((61, 90), np.uint8)
+    cost[20:41, 25:46] = 254
+    cost[21:40, 26:45] = 0
+    path = np.stack((np.linspace(5, 80, 76), np.full(76, 30.0)), axis=1)
+    found, _ = Replan(lookahead=3.0).guide(scene(cost, place, path), {})
+    points = cells_of(found)
+    assert math.isfinite(price(cost, points)) and points[0] == pytest.approx(place, abs=1e-3)
+    inside = place[0] > 25
+    assert points[-1] == pytest.approx((44, 30) if inside else (80, 30), abs=0.51)
+
+
+def test_the_place_is_counted_from_where_the_robot_is_and_looked_for_no_farther_than_two_metres():
+    path = np.stack((np.linspace(0, 80, 5), np.full(5, 10.0)), axis=1)
+    cost = np.zeros((21, 90), np.uint8)
+    points = cells_of(Replan(lookahead=1.5).guide(scene(cost, (31, 13), path), {})[0])
+    first = points[np.abs(points[:, 1] - 10.0) < 1e-3][0]
+    assert first[0] == pytest.approx(46, abs=1.01), "and not at the path's next own point"
+    cost[:, 44:62] = 253
+    points = cells_of(Replan(lookahead=1.5).guide(scene(cost, (31, 13), path), {})[0])
+    assert points[-1] == pytest.approx((80, 10), abs=1e-3), "the next open place is 1.6 m farther"
+    cost[:, 44:70] = 253
+    points = cells_of(Replan(lookahead=1.5).guide(scene(cost, (31, 13), path), {})[0])
+    assert points[-1, 0] == pytest.approx(43, abs=1.01), "the next one is 2.4 m farther: the way ends before"
+
+
+def test_costs_are_weighed_as_they_are_asked_to_be_and_points_lie_as_far_apart():
+    cost = np.zeros((41, 80), np.uint8)
+    cost[:31, 20:60] = 120
+    straight, round_it = (
+        cells_of(Replan(lookahead=50.0, factor=f).guide(scene(cost, (5, 10), (75, 10)), {})[0]) for f in (0.0, 2.0)
+    )
+    assert np.abs(straight[:, 1] - 10.0).max() < 0.51 < 10.0 < np.abs(round_it[:, 1] - 10.0).max()
+    for spacing in (0.1, 0.45):
+        found, _ = Replan(lookahead=50.0, spacing=spacing).guide(scene(np.zeros((20, 80)), (5, 10), (75, 10)), {})
+        steps = np.linalg.norm(np.diff(found.path[0, : found.path_count[0]], axis=0), axis=1)
+        assert 0.7 * spacing < steps.min() and steps.max() <= spacing * 1.001
+
+
+def test_what_windows_have_shown_is_remembered_where_it_was():
+    """Against a dictionary of cells, with windows that are not square, go anywhere and begin anew in one row."""
+    rng = np.random.default_rng(4)
+    rows, high, wide, cell, side = 3, 30, 42, 0.1, 7.0
+    above, beside = (70 - high) // 2, (70 - wide) // 2
+    at, memory = rng.integers(-90, 90, (rows, 2)), {}
+    known = [{} for _ in range(rows)]
+    for step in range(25):
+        if step == 12:
+            memory["begun"][1] = False
+            memory[SEEN + "cost"][1] = 0
+            memory["origin"][1] = 0.0
+            known[1] = {}
+        at += rng.integers(-9, 10, (rows, 2)) * (8 if step == 20 else 1)
+        cost = rng.choice([0, 60, 253, 254], (rows, high, wide)).astype(np.uint8)
+        if step % 7 == 3:
+            cost[2] = 255
+        window = Costmap(cost, (at * cell + (3.35, -2.15)).astype(np.float32), cell)
+        shown, blind, memory = remember(window, side, memory)
+        assert blind.tolist() == [False, False, step % 7 == 3]
+        for n, (x, y) in enumerate(at):
+            ring = 10
+            for i in range(high if not blind[n] else 0):
+                for j in range(wide):
+                    rim = min(i, j, high - 1 - i, wide - 1 - j) < ring
+                    old = known[n].get((x + j, y + i), 0) if rim else 0
+                    known[n][x + j, y + i] = max(old, int(cost[n, i, j]))
+            inside = {
+                (x + j - beside, y + i - above): int(shown.cost[n, i, j])
+                for i in range(70)
+                for j in range(70)
+                if shown.cost[n, i, j]
+            }
+            known[n] = {k: v for k, v in known[n].items() if -beside <= k[0] - x < 70 - beside and -above <= k[1] - y < 70 - above}
+            assert inside == {k: v for k, v in known[n].items() if v}
+            corner = (at[n] - (beside, above)) * cell + (3.35, -2.15)
+            assert shown.origin[n] == pytest.approx(corner, abs=1e-4)
+
+
+def test_what_is_remembered_closes_a_way_until_it_leaves_none():
+    """Somebody who stood in a corridor stays in mind, out of sight; but not where then nothing is left."""
+    walled, there = np.zeros((31, 41), np.uint8), (200, 15)
+    walled[[0, -1]] = 254
+    person, closed = walled.copy(), walled.copy()
+    person[:, 30:34], closed[:, 0] = 254, 254
+    opening = closed.copy()
+    opening[0, 5:15] = 0
+    for first, then, detour in ((person, closed, False), (person, opening, True)):
+        memory, planner = {}, Replan(lookahead=50.0, memory=20.0)
+        for back, cost in ((0, first), (-14, then)):
+            o = scene(cost, (20, 15), there)
+            shift = np.array([back * CELL, 0.0], np.float32)
+            o = replace(o, pose=o.pose + [*shift, 0.0], costmap=replace(o.costmap, origin=o.costmap.origin + shift))
+            found, memory = planner.guide(o, memory)
+        points = cells_of(found)
+        assert points[-1] == pytest.approx(there, abs=1e-3)
+        assert (np.abs(points[:, 1] - 15.0).max() > 15.0) == detour
 
 
 def test_a_robot_too_near_to_an_obstacle_is_led_away_from_it():

@@ -6,19 +6,23 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.ndimage import label
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Doubles, Floats
-from agora.costmap.inflation import INSCRIBED, LETHAL
+from agora.core.state import Array, Bools, Doubles, Floats
+from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import Costmap, Guidance, Memory, Observation
+from agora.interfaces import SEEN, Costmap, Guidance, Memory, Observation
 from agora.planners.global_.astar import AStar
 from agora.planners.global_.search import resample
 from agora.planners.inter.surroundings import unchanged
 
 _FAR = 50.0  # m
-_MORE = 2.0  # m beyond the place in which an open one is looked for
+_MORE = 2.0  # m beyond the place in which one that can be reached is looked for
+_RIM = 1.0  # m
+_ROOM = 0.5  # m to the end of a way that ends before its place, below which there is none
+_SAME = 1e-3  # m between two points that are one
 _OBSTACLE, _NEAR, _OPEN = np.float32(0.0), np.float32(0.51), np.float32(1.0)
 _LEAST = 0.8775  # of the interpolated: what is inside a cell near an obstacle is below it
 
@@ -32,19 +36,23 @@ class Replan:
     navfn's, unknown ones and those within the inscribed radius of an obstacle are closed. With a costmap of the scan alone and a
     ``lookahead`` beyond the goal the robot knows nothing of the map, and learns of a dead end when it sees its end.
 
+    What the window has shown is remembered as far as ``memory``, in the outermost metre of the window too, where what it has lost
+    no longer casts its costs. People who were in it stay there as they were seen last; where that leaves no way, all but the window
+    is forgotten. A window that is unknown as a whole, from a scan that says nothing, is not remembered.
+
     Where it differs: the way is pulled taut, as `AStar`'s is, where navfn descends its potential; a robot that stands too near to
-    an obstacle is first led away from it; instead of a place that is closed it takes the next open one on the path within 2 m, or
-    else the way ends at the one before.
+    an obstacle is first led away from it, unless every cell about it is one; instead of a place that cannot be reached it takes the
+    next one on the path within 2 m that can, or else the way ends at the last one before that can. A robot more than 50 m from its
+    path is left with it.
 
-    The window's ``obstacle_range`` should be longer than its ``raytrace_range``, against costmap_2d's defaults: beams that hit
-    something beyond the first clear it on their way, and a dead end whose end vanishes is entered again and again.
-
-    Where there is no way the robot stands, for the reason ``no_path``.
+    Where there is no way, or the robot has come within 0.5 m of where it ends early, it stands for the reason ``no_path``.
 
     Attributes:
-        window: local costmap where the local planner reads none; else its own is used.
-        memory: side of the square about where it began in which it remembers what the window has shown, m; nothing outside the
-            window where it is not larger.
+        window: local costmap where the local planner reads none; else that one's counts. Where it has the scan, beams that hit
+            something between ``obstacle_range`` and a longer ``raytrace_range`` clear it on their way, as in costmap_2d, and a dead
+            end whose end has vanished is entered again.
+        memory: side of the square about the robot in which it remembers what the window has shown, m; nothing outside the window
+            where it is not larger.
         lookahead: how far along the path the place is, from the point of the path nearest to the robot, m; at most 50.
         neutral: cost of a cell length far from obstacles. factor: weight of the costs of cells.
         spacing: of the points of the new path, m.
@@ -52,7 +60,7 @@ class Replan:
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
 
-    window: Window = field(default_factory=lambda: Window(obstacle_range=3.5))
+    window: Window = field(default_factory=Window)
     memory: float = 30.0
     lookahead: float = 4.0
     neutral: float = 50.0
@@ -72,11 +80,19 @@ class Replan:
         return AStar(neutral=self.neutral, factor=self.factor, inflation_radius=0.0, spacing=self.spacing)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the new paths, and what the robots remember: costs (N, G, G), the corner (N, 2) of the first cell, m."""
+        """Return the new paths, and what the robots remember: costs (N, G, G), and where their windows were."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        shown, remembered = _remembered(o.costmap, round(self.memory / o.costmap.resolution), memory)
-        paths = [self._path(o.path[n, : o.path_count[n]], shown, n, o.pose[n]) for n in range(len(o.pose))]
+        shown, blind, remembered = remember(o.costmap, self.memory, memory)
+        paths = []
+        for n, count in enumerate(o.path_count):
+            given = o.path[n, :count]
+            made = given[:0] if blind[n] else self._path(given, shown, n, o.pose[n])
+            if remembered and len(given) and not (len(made) or blind[n]):
+                made = self._path(given, o.costmap, n, o.pose[n])
+                if len(made):
+                    _forget(remembered, n, o.costmap)
+            paths.append(made)
         count = np.array([len(path) for path in paths], np.int32)
         path = np.zeros((len(paths), max(1, o.path.shape[1], *count), 2), np.float32)
         for n, points in enumerate(paths):
@@ -84,62 +100,103 @@ class Replan:
             path[n, len(points) :] = points[-1] if len(points) else o.pose[n, :2]
         goal = o.goal.copy()
         goal[count > 0, :2] = path[count > 0, -1]
-        lost = (count == 0) & (o.path_count > 0)
-        reason = np.where(lost, np.int8(Reason.NO_PATH), np.int8(Reason.NONE))
-        found = replace(unchanged(o), path=path, path_count=count, goal=goal, reason=reason)
-        return replace(found, twist=np.zeros_like(o.twist), overrules=lost) if lost.any() else found, remembered
+        reason = np.where((count == 0) & (o.path_count > 0), np.int8(Reason.NO_PATH), np.int8(Reason.NONE))
+        return replace(unchanged(o), path=path, path_count=count, goal=goal, reason=reason), remembered
 
     def _path(self, path: Floats, shown: Costmap, row: int, pose: Floats) -> Floats:
         """The new path of one robot (K, 2), m; (0, 2) where there is none, the old one where it is too far away."""
         if not len(path):
             return path
         here = pose[:2].astype(np.float64)
-        near = int(np.argmin(np.square(path - pose[:2]).sum(axis=1)))
-        ahead = path[near:].astype(np.float64)
-        walked = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(ahead, axis=0), axis=1))])
-        last = min(int(np.searchsorted(walked, self.lookahead)), len(ahead) - 1)
-        ahead = ahead[: max(int(np.searchsorted(walked, self.lookahead + _MORE)), last + 1)]
-        if np.abs(ahead - here).max() > 2.0 * _FAR:
+        along = resample(path.astype(np.float64), self.spacing)
+        away = np.linalg.norm(along - here, axis=1)
+        near = int(np.argmin(away))
+        if away[near] > _FAR:
             return path
+        walked = _lengths(along)
+        last = min(int(np.searchsorted(walked, walked[near] + self.lookahead)), len(along) - 1) - near
+        ahead = along[near : max(int(np.searchsorted(walked, walked[near] + self.lookahead + _MORE)), near + last + 1)]
         corner = shown.origin[row].astype(np.float64) + 0.5 * shown.resolution
-        here, ahead = ((place - corner) / shown.resolution for place in (here, ahead))
-        cost, shift = _about(shown.cost[row], np.vstack((here, ahead)))
+        start, ends = ((place - corner) / shown.resolution for place in (here, ahead))
+        cost, shift = _about(shown.cost[row], np.vstack((start, ends)))
         clearance = np.where(cost >= LETHAL, _OBSTACLE, np.where(cost >= INSCRIBED, _NEAR, _OPEN)).astype(np.float32)
-        column, line = np.floor(ahead + shift + 0.5).astype(np.int64).T
-        free = np.flatnonzero(clearance[line, column] == _OPEN)
-        if not len(free):
-            return path[:0]
-        place = int(free[min(int(np.searchsorted(free, last)), len(free) - 1)])
-        points = self._search.cells(clearance, 1.0, np.stack((here, ahead[place])) + shift, _LEAST, cost)
+        place, points = self._way(clearance, cost, start + shift, ends + shift, last)
         if points is None:
             return path[:0]
-        way = resample((points - shift) * shown.resolution + corner, self.spacing).astype(np.float32)
-        way[-1] = path[near + place]
-        return np.concatenate((way, path[near + place + 1 :])) if place >= last else way
+        way = resample((points - shift) * shown.resolution + corner, self.spacing)
+        if place < last and np.linalg.norm(ahead[place] - here) < _ROOM:
+            return path[:0]
+        rest = path[_lengths(path) > walked[near + place] + _SAME] if place >= last else path[:0]
+        return np.concatenate((way[:-1], ahead[place : place + 1], rest)).astype(np.float32)
+
+    def _way(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
+        """The way, in cells, to the first of the ``ends`` (K, 2) from number ``last`` on that is open and can be reached."""
+        column, row = np.floor(ends + 0.5).astype(np.int64).T
+        good = clearance[row, column] == _OPEN
+        for _ in range(2):
+            places = np.flatnonzero(good)
+            if not len(places):
+                break
+            place = int(places[min(int(np.searchsorted(places, last)), len(places) - 1)])
+            points = self._search.cells(clearance, 1.0, np.stack((start, ends[place])), _LEAST, cost)
+            if points is not None:
+                return place, points
+            good &= _reached(clearance, start)[row, column]
+        return 0, None
 
 
-def _remembered(costmap: Costmap, side: int, memory: Memory) -> tuple[Costmap, Memory]:
-    """What windows show now, and outside them what they showed when they were there, within ``side`` cells; and that as memory."""
+def _lengths(path: Array) -> Doubles:
+    """How far along a path (K, 2) its points are (K,), m."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.astype(np.float64), axis=0), axis=1))])
+
+
+def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bools, Memory]:
+    """Return windows with what they have shown before about them, which are blind (N,), and what to remember.
+
+    Args:
+        costmap: the windows.
+        side: of the squares about them, m.
+        memory: what was remembered at the call before.
+    """
     rows, high, wide = costmap.cost.shape
-    if side <= max(high, wide):
-        return costmap, memory
-    if memory:
-        cost, corner = memory["cost"].copy(), np.where(memory["begun"][:, None], memory["corner"], costmap.origin)
-        fresh = ~memory["begun"]
-    else:
-        cost, corner = np.zeros((rows, side, side), np.uint8), costmap.origin.copy()
-        fresh = np.ones(rows, np.bool_)
-    middle = np.array([(side - wide) // 2, (side - high) // 2])
-    corner[fresh] -= (middle * costmap.resolution).astype(np.float32)
-    for n, (right, up) in enumerate(np.rint((costmap.origin - corner) / costmap.resolution).astype(np.int64)):
-        to = cost[n, max(up, 0) : max(up + high, 0), max(right, 0) : max(right + wide, 0)]
-        window = costmap.cost[n, max(-up, 0) :, max(-right, 0) :]
-        to[...] = window[: to.shape[0], : to.shape[1]]
-    return Costmap(cost, corner, costmap.resolution), {"cost": cost, "corner": corner, "begun": np.ones(rows, np.bool_)}
+    blind: Bools = (costmap.cost == NO_INFORMATION).all(axis=(1, 2))
+    cells = round(side / costmap.resolution)
+    above, beside = max(cells - high, 0) // 2, max(cells - wide, 0) // 2
+    if not (above or beside):
+        return costmap, blind, {}
+    cost = np.zeros((rows, high + 2 * above, wide + 2 * beside), np.uint8)
+    origin = costmap.origin.astype(np.float64)
+    rim = round(_RIM / costmap.resolution)
+    for n in range(rows):
+        if memory and memory["begun"][n]:
+            right, up = np.rint((origin[n] - memory["origin"][n]) / costmap.resolution).astype(np.int64)
+            _roll(memory[SEEN + "cost"][n], cost[n], int(right), int(up))
+        if not blind[n]:
+            inside, window = cost[n, above : above + high, beside : beside + wide], costmap.cost[n]
+            np.maximum(inside, window, out=inside)
+            inside[rim : high - rim, rim : wide - rim] = window[rim : high - rim, rim : wide - rim]
+    corner = (origin - np.array([beside, above]) * costmap.resolution).astype(np.float32)
+    after = {SEEN + "cost": cost, "origin": costmap.origin.copy(), "begun": np.ones(rows, np.bool_)}
+    return Costmap(cost, corner, costmap.resolution), blind, after
+
+
+def _roll(old: Array, new: Array, right: int, up: int) -> None:
+    """Copy what two grids of one size share, of which the new one lies farther to the right and up, by so many cells."""
+    (high, wide), (down, left) = old.shape, (max(-up, 0), max(-right, 0))
+    part = old[max(up, 0) : max(high - down, 0), max(right, 0) : max(wide - left, 0)]
+    new[down : down + part.shape[0], left : left + part.shape[1]] = part
+
+
+def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
+    """Leave of what one robot remembers its window alone."""
+    cost, (high, wide) = remembered[SEEN + "cost"][row], costmap.cost.shape[1:]
+    above, beside = (cost.shape[0] - high) // 2, (cost.shape[1] - wide) // 2
+    cost[...] = 0
+    cost[above : above + high, beside : beside + wide] = costmap.cost[row]
 
 
 def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
-    """The part of a costmap that holds everything that costs anything and places (K, 2) in its cells, with two free cells about it.
+    """The part of a costmap that holds everything that costs anything and places (K, 2) in its cells, with a free cell about it.
 
     Returns:
         (rows, columns) uint8, and by how many cells its first lies lower (2,).
@@ -147,9 +204,19 @@ def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
     lines, columns = np.flatnonzero(cost.any(axis=1)), np.flatnonzero(cost.any(axis=0))
     found = np.array([[columns[0], lines[0]], [columns[-1], lines[-1]]]) if len(lines) else np.zeros((0, 2))
     cells = np.vstack((np.floor(places + 0.5), found)).astype(np.int64)
-    (left, lower), (right, upper) = cells.min(axis=0) - 2, cells.max(axis=0) + 3
+    (left, lower), (right, upper) = cells.min(axis=0) - 1, cells.max(axis=0) + 2
     part = np.zeros((upper - lower, right - left), np.uint8)
     inside = cost[max(lower, 0) : max(upper, 0), max(left, 0) : max(right, 0)]
     above, beside = max(-lower, 0), max(-left, 0)
     part[above : above + inside.shape[0], beside : beside + inside.shape[1]] = inside
     return part, np.array([-left, -lower], np.float64)
+
+
+def _reached(clearance: Floats, start: Doubles) -> Bools:
+    """The open cells that can be reached from a place (2,), or from the open cell nearest to it."""
+    part, _ = label(clearance == _OPEN)
+    row, column = np.nonzero(part)
+    if not len(row):
+        return np.zeros(clearance.shape, np.bool_)
+    nearest = int(np.argmin(np.square(column - start[0]) + np.square(row - start[1])))
+    return np.asarray(part == part[row[nearest], column[nearest]])
