@@ -44,12 +44,12 @@ def danger_average(recording: Recording) -> float | None:
 @metric(
     "reason_share",
     unit="",
-    direction="lower",
+    direction="neutral",
     formula="share of time in which the planner noted a reason not to just go on along its path",
     source=_AGORA,
 )
 def reason_share(recording: Recording) -> float | None:
-    """The reason noted for the longest time is in the row."""
+    """The reason noted for the longest time is in the row. Planners that note none have 0, so that less is not better."""
     return None if recording.reason is None else _mean(recording, recording.reason != Reason.NONE)
 
 
