@@ -248,6 +248,16 @@ def test_what_is_remembered_closes_a_way_until_it_leaves_none():
         points = cells_of(found)
         assert points[-1] == pytest.approx(there, abs=1e-3)
         assert (np.abs(points[:, 1] - 15.0).max() > 15.0) == detour
+        assert (memory[SEEN + "cost"] > 0).sum() == (then > 0).sum() + detour * (
+            4 * 29 + 14 * 2 + 1
+        )  # somebody, walls, wall in the rim
+
+
+def test_a_robot_that_is_far_away_from_its_path_is_left_with_it():
+    for away, left in ((490, False), (510, True)):
+        o = scene(np.full((20, 20), 40), (10, 10), [(5, 10 + away), (80, 10 + away)])
+        found, _ = Replan().guide(o, {})
+        assert (found.path_count[0] == 2) == left
 
 
 def test_a_robot_too_near_to_an_obstacle_is_led_away_from_it():
