@@ -38,6 +38,11 @@ class Guided:
         return frozenset(self.planner.part.needs | self.interplanner.part.needs | {"path"})
 
     @property
+    def concurrent(self) -> bool:
+        """Whether threads may ask both at the same time."""
+        return all(getattr(one.part, "concurrent", False) for one in (self.planner, self.interplanner))
+
+    @property
     def notes(self) -> frozenset[str]:
         """What the interplanner says besides its path, and what the local planner notes."""
         return frozenset(NOTES)

@@ -89,6 +89,11 @@ class Recovering:
         return frozenset(self.planner.part.needs | {"path", "costmap"})
 
     @property
+    def concurrent(self) -> bool:
+        """Whether threads may ask the local planner at the same time."""
+        return bool(getattr(self.planner.part, "concurrent", False))
+
+    @property
     def window(self) -> Window:
         """The local costmap of the local planner."""
         own: Window | None = getattr(self.planner.part, "window", None)

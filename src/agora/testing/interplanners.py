@@ -118,6 +118,10 @@ class _Whither:
     inter: InterPlanner
 
     @property
+    def concurrent(self) -> bool:
+        return bool(getattr(self.inter, "concurrent", False))
+
+    @property
     def needs(self) -> frozenset[str]:
         return frozenset(self.inter.needs)
 

@@ -31,6 +31,7 @@ class Aggressive:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
+    concurrent: ClassVar[bool] = True
 
     slowdown_distance: float = 5.0
     danger_threshold: float = 0.6

@@ -54,6 +54,7 @@ class AroundGroups:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
+    concurrent: ClassVar[bool] = True
 
     detect: bool = False
     link_distance: float = 1.5

@@ -14,6 +14,7 @@ class Bypass:
     """Pass the path on as it is."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"path"})
+    concurrent: ClassVar[bool] = True
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path, full speed, no danger."""

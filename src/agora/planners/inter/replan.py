@@ -59,6 +59,7 @@ class Replan:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
+    concurrent: ClassVar[bool] = True
 
     window: Window = field(default_factory=Window)
     memory: float = 30.0

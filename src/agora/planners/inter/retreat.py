@@ -53,6 +53,7 @@ class Retreat:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "scan"})
+    concurrent: ClassVar[bool] = True
     stretch: ClassVar[float] = 1.0
     """Distance of the temporary goal over ``temp_goal_distance``."""
     turn: ClassVar[float] = 0.0

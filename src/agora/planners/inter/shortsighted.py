@@ -24,6 +24,7 @@ class Shortsighted:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path"})
+    concurrent: ClassVar[bool] = True
 
     vision_limit: float = 0.2
     min_poses: int = 20

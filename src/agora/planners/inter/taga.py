@@ -52,6 +52,7 @@ class Taga:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
+    concurrent: ClassVar[bool] = True
 
     detect: bool = False
     link_distance: float = 1.5
