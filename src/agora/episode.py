@@ -355,7 +355,7 @@ class Episodes:
             timeout=start.timeout,
             shortest_path=self._shortest[w][r],
             map=start.map,
-            planning_time=np.asarray(self._planning[w]),
+            planning_time=np.asarray(self._planning[w][: len(times) - 1]),
             clipped=int(status.clipped[w, r]),
             failure=self._failure[w].get(r, ""),
             pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if engine.has_behaviours else None,

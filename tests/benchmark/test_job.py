@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.suites import planners, suite, write_world
 
@@ -33,9 +34,10 @@ def test_a_shard_holds_every_metric_of_every_robot_of_its_episodes(plan):
     assert set(available("metrics")) - set(TIMING) <= set(rows[0])
     timing = store.read_rows(plan.folder / "timing" / f"{job.shard}.parquet")
     assert [row["key"] for row in timing] == [row["key"] for row in rows]
-    assert set(timing[0]) == {*store.IDENTITY, *TIMING}
+    assert set(timing[0]) == {*store.IDENTITY, *TIMING, store.CALLS}
     assert not set(TIMING) & set(rows[0])
-    assert all(row["planning_time"] > 0 for row in timing)
+    for row in timing:
+        assert min(row[store.CALLS]) > 0 and np.mean(row[store.CALLS]) == pytest.approx(row["planning_time"], rel=1e-5)
     assert calls == [1, -1] * 10
     assert done == [1, 1]
 

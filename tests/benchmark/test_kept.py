@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 
 import numpy as np
@@ -77,6 +78,14 @@ def test_the_report_is_written_from_the_folder_alone_and_replays_its_episodes(ke
     page = report(tmp_path / "run").read_text()
     assert page == report(tmp_path / "run").read_text()
     assert all(row["key"] in page for row in rows)
+
+
+def test_the_report_counts_every_control_call(kept):
+    folder, _, rows = kept
+    planning = report(folder / "run").read_text().partition("<caption>Planning time, ms</caption>")[2]
+    counted = int(re.search(r'data-value="go_to_goal">go_to_goal</th><td data-value="(\d+)">', planning)[1])
+    samples = [len(one.time) for one in recordings(folder / "run", [row["key"] for row in rows]).values()]
+    assert counted == sum(samples) - len(samples) > 30
 
 
 def test_a_rotten_shard_of_trajectories_does_not_cost_the_report(kept, tmp_path, caplog):

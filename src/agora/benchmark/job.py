@@ -153,7 +153,7 @@ def write(
             row = row_of(plan, job, episode, robot, starts[episode].robots[robot].model.name, recording, lasting)
             rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
-            timing.append(identity | {m.name: m(recording) for m in fleeting})
+            timing.append(identity | {m.name: m(recording) for m in fleeting} | {store.CALLS: recording.planning_time})
             if plan.trajectories == "all" or (plan.trajectories == "failed" and row["outcome"] != "reached"):
                 kept[row["key"]] = recording
         done(1)

@@ -91,8 +91,7 @@ def report(folder: Path) -> Path:
     metrics = [load_component("metrics", name) for name in available("metrics")]
     timing: dict[str, list[float]] = {}
     for row in store.read_rows(folder / "timing"):
-        if row["planning_time"] is not None:
-            timing.setdefault(str(row["planner"]), []).append(row["planning_time"])
+        timing.setdefault(str(row["planner"]), []).extend(row.get(store.CALLS) or ())
     made_on = run.get("made_on", {})
     shown = {
         **run,

@@ -97,7 +97,9 @@ def _write_shard(folder: Path, played: Played, measures: Sequence[Metric]) -> li
     lasting, fleeting = [m for m in measures if m.name not in TIMING], [m for m in measures if m.name in TIMING]
     rows = [row_of(played, number, lasting) for number in range(len(played.robots))]
     timing = [
-        {name: row[name] for name in store.IDENTITY} | {m.name: robot.measure(m) for m in fleeting}
+        {name: row[name] for name in store.IDENTITY}
+        | {m.name: robot.measure(m) for m in fleeting}
+        | {store.CALLS: robot.recording.planning_time}
         for row, robot in zip(rows, played.robots, strict=True)
     ]
     name = hashlib.blake2b("\n".join(str(row["key"]) for row in rows).encode(), digest_size=8).hexdigest()

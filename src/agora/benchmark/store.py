@@ -5,7 +5,7 @@ episodes count as not done. Equal contents give equal bytes, with one version of
 fixed.
 
 Rows: one for an episode and robot. The columns `IDENTITY` come first and are never empty. The others follow by name: texts,
-booleans, and numbers as float64, None where undefined.
+booleans, and numbers as float64, None where undefined; in the timing also `CALLS`, a list of numbers.
 
 Recordings: arrays at single precision, which loses nothing of the engine's own, so metrics computed from a shard are those of the
 row; time stamps and contacts at double precision; the map by its name. Planning times are not kept: they belong to the timing,
@@ -39,6 +39,9 @@ IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
 PARTS = ("episodes", "timing", "trajectories")
 """Folders of a run; a shard's file in the first is written last."""
 
+CALLS = "calls"
+"""Column of the timing: wall time of each control call, s, single precision."""
+
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _TRACKS = ("pose", "twist", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
@@ -66,7 +69,8 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
     Args:
         path: of the shard, ``<something>.parquet``; its folder is made.
-        rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers or None.
+        rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers, arrays (K,) of
+            numbers, or None.
 
     Raises:
         InputError: an identity is missing, a key comes twice, or a column holds values of different kinds.
@@ -284,9 +288,11 @@ def _identity(path: Path, column: str, values: list[Any]) -> pyarrow.Array:
 
 
 def _values(path: Path, column: str, values: list[Any]) -> pyarrow.Array:
-    """A column of texts, booleans, or numbers as float64; None where undefined, and numbers if there is nothing else."""
+    """A column of texts, booleans, numbers as float64 or lists of float32; None where undefined, numbers if nothing is given."""
     import pyarrow as pa
 
+    if values and all(isinstance(value, np.ndarray) for value in values):
+        return pa.array(values, pa.list_(pa.float32()))
     plain = [_plain(value) for value in values]
     given = [value for value in plain if value is not None]
     if given and all(isinstance(value, str) for value in given):
