@@ -139,6 +139,15 @@ def test_a_way_that_is_closed_is_driven_to_its_end_and_there_the_robot_stands_an
         assert not twists.any() and memory[NOTE + "reason"][0] == Reason.NO_PATH, planner
 
 
+def test_a_goal_just_too_near_to_a_wall_is_driven_to_as_near_as_can_be():
+    cost = np.zeros((21, 60), np.uint8)
+    cost[:, 40:] = 253
+    for goal, reached in ((43, True), (46, False)):
+        found, _ = Replan().guide(scene(cost, (37, 10), [(5, 10), (goal, 10)]), {})
+        assert (found.path_count[0] > 0) == reached
+        assert not reached or cells_of(found)[-1] == pytest.approx((39, 10), abs=0.51)
+
+
 def test_a_robot_without_a_way_recovers_if_its_planner_does():
     cost = np.full((41, 41), 254, np.uint8)
     cost[8:33, 8:33] = 0

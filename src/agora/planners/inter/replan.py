@@ -21,7 +21,7 @@ from agora.planners.inter.surroundings import unchanged
 _FAR = 50.0  # m
 _MORE = 2.0  # m beyond the place in which one that can be reached is looked for
 _RIM = 1.0  # m
-_ROOM = 0.5  # m to the end of a way that ends before its place, below which there is none
+_ROOM = 0.5  # m: a way that ends so much or more before its place is none for a robot that is nearer than that to its end
 _SAME = 1e-3  # m between two points that are one
 _OBSTACLE, _NEAR, _OPEN = np.float32(0.0), np.float32(0.51), np.float32(1.0)
 _LEAST = 0.8775  # of the interpolated: what is inside a cell near an obstacle is below it
@@ -45,7 +45,8 @@ class Replan:
     next one on the path within 2 m that can, or else the way ends at the last one before that can. A robot more than 50 m from its
     path is left with it.
 
-    Where there is no way, or the robot has come within 0.5 m of where it ends early, it stands for the reason ``no_path``.
+    Where there is no way, or the robot has come within 0.5 m of where it ends, more than 0.5 m before its place, it stands for the
+    reason ``no_path``.
 
     Attributes:
         window: local costmap where the local planner reads none; else that one's counts. Where it has the scan, beams that hit
@@ -125,7 +126,7 @@ class Replan:
         if points is None:
             return path[:0]
         way = resample((points - shift) * shown.resolution + corner, self.spacing)
-        if place < last and np.linalg.norm(ahead[place] - here) < _ROOM:
+        if np.linalg.norm(ahead[place] - here) < _ROOM < walked[near + last] - walked[near + place]:
             return path[:0]
         rest = path[_lengths(path) > walked[near + place] + _SAME] if place >= last else path[:0]
         return np.concatenate((way[:-1], ahead[place : place + 1], rest)).astype(np.float32)
