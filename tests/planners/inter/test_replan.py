@@ -280,6 +280,12 @@ def test_a_robot_too_near_to_an_obstacle_is_led_away_from_it():
     assert (cost[row[8:], column[8:]] == 0).all()
 
 
+def test_its_own_window_counts_where_the_local_planner_reads_none():
+    sizes = {"orca:wall_horizon=0.0": 12.0, "pure_pursuit": 12.0, "orca": 4.0, "dwa": 10.0}
+    for planner, size in sizes.items():
+        assert named_planner(f"{planner}+replan:window={{size: 12.0}}")[1].part.window.size == size, planner
+
+
 def test_parameters_that_mean_nothing_are_refused():
     for wrong in ({"memory": -1.0}, {"lookahead": 0.0}, {"lookahead": 60.0}, {"neutral": 0.0}, {"factor": -1.0}, {"spacing": 0.0}):
         with pytest.raises(InputError, match=next(iter(wrong))):
