@@ -48,6 +48,8 @@ class Conditions:
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
         outside: pedestrians come from outside (`agora.engine.world.Engine`); crowd and behaviours are not called.
         perception: what robots know of pedestrians.
+        routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
+            pedestrian whom they see (`agora.engine.careful`).
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -63,6 +65,8 @@ class Conditions:
     layers: tuple[CostmapLayer, ...] = ()
     outside: bool = False
     perception: Perception = field(default_factory=lambda: Perception("truth"))
+    routes: bool = False
+    careful: bool = False
 
     @staticmethod
     def of(stage: Stage) -> Conditions:
@@ -79,6 +83,8 @@ class Conditions:
             replan=stage.navigation.replan,
             layers=tuple(layer.part for layer in stage.navigation.layers),
             perception=stage.perception,
+            routes=stage.crowd.routes,
+            careful=not stage.crowd.faithful,
         )
 
 
@@ -134,6 +140,8 @@ class Batch:
             threads=threads,
             slots=slots,
             outside=conditions.outside,
+            routes=self.starts if conditions.routes else None,
+            careful=conditions.careful,
         )
         self.lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
         seen = (conditions.layers, conditions.perception)

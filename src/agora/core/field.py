@@ -14,6 +14,40 @@ _EDGE = np.float32(1.001)
 
 
 @hidden
+def distance_at(maps, m, x, y):
+    """The distance alone of `clearance_at`."""
+    columns, rows = maps.columns[m], maps.rows[m]
+    inverse = ONE / maps.resolution[m]
+    u = min(max((x - maps.origin_x[m]) * inverse - HALF, ZERO), np.float32(columns) - _EDGE)
+    v = min(max((y - maps.origin_y[m]) * inverse - HALF, ZERO), np.float32(rows) - _EDGE)
+    column, row = np.int32(u), np.int32(v)
+    a, b = u - np.float32(column), v - np.float32(row)
+    k = maps.clearance_start[m] + np.int64(row) * columns + column
+    lower = maps.clearance[k] * (ONE - a) + maps.clearance[k + 1] * a
+    upper = maps.clearance[k + columns] * (ONE - a) + maps.clearance[k + columns + 1] * a
+    return lower * (ONE - b) + upper * b
+
+
+@hidden
+def is_clear(maps, m, x0, y0, x1, y1, least):
+    """Whether the distance to the nearest obstacle is at least ``least`` all along a straight line from (x0, y0) to (x1, y1).
+
+    The line is walked in steps as long as the distance there allows, and no shorter than half a cell.
+    """
+    dx, dy = x1 - x0, y1 - y0
+    length = math.sqrt(dx * dx + dy * dy)
+    inverse = ONE / max(length, _TINY)
+    shortest = HALF * maps.resolution[m]
+    t = ZERO
+    while t < length:
+        d = distance_at(maps, m, x0 + dx * t * inverse, y0 + dy * t * inverse)
+        if d < least:
+            return False
+        t += max(d - least, shortest)
+    return distance_at(maps, m, x1, y1) >= least
+
+
+@hidden
 def clearance_at(maps, m, x, y):
     """Distance to the nearest obstacle of map ``m`` and the unit vector away from it, at (x, y): bilinear between cell centres.
 

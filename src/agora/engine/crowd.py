@@ -10,11 +10,13 @@ import numpy as np
 
 from agora.core import state
 from agora.core.jit import bind
+from agora.engine.careful import MINDS, hold_back
 from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, take_forces
 from agora.engine.records import fed
 from agora.engine.scene import CrowdReader
 from agora.errors import InputError
 from agora.interfaces import AnyCrowdModel, CompiledCrowdModel
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 if TYPE_CHECKING:
     from agora.core.state import Ints
@@ -48,6 +50,7 @@ class EngineCrowd:
         every: physics steps of the crowd period.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         is_fed: forces from outside may act on them.
+        careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
 
     Attributes:
         fed: forces from outside, None where there cannot be any.
@@ -66,6 +69,7 @@ class EngineCrowd:
         sees_pedestrians: bool,
         sees_robots: bool,
         is_fed: bool = False,
+        careful: bool = False,
     ) -> None:
         for model in models:
             _check(model)
@@ -78,7 +82,9 @@ class EngineCrowd:
         self.substeps = max((math.ceil(engine.dt / step - _ROUNDING) for step in longest), default=1) or 1
         self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
         self.fed = fed(worlds, slots) if is_fed else None
-        chooses = len(models) > 1 or is_fed
+        self._careful = careful and bool(models)
+        self._minds = np.array([MINDS.index(getattr(model, "last_step", "all")) for model in models] or [0], np.int32)
+        chooses = len(models) > 1 or is_fed or self._careful
         self._chosen = np.zeros((2, worlds, slots), np.float32) if chooses else self._answers[0]
         if self.substeps > 1:
             engine._generations.append(state.pedestrians(worlds, slots))
@@ -107,7 +113,7 @@ class EngineCrowd:
         for substep in range(1, self.substeps + 1):
             there = 2 if (self.substeps - substep) % 2 else after
             parts += self._calls(here, now, stiff=True)
-            parts += self._advance(here, there, substep)
+            parts += self._advance(here, there, now, substep)
             here = there
         return parts
 
@@ -116,16 +122,17 @@ class EngineCrowd:
         engine, (sees_pedestrians, sees_robots) = self._engine, self._sees
         sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))
         period = engine.dt / self.substeps if stiff else engine.dt * self._every
+        goals = engine.waypoints if engine.routing is None else engine.routing.goals
         for model, out, is_stiff in zip(self._models, self._answers, self._stiff, strict=False):
             if is_stiff != stiff:
                 continue
             if not isinstance(model, CompiledCrowdModel):
                 yield CrowdReader(model, engine, people, robots, sees_pedestrians, sees_robots, float(np.float32(period)), out)
                 continue
-            arguments = (model.parameters(), np.float32(period), sees, engine._generations[people], engine.traits, engine.waypoints)
+            arguments = (model.parameters(), np.float32(period), sees, engine._generations[people], engine.traits, goals)
             yield bind(model.kernel(), *arguments, engine._robots[robots], engine.robot_traits, engine.maps, *out)
 
-    def _advance(self, here: int, there: int, substep: int) -> Iterator[Part]:
+    def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:
         """The kernels that move everybody from one generation to another as their models say."""
         engine, models = self._engine, self._models
         step = np.float32(engine.dt), np.int64(substep), np.int64(self.substeps)
@@ -133,12 +140,16 @@ class EngineCrowd:
         accelerations = np.array([model.output == "acceleration" for model in models] or [True])
         factors = np.array([getattr(model, "max_speed_factor", 1.0) for model in models] or [1.0], np.float32)
         acceleration, factor = bool(accelerations[0]), factors[0]
-        if len(models) > 1 or self.fed:
+        if len(models) > 1 or self.fed or self._careful:
             chosen = self.number, people, engine.traits, self._answers, *self._chosen
             yield bind(choose_velocities, *step, accelerations, factors, *chosen)
             acceleration, factor = False, _NO_CAP
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, engine.traits, self.fed, *self._chosen)
+        if self._careful:
+            seen = np.int64(sum(bit for bit, sees in zip((SEES_PEDESTRIANS, SEES_ROBOTS), self._sees, strict=True) if sees))
+            others = (engine.replay, engine._robots[robots], engine.robot_traits, engine.maps, engine.status)
+            yield bind(hold_back, step[0], step[2], seen, self._minds, self.number, people, engine.traits, *others, *self._chosen)
         records = (people, engine._generations[there], engine.traits, engine.waypoints, engine.replay, engine.status)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
 

@@ -23,6 +23,7 @@ from agora.engine.crowd import EngineCrowd, Part, Work
 from agora.engine.pedestrian_kernels import settle, start_replayed
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 from agora.engine.robot_kernels import advance_robots, find_touching
+from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.errors import InputError
 from agora.maps.store import build_store
@@ -99,6 +100,9 @@ class Engine:
         outside: pedestrians come from outside: before every `step` somebody writes `next_pedestrians`, and neither crowd models nor
             behaviours are called.
         is_fed: forces from outside may act on simulated pedestrians (``fed``).
+        routes: every episode that a world may be given, where pedestrians are to find their way round walls (`agora.engine.routes`);
+            None where they walk straight to their waypoints.
+        careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
     """
 
     def __init__(
@@ -118,6 +122,8 @@ class Engine:
         slots: int = 0,
         outside: bool = False,
         is_fed: bool = False,
+        routes: Sequence[Start] | None = None,
+        careful: bool = False,
     ) -> None:
         self.layout, self.dt, self.crowd_every, self.tick = layout, dt, crowd_every, 0
         self.slots = max(slots, state.padded(layout.pedestrians))
@@ -139,13 +145,14 @@ class Engine:
         self._now = 0
         self.sees_pedestrians, self.sees_robots = sees_pedestrians, sees_robots
         self._outside = outside
+        self.routing = None if routes is None or outside else Routing(self, routes, crowd_every)
         self._behaviours = [] if outside else [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
         self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         models = () if crowd is None else tuple(crowd) if isinstance(crowd, Sequence) else (crowd,)
-        self._crowd = EngineCrowd(models, self, crowd_every, sees_pedestrians, sees_robots, is_fed)
+        self._crowd = EngineCrowd(models, self, crowd_every, sees_pedestrians, sees_robots, is_fed, careful)
         self._bind()
         self._scanners: dict[Lidar, _Scanner] = {}
         self._scanner: tuple[Lidar, Floats, list[Work]] | None = None
@@ -185,8 +192,10 @@ class Engine:
         self._plans: list[tuple[list[Callable[[], None]], list[Callable[[], None]]]] = []
         for now in (0, 1):
             think: list[Part] = [behaviour.think(now) for behaviour in self._behaviours]
-            if think:
+            if self._behaviours:
                 think.insert(0, bind(settle, self.traits, self.waypoints, self.minds, self.status))
+            if self.routing is not None:
+                think.append(self.routing.part(now, int(self.sees_pedestrians) + 2 * int(self.sees_robots)))
             people, robots = self._generations[now], self._robots[now]
             robots_move = bind(
                 advance_robots, np.float32(self.dt), robots, self._robots[1 - now], self.robot_traits, self.maps, people,
@@ -293,6 +302,8 @@ class Engine:
         self._reset_robots(w, start)
         for behaviour in self._behaviours:
             behaviour.reset(w, start)
+        if self.routing is not None:
+            self.routing.reset(w, start)
 
     def _reset_simulated(self, w: int, start: Start) -> None:
         crowd, now, goals = start.pedestrians, self.pedestrians, self.waypoints

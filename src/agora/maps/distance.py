@@ -195,7 +195,9 @@ def gap_to_cells(points, blocked, resolution, bounds, out):
     ``bounds`` (N,) are upper limits of the answer, m; only cells within them are looked at.
     """
     for i in range(len(points)):
-        out[i] = resolution * _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, blocked, bounds[i] / resolution)
+        bound = bounds[i] / resolution
+        found = _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, blocked, bound)
+        out[i] = resolution * found if found < bound else bounds[i]  # not the bound times a rounding
 
 
 @lean_kernel

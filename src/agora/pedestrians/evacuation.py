@@ -103,6 +103,7 @@ class Evacuation:
     """
 
     output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
+    last_step: ClassVar[str] = "robots"
 
     relaxation_time: float = 0.5
     mass: float = 80.0

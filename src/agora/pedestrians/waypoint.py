@@ -32,6 +32,7 @@ class Waypoint:
     """
 
     output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
+    last_step: ClassVar[str] = "nothing"
     max_speed_factor: ClassVar[float] = 1.0
 
     def kernel(self) -> Any:

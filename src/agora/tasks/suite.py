@@ -52,6 +52,8 @@ class Crowd:
             is drawn once an episode, and a walking group has one. Each computes everybody, so the time is that of all together.
         sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
         behaviours: what decides where pedestrians want to go and how fast, one after the other.
+        routes: pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
+        faithful: crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
     """
 
     model: Annotated[Named, Plug("crowd_models")] | None = None
@@ -60,6 +62,8 @@ class Crowd:
     sees_robots: bool = True
     people: People = field(default_factory=People)
     behaviours: tuple[Annotated[Named, Plug("behaviours")], ...] = ()
+    routes: bool = True
+    faithful: bool = False
 
     def __post_init__(self) -> None:
         if self.model is not None and self.models:

@@ -1,0 +1,169 @@
+"""The last step: nobody steps into a wall, a robot or a pedestrian whom they see, whatever their crowd model says.
+
+After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies overlap at
+the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a wall the pedestrian
+alone does. Nothing is added but what parts those who overlap already, slowly. It holds between pairs; where many press together, a few
+rounds over the worst contact of each leave the bodies apart up to millimetres.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.field import clearance_at, distance_at
+from agora.core.jit import hidden, kernel
+from agora.core.scalar import HALF, ONE, ZERO
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+
+MINDS = ("all", "robots", "nothing")
+"""Values of a crowd model's ``last_step``: whom it minds. Robots and walls alone for a model whose own forces act between bodies."""
+
+ALL, ROBOTS, NOTHING = range(3)
+
+_MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robot
+_PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
+_SLOP = np.float32(0.001)  # m
+_ROUNDS = 4
+_TINY = np.float32(1e-12)
+
+
+@hidden
+def _allowed(gap, inverse_h):
+    """Fastest closing speed that keeps a gap open, m/s; negative where it must open."""
+    return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -_PARTING)
+
+
+@hidden
+def _note(worst, i, take, nx, ny):
+    """Keep the contact for which somebody must give up most speed."""
+    if take > worst[0, i]:
+        worst[0, i], worst[1, i], worst[2, i] = take, nx, ny
+
+
+@hidden
+def _close_pairs(people, traits, w, count, vx, vy, h, pairs, normals):
+    """Write the pairs that could touch within the step, their directions and gaps; returns how many, at most the room there is."""
+    x, y, radius, active = people.x[w], people.y[w], traits.radius[w], people.active[w]
+    largest, fastest = ZERO, ZERO
+    for i in range(count):
+        if active[i]:
+            largest, fastest = max(largest, radius[i]), max(fastest, vx[i] * vx[i] + vy[i] * vy[i])
+    reach = (largest + math.sqrt(fastest) * h) * np.float32(2.0)
+    found = 0
+    for i in range(count):
+        if not active[i]:
+            continue
+        for j in range(i + 1, count):
+            dx, dy = x[j] - x[i], y[j] - y[i]
+            squared = dx * dx + dy * dy
+            if squared < reach * reach and active[j] and found < pairs.shape[1]:
+                distance = math.sqrt(max(squared, _TINY))
+                pairs[0, found], pairs[1, found] = i, j
+                normals[0, found], normals[1, found] = dx / distance, dy / distance
+                normals[2, found] = distance - radius[i] - radius[j] - _SLOP
+                found += 1
+    return found
+
+
+@hidden
+def _among(pairs, normals, found, minds, moves, vx, vy, inverse_h, worst, whole):
+    """Note what pedestrians give up for each other; ``whole``: each all that is too much, not its share."""
+    for k in range(found):
+        i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+        mine, theirs = moves[i] and minds[i] == ALL, moves[j] and minds[j] == ALL
+        if not (mine or theirs):
+            continue
+        a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
+        allowed = _allowed(normals[2, k], inverse_h)
+        much = a + b - allowed
+        if much <= ZERO:
+            continue
+        ahead, behind = max(a, ZERO), max(b, ZERO)
+        total = ahead + behind
+        share = HALF if allowed < ZERO or total < _TINY else ahead / total
+        if not theirs or whole:
+            _note(worst, i, min(much, ahead) if allowed >= ZERO else much, nx, ny) if mine else None
+        elif mine:
+            _note(worst, i, much * share, nx, ny)
+        if not mine or whole:
+            _note(worst, j, min(much, behind) if allowed >= ZERO else much, -nx, -ny) if theirs else None
+        elif theirs:
+            _note(worst, j, much * (ONE - share), -nx, -ny)
+
+
+@hidden
+def _robots_and_walls(people, traits, robots, robot_traits, maps, sees_robots, w, i, minds, vx, vy, h, inverse_h, worst):
+    """Note what pedestrian i gives up for the robots, and for the nearest wall."""
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    if sees_robots:
+        for r in range(robots.x.shape[1]):
+            if not robots.active[w, r]:
+                continue
+            dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
+            reach = radius + robot_traits.radius[w, r] + _MARGIN
+            ux, uy = vx[i] * h, vy[i] * h
+            far = reach + math.sqrt(ux * ux + uy * uy)
+            squared = dx * dx + dy * dy
+            if squared > far * far:
+                continue
+            distance = math.sqrt(max(squared, _TINY))
+            nx, ny = dx / distance, dy / distance
+            coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
+            allowed = max(_allowed(distance - reach, inverse_h) - coming, -_PARTING)
+            _note(worst, i, vx[i] * nx + vy[i] * ny - allowed, nx, ny)
+    m = maps.index[w]
+    step = math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) * h
+    if distance_at(maps, m, x, y) < radius + step:
+        distance, nx, ny = clearance_at(maps, m, x, y)
+        _note(worst, i, -(vx[i] * nx + vy[i] * ny) - max(distance - radius, ZERO) * inverse_h, -nx, -ny)
+
+
+@kernel
+def hold_back(
+    dt, substeps, sees, minds, number, people, traits, replay, robots, robot_traits, maps, status, out_x, out_y, first, last
+):  # fmt: skip
+    """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
+
+    Args:
+        dt: physics step, s; substeps: into which it is divided.
+        sees: bits as for crowd models.
+        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING. number: (W, P) whose model moves a pedestrian.
+        people: at the beginning of the substep.
+    """
+    h = dt / np.float32(substeps)
+    inverse_h = ONE / h
+    slots = people.x.shape[1]
+    pairs, normals = np.empty((2, 8 * slots), np.int32), np.empty((3, 8 * slots), np.float32)
+    worst, mind, moves = np.empty((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.bool_)
+    velocity = np.empty((2, slots), np.float32)
+    for w in range(first, last):
+        if status.done[w]:
+            continue
+        count = traits.count[w]
+        vx, vy, ox, oy = velocity[0], velocity[1], out_x[w], out_y[w]
+        for i in range(count):
+            moves[i] = people.active[w, i] and replay.last[w, i] < replay.first[w, i] and minds[number[w, i]] != NOTHING
+            mind[i] = minds[number[w, i]]
+            recorded = replay.last[w, i] >= replay.first[w, i]
+            vx[i], vy[i] = (people.vx[w, i], people.vy[w, i]) if recorded else (ox[i], oy[i])
+        found = _close_pairs(people, traits, w, count, vx, vy, h, pairs, normals) if sees & SEES_PEDESTRIANS else 0
+        for turn in range(_ROUNDS + 1):
+            worst[:, :count] = ZERO
+            _among(pairs, normals, found, mind, moves, vx, vy, inverse_h, worst, turn == _ROUNDS)
+            changed = False
+            for i in range(count):
+                if moves[i]:
+                    _robots_and_walls(
+                        people, traits, robots, robot_traits, maps, sees & SEES_ROBOTS, w, i, mind, vx, vy, h, inverse_h, worst
+                    )
+                    if worst[0, i] > ZERO:
+                        vx[i] -= worst[0, i] * worst[1, i]
+                        vy[i] -= worst[0, i] * worst[2, i]
+                        changed = True
+            if not changed:
+                break
+        for i in range(count):
+            if moves[i]:
+                ox[i], oy[i] = vx[i], vy[i]

@@ -1,0 +1,366 @@
+"""Routes: pedestrians find their way round walls and furniture, through doors, and let each other pass where it is narrow.
+
+Behaviours and lists of waypoints say where somebody wants to go; crowd models steer straight at a point. Between the two, a route puts
+the point that somebody walks to now in place of the wanted one: a place on the way in sight, moved out along the line of sight as far
+as the rest of the way is long, so that what a model makes of the distance stays right. Where the wanted point is in sight, nothing
+changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: twice a second everybody looks how far
+along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
+
+Where two cannot pass each other, whoever is nearer goes first; who comes towards somebody there waits before it, a step aside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agora.core.field import distance_at, is_clear
+from agora.core.jit import bind, hidden, lean_kernel
+from agora.core.scalar import HALF, ONE, ZERO
+from agora.core.state import Bools, Floats, Ints
+from agora.maps.roads import SEEN, Roads, radius_class, roads_of, store_of
+
+if TYPE_CHECKING:
+    from agora.core.state import Waypoints
+    from agora.engine.crowd import Part
+    from agora.engine.world import Engine
+    from agora.tasks.start import Start
+
+_LOOK = 0.5  # s between two looks along the route
+_MOVED = np.float32(0.5)  # m, by which the wanted point may move before the route is another one
+_REACHED = np.float32(0.3)  # m, from the point that one walks to
+_AMPLE = np.float32(0.2)  # m of clearance beyond the radius that a short cut has, or as much as its ends have
+_SHARE = np.float32(0.98)
+_LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
+_DOUBLE = np.float32(2.1)  # radii of clearance below which two cannot pass each other
+_AHEAD = np.float32(2.4)  # m, how far ahead one looks for narrow places
+_STRIDE = np.float32(0.3)  # m, between two readings there
+_ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of it
+_OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
+_LANE = np.float32(1.0)  # m, to the side of one's way
+_FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
+_STRAIGHT, _NONE = -1, -1
+_TINY = np.float32(1e-6)
+_INFINITE = np.float32(np.inf)
+
+
+class Routes(NamedTuple):
+    """On their way: the routes of the pedestrians of W worlds.
+
+    Attributes:
+        roads: (W, P) number of the roads that somebody uses, -1 for none.
+        wanted_x, wanted_y: (W, P) where the route leads, m.
+        hop, last: (W, P) the next and the last place of the route; hop is -1 where the wanted point is in sight.
+        x, y: (W, P) the point that one walks to, m. rest: (W, P) of the way beyond it, m.
+        narrow: (W, P) whether there is a narrow place ahead, or one is in it. narrow_x, narrow_y: (W, P) where, m.
+        fresh: (W, P) whether there is no route yet.
+    """
+
+    roads: Ints
+    wanted_x: Floats
+    wanted_y: Floats
+    hop: Ints
+    last: Ints
+    x: Floats
+    y: Floats
+    rest: Floats
+    narrow: Bools
+    narrow_x: Floats
+    narrow_y: Floats
+    fresh: Bools
+
+
+@hidden
+def _is_free(maps, m, x, y, to_x, to_y, width):
+    """Whether the straight way is as wide as that, m, or as its ends are."""
+    ends = min(distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)) * _SHARE
+    return is_clear(maps, m, x, y, to_x, to_y, min(width, ends))
+
+
+@hidden
+def _cell(roads, q, x, y):
+    """Number, among all cells, of the nearest one of roads q in which their disc fits; -1 where it fits nowhere."""
+    columns, rows = roads.columns[q], roads.rows[q]
+    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
+    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
+    nearest = roads.nearest[roads.cell_start[q] + row * columns + column]
+    return roads.cell_start[q] + nearest if nearest >= 0 else -1
+
+
+@hidden
+def _foot(roads, q, maps, m, x, y, radius):
+    """Where the disc fits: the point itself, or the nearest one of the roads."""
+    if distance_at(maps, m, x, y) >= radius:
+        return x, y
+    cell = _cell(roads, q, x, y)
+    if cell < 0:
+        return x, y
+    return roads.point_x[cell], roads.point_y[cell]
+
+
+@hidden
+def _gap(ax, ay, bx, by):
+    dx, dy = bx - ax, by - ay
+    return math.sqrt(dx * dx + dy * dy)
+
+
+@hidden
+def _walk_to(routes, w, i, x, y, rest):
+    routes.x[w, i], routes.y[w, i], routes.rest[w, i] = x, y, rest
+
+
+@hidden
+def _straight(routes, w, i, foot_x, foot_y, x, y):
+    """Walk to the wanted point, which is in sight, by the foot of it where it is in an obstacle."""
+    tx, ty = routes.wanted_x[w, i], routes.wanted_y[w, i]
+    routes.hop[w, i] = _STRAIGHT
+    beyond = _gap(foot_x, foot_y, tx, ty)
+    if beyond == ZERO or _gap(x, y, tx, ty) <= beyond + _REACHED:
+        _walk_to(routes, w, i, tx, ty, ZERO)
+    else:
+        _walk_to(routes, w, i, foot_x, foot_y, beyond)
+
+
+@hidden
+def _rest(roads, q, a, b, foot_x, foot_y):
+    """Length of the way from place a by place b to the foot of the wanted point."""
+    base, n = roads.place_start[q], roads.places[q]
+    way = roads.cost[roads.pair_start[q] + np.int64(a) * n + b]
+    return way + _gap(roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y)
+
+
+@hidden
+def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
+    """Choose the cheapest route among the places that both ends see; straight on where there is none."""
+    q = routes.roads[w, i]
+    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    here, there = _cell(roads, q, x, y), _cell(roads, q, foot_x, foot_y)
+    best, hop, last = _INFINITE, _NONE, _NONE
+    if here >= 0 and there >= 0:
+        for s in range(SEEN):
+            a = roads.seen[here, s]
+            if a < 0:
+                break
+            begin = _gap(x, y, roads.place_x[base + a], roads.place_y[base + a])
+            for t in range(SEEN):
+                b = roads.seen[there, t]
+                if b < 0:
+                    break
+                way = begin + roads.cost[pairs + np.int64(a) * n + b]
+                way += _gap(roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y)
+                if way < best:
+                    best, hop, last = way, a, b
+    if hop < 0:
+        _straight(routes, w, i, foot_x, foot_y, x, y)
+        return
+    routes.hop[w, i], routes.last[w, i] = hop, last
+    px, py = roads.place_x[base + hop], roads.place_y[base + hop]
+    rest = _rest(roads, q, hop, last, foot_x, foot_y)
+    if _is_free(maps, m, x, y, px, py, _LEAST * radius):
+        _walk_to(routes, w, i, px, py, rest)
+    else:
+        cx, cy = roads.point_x[here], roads.point_y[here]
+        _walk_to(routes, w, i, cx, cy, _gap(cx, cy, px, py) + rest)
+
+
+@hidden
+def _follow(roads, maps, m, routes, w, i, x, y, radius):
+    """Look along the route, and walk to the farthest point of it in sight; to another route where nothing of it is."""
+    q = routes.roads[w, i]
+    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    foot_x, foot_y = _foot(roads, q, maps, m, routes.wanted_x[w, i], routes.wanted_y[w, i], radius)
+    sx, sy = _foot(roads, q, maps, m, x, y, radius)
+    ample, least = radius + _AMPLE, _LEAST * radius
+    if _is_free(maps, m, sx, sy, foot_x, foot_y, ample):
+        _straight(routes, w, i, foot_x, foot_y, x, y)
+        return
+    if routes.hop[w, i] < 0 or routes.fresh[w, i]:
+        _find(roads, maps, m, routes, w, i, sx, sy, foot_x, foot_y, radius)
+    hop, last = routes.hop[w, i], routes.last[w, i]
+    if hop < 0:
+        return
+    there = _gap(x, y, routes.x[w, i], routes.y[w, i]) < _REACHED
+    while hop != last:
+        after = roads.after[pairs + np.int64(hop) * n + last]
+        if not _is_free(
+            maps, m, sx, sy, roads.place_x[base + after], roads.place_y[base + after], least if there else ample
+        ):
+            break
+        hop, there = after, False
+    routes.hop[w, i] = hop
+    px, py = roads.place_x[base + hop], roads.place_y[base + hop]
+    nx, ny, rest = foot_x, foot_y, ZERO
+    if hop != last:
+        after = roads.after[pairs + np.int64(hop) * n + last]
+        nx, ny = roads.place_x[base + after], roads.place_y[base + after]
+        rest = _rest(roads, q, after, last, foot_x, foot_y)
+    elif _is_free(maps, m, sx, sy, foot_x, foot_y, least):
+        _straight(routes, w, i, foot_x, foot_y, x, y)
+        return
+    edge = _gap(px, py, nx, ny)
+    for part in range(3, 0, -1):
+        share = np.float32(0.25) * np.float32(part)
+        cx, cy = px + share * (nx - px), py + share * (ny - py)
+        if _is_free(maps, m, sx, sy, cx, cy, ample):
+            _walk_to(routes, w, i, cx, cy, (ONE - share) * edge + rest)
+            return
+    if hop == last and _gap(x, y, px, py) < _REACHED:
+        cell = _cell(roads, q, foot_x, foot_y)
+        cx, cy = roads.point_x[cell], roads.point_y[cell]
+        _walk_to(routes, w, i, cx, cy, _gap(cx, cy, foot_x, foot_y))
+    elif _is_free(maps, m, sx, sy, px, py, least):
+        _walk_to(routes, w, i, px, py, edge + rest)
+    else:
+        _find(roads, maps, m, routes, w, i, sx, sy, foot_x, foot_y, radius)
+
+
+@hidden
+def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
+    """Note the first place on the way in which two cannot pass each other."""
+    length = _gap(x, y, routes.x[w, i], routes.y[w, i])
+    ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
+    t = ZERO
+    routes.narrow[w, i] = False
+    while t < min(length, _AHEAD):
+        if distance_at(maps, m, x + t * ux, y + t * uy) < _DOUBLE * radius:
+            routes.narrow[w, i] = True
+            routes.narrow_x[w, i], routes.narrow_y[w, i] = x + t * ux, y + t * uy
+            return
+        t += _STRIDE
+
+
+@hidden
+def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy):
+    """Whether somebody who comes the other way goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy)."""
+    x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
+    mine = _gap(x, y, nx, ny)
+    for j in range(traits.count[w]):
+        if j == i or not people.active[w, j]:
+            continue
+        px, py = people.x[w, j], people.y[w, j]
+        along, across = (px - x) * ux + (py - y) * uy, (py - y) * ux - (px - x) * uy
+        if along <= ZERO or along > _FAR or abs(across) > _LANE:
+            continue
+        vx, vy = routes.x[w, j] - px, routes.y[w, j] - py
+        if routes.roads[w, j] < 0:
+            vx, vy = people.vx[w, j], people.vy[w, j]
+        speed = math.sqrt(vx * vx + vy * vy)
+        if speed < _TINY or (vx * ux + vy * uy) > _OPPOSED * speed:
+            continue
+        if distance_at(maps, m, px, py) < _DOUBLE * traits.radius[w, j]:
+            return True
+        theirs = _gap(px, py, nx, ny)
+        same = routes.narrow[w, j] and _gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
+        if same and (theirs < mine or (theirs == mine and traits.id[w, j] < traits.id[w, i])):
+            return True
+    if sees_robots:
+        for r in range(robots.x.shape[1]):
+            if robots.active[w, r] and _gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, mine):
+                if robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
+                    return True
+    return False
+
+
+@lean_kernel
+def follow(
+    look, every, sees, roads, maps, people, traits, waypoints, robots, status, routes, goal_x, goal_y, first, last
+):  # fmt: skip
+    """Write the points (W, P) to which the pedestrians of worlds ``first <= w < last`` walk now, m.
+
+    Args:
+        look: calls between two looks along a route. every: physics steps between two calls.
+        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+    """
+    for w in range(first, last):
+        if status.done[w]:
+            continue
+        m, call = maps.index[w], status.step[w] // every
+        for i in range(traits.count[w]):
+            tx, ty = waypoints.x[w, i], waypoints.y[w, i]
+            goal_x[w, i], goal_y[w, i] = tx, ty
+            if routes.roads[w, i] < 0 or not people.active[w, i]:
+                continue
+            x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+            elsewhere = _gap(tx, ty, routes.wanted_x[w, i], routes.wanted_y[w, i]) > _MOVED
+            if elsewhere:
+                routes.fresh[w, i] = True
+            if routes.fresh[w, i] or routes.hop[w, i] < 0:
+                if routes.rest[w, i] == ZERO:
+                    routes.x[w, i], routes.y[w, i] = tx, ty
+                routes.wanted_x[w, i], routes.wanted_y[w, i] = tx, ty
+            arrived = routes.rest[w, i] > ZERO and _gap(x, y, routes.x[w, i], routes.y[w, i]) < _REACHED
+            if routes.fresh[w, i] or arrived or (call + traits.id[w, i]) % look == 0:
+                _follow(roads, maps, m, routes, w, i, x, y, radius)
+                routes.fresh[w, i] = False
+                _narrow_ahead(maps, m, routes, w, i, x, y, radius)
+            rest, away = routes.rest[w, i], _gap(x, y, routes.x[w, i], routes.y[w, i])
+            k = ONE + rest / max(away, _TINY)
+            goal_x[w, i] = x + (routes.x[w, i] - x) * k if rest > ZERO else routes.x[w, i]
+            goal_y[w, i] = y + (routes.y[w, i] - y) * k if rest > ZERO else routes.y[w, i]
+        for i in range(traits.count[w]):
+            if not (routes.roads[w, i] >= 0 and people.active[w, i] and routes.narrow[w, i]):
+                continue
+            x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
+            away = _gap(x, y, routes.x[w, i], routes.y[w, i])
+            if away < _REACHED or distance_at(maps, m, x, y) < _DOUBLE * traits.radius[w, i]:
+                continue
+            ux, uy = (routes.x[w, i] - x) / away, (routes.y[w, i] - y) / away
+            if _must_wait(people, traits, routes, robots, sees & 2, maps, m, w, i, ux, uy):
+                mine = max(_gap(x, y, nx, ny), _TINY)
+                back = max(_ROOM - mine, ZERO)
+                ax, ay = (x - nx) / mine, (y - ny) / mine
+                goal_x[w, i] = x + back * (ax * HALF - ay)
+                goal_y[w, i] = y + back * (ay * HALF + ax)
+
+
+class Routing:
+    """The routes of an engine's pedestrians.
+
+    Args:
+        engine: whose pedestrians are led; its arrays exist.
+        starts: every episode that a world may be given.
+        every: physics steps of the crowd period.
+
+    Attributes:
+        routes: where everybody is on the way.
+        goals: the engine's waypoints with the points to which pedestrians walk now as the current ones: what crowd models read.
+    """
+
+    def __init__(self, engine: Engine, starts: Sequence[Start], every: int) -> None:
+        worlds, slots = engine.layout.worlds, engine.slots
+        whole, real, truth = ([np.zeros((worlds, slots), kind) for _ in range(7)] for kind in (np.int32, np.float32, np.bool_))
+        self._number: dict[tuple[int, float], int] = {}
+        found: list[Roads] = []
+        for start in starts:
+            for radius in np.unique(start.pedestrians.radius):
+                key = id(start.map), radius_class(float(radius))
+                if key in self._number:
+                    continue
+                roads = roads_of(start.map, key[1])
+                self._number[key] = -1 if roads is None else len(found)
+                found += [] if roads is None else [roads]
+        self._engine, self._every, self._store = engine, every, store_of(found)
+        self._look = max(1, round(_LOOK / (engine.dt * every)))
+        self.routes = Routes(*whole[:1], *real[:2], *whole[1:3], *real[2:5], truth[0], *real[5:7], truth[1])
+        goal_x, goal_y = np.zeros((worlds, slots), np.float32), np.zeros((worlds, slots), np.float32)
+        self.goals: Waypoints = engine.waypoints._replace(x=goal_x, y=goal_y)
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world."""
+        routes, radii = self.routes, start.pedestrians.radius
+        for field in routes:
+            field[world] = 0
+        routes.roads[world], routes.hop[world], routes.fresh[world] = _NONE, _STRAIGHT, True
+        for i, radius in enumerate(radii):
+            routes.roads[world, i] = self._number[id(start.map), radius_class(float(radius))]
+
+    def part(self, generation: int, sees: int) -> Part:
+        """What writes the goals, reading a generation of pedestrians and robots."""
+        engine = self._engine
+        people, robots = engine.generation(generation)
+        numbers = (np.int64(self._look), np.int64(self._every), np.int64(sees))
+        records = (self._store, engine.maps, people, engine.traits, engine.waypoints, robots, engine.status, self.routes)
+        return bind(follow, *numbers, *records, self.goals.x, self.goals.y)
