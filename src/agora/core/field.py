@@ -14,18 +14,24 @@ _EDGE = np.float32(1.001)
 
 
 @hidden
+def _between_cells(maps, start, columns, u, v):
+    """The distance at (u, v), in cells from the centre of the first one, of a map whose cells begin at ``start``; bilinear."""
+    column, row = np.int32(u), np.int32(v)
+    a, b = u - np.float32(column), v - np.float32(row)
+    k = start + np.int64(row) * columns + column
+    lower = maps.clearance[k] * (ONE - a) + maps.clearance[k + 1] * a
+    upper = maps.clearance[k + columns] * (ONE - a) + maps.clearance[k + columns + 1] * a
+    return lower * (ONE - b) + upper * b
+
+
+@hidden
 def distance_at(maps, m, x, y):
     """The distance alone of `clearance_at`."""
     columns, rows = maps.columns[m], maps.rows[m]
     inverse = ONE / maps.resolution[m]
     u = min(max((x - maps.origin_x[m]) * inverse - HALF, ZERO), np.float32(columns) - _EDGE)
     v = min(max((y - maps.origin_y[m]) * inverse - HALF, ZERO), np.float32(rows) - _EDGE)
-    column, row = np.int32(u), np.int32(v)
-    a, b = u - np.float32(column), v - np.float32(row)
-    k = maps.clearance_start[m] + np.int64(row) * columns + column
-    lower = maps.clearance[k] * (ONE - a) + maps.clearance[k + 1] * a
-    upper = maps.clearance[k + columns] * (ONE - a) + maps.clearance[k + columns + 1] * a
-    return lower * (ONE - b) + upper * b
+    return _between_cells(maps, maps.clearance_start[m], columns, u, v)
 
 
 @hidden
@@ -34,17 +40,23 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
 
     The line is walked in steps as long as the distance there allows, and no shorter than half a cell.
     """
+    columns, start, inverse = maps.columns[m], maps.clearance_start[m], ONE / maps.resolution[m]
+    right, top = np.float32(columns) - _EDGE, np.float32(maps.rows[m]) - _EDGE
+    u0, v0 = (x0 - maps.origin_x[m]) * inverse - HALF, (y0 - maps.origin_y[m]) * inverse - HALF
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy)
-    inverse = ONE / max(length, _TINY)
+    scale = inverse / max(length, _TINY)
+    du, dv = dx * scale, dy * scale
     shortest = HALF * maps.resolution[m]
     t = ZERO
-    while t < length:
-        d = distance_at(maps, m, x0 + dx * t * inverse, y0 + dy * t * inverse)
+    while True:
+        u, v = min(max(u0 + t * du, ZERO), right), min(max(v0 + t * dv, ZERO), top)
+        d = _between_cells(maps, start, columns, u, v)
         if d < least:
             return False
-        t += max(d - least, shortest)
-    return distance_at(maps, m, x1, y1) >= least
+        if t >= length:
+            return True
+        t = min(t + max(d - least, shortest), length)
 
 
 @hidden

@@ -26,6 +26,7 @@ _MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robo
 _PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
 _SLOP = np.float32(0.001)  # m
 _ROUNDS = 4
+_PAIRS = 8  # a slot
 _TINY = np.float32(1e-12)
 
 
@@ -43,22 +44,28 @@ def _note(worst, i, take, nx, ny):
 
 
 @hidden
-def _close_pairs(people, traits, w, count, vx, vy, h, pairs, normals):
+def _close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
     """Write the pairs that could touch within the step, their directions and gaps; returns how many, at most the room there is."""
-    x, y, radius, active = people.x[w], people.y[w], traits.radius[w], people.active[w]
     largest, fastest = ZERO, ZERO
     for i in range(count):
-        if active[i]:
-            largest, fastest = max(largest, radius[i]), max(fastest, vx[i] * vx[i] + vy[i] * vy[i])
+        largest = max(largest, radius[i] if active[i] else ZERO)
+        fastest = max(fastest, vx[i] * vx[i] + vy[i] * vy[i] if active[i] else ZERO)
     reach = (largest + math.sqrt(fastest) * h) * np.float32(2.0)
+    reach2 = reach * reach
     found = 0
-    for i in range(count):
+    for i in range(count - 1):
         if not active[i]:
             continue
+        xi, yi, near = x[i], y[i], np.int32(0)
         for j in range(i + 1, count):
-            dx, dy = x[j] - x[i], y[j] - y[i]
+            dx, dy = x[j] - xi, y[j] - yi
+            near += np.int32(dx * dx + dy * dy < reach2)
+        if near == 0:
+            continue
+        for j in range(i + 1, count):
+            dx, dy = x[j] - xi, y[j] - yi
             squared = dx * dx + dy * dy
-            if squared < reach * reach and active[j] and found < pairs.shape[1]:
+            if squared < reach2 and active[j] and found < pairs.shape[1]:
                 distance = math.sqrt(max(squared, _TINY))
                 pairs[0, found], pairs[1, found] = i, j
                 normals[0, found], normals[1, found] = dx / distance, dy / distance
@@ -94,30 +101,34 @@ def _among(pairs, normals, found, minds, moves, vx, vy, inverse_h, worst, whole)
 
 
 @hidden
-def _robots_and_walls(people, traits, robots, robot_traits, maps, sees_robots, w, i, minds, vx, vy, h, inverse_h, worst):
-    """Note what pedestrian i gives up for the robots, and for the nearest wall."""
-    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
-    if sees_robots:
-        for r in range(robots.x.shape[1]):
-            if not robots.active[w, r]:
-                continue
-            dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
-            reach = radius + robot_traits.radius[w, r] + _MARGIN
-            ux, uy = vx[i] * h, vy[i] * h
-            far = reach + math.sqrt(ux * ux + uy * uy)
-            squared = dx * dx + dy * dy
-            if squared > far * far:
-                continue
-            distance = math.sqrt(max(squared, _TINY))
-            nx, ny = dx / distance, dy / distance
-            coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
-            allowed = max(_allowed(distance - reach, inverse_h) - coming, -_PARTING)
-            _note(worst, i, vx[i] * nx + vy[i] * ny - allowed, nx, ny)
-    m = maps.index[w]
-    step = math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) * h
-    if distance_at(maps, m, x, y) < radius + step:
-        distance, nx, ny = clearance_at(maps, m, x, y)
-        _note(worst, i, -(vx[i] * nx + vy[i] * ny) - max(distance - radius, ZERO) * inverse_h, -nx, -ny)
+def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, h, inverse_h, worst):
+    """Note what pedestrian i gives up for robot r, which goes on as it does."""
+    dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
+    reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN
+    distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
+    nx, ny = dx / distance, dy / distance
+    coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
+    allowed = max(_allowed(distance - reach, inverse_h) - coming, -_PARTING)
+    _note(worst, i, vx[i] * nx + vy[i] * ny - allowed, nx, ny)
+
+
+@hidden
+def _near_robots(people, traits, robots, robot_traits, w, i, step):
+    """Whether a robot is within a pedestrian's step."""
+    for r in range(robots.x.shape[1]):
+        dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
+        reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN + step
+        if robots.active[w, r] and dx * dx + dy * dy < reach * reach:
+            return True
+    return False
+
+
+@hidden
+def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
+    """Note what pedestrian i gives up for the nearest wall."""
+    distance, nx, ny = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
+    allowed = max(distance - traits.radius[w, i], ZERO) * inverse_h
+    _note(worst, i, -(vx[i] * nx + vy[i] * ny) - allowed, -nx, -ny)
 
 
 @kernel
@@ -135,33 +146,49 @@ def hold_back(
     h = dt / np.float32(substeps)
     inverse_h = ONE / h
     slots = people.x.shape[1]
-    pairs, normals = np.empty((2, 8 * slots), np.int32), np.empty((3, 8 * slots), np.float32)
-    worst, mind, moves = np.empty((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.bool_)
-    velocity = np.empty((2, slots), np.float32)
+    pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
+    worst, mind, moves = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.bool_)
+    near, velocity = np.empty(slots, np.int32), np.empty((2, slots), np.float32)
     for w in range(first, last):
         if status.done[w]:
             continue
-        count = traits.count[w]
+        count, m = traits.count[w], maps.index[w]
         vx, vy, ox, oy = velocity[0], velocity[1], out_x[w], out_y[w]
+        pressed = False
         for i in range(count):
-            moves[i] = people.active[w, i] and replay.last[w, i] < replay.first[w, i] and minds[number[w, i]] != NOTHING
-            mind[i] = minds[number[w, i]]
             recorded = replay.last[w, i] >= replay.first[w, i]
+            mind[i] = minds[number[w, i]]
+            moves[i] = people.active[w, i] and not recorded and mind[i] != NOTHING
             vx[i], vy[i] = (people.vx[w, i], people.vy[w, i]) if recorded else (ox[i], oy[i])
-        found = _close_pairs(people, traits, w, count, vx, vy, h, pairs, normals) if sees & SEES_PEDESTRIANS else 0
+            near[i] = 0
+            if moves[i]:
+                step = math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) * h
+                at_wall = distance_at(maps, m, people.x[w, i], people.y[w, i]) < traits.radius[w, i] + step
+                at_robot = sees & SEES_ROBOTS and _near_robots(people, traits, robots, robot_traits, w, i, step)
+                near[i] = int(at_wall) + 2 * int(at_robot)
+                pressed = pressed or near[i] > 0
+        found = 0
+        if sees & SEES_PEDESTRIANS:
+            found = _close_pairs(
+                people.x[w], people.y[w], traits.radius[w], people.active[w], count, vx, vy, h, pairs, normals
+            )
+        if found == 0 and not pressed:
+            continue
         for turn in range(_ROUNDS + 1):
-            worst[:, :count] = ZERO
-            _among(pairs, normals, found, mind, moves, vx, vy, inverse_h, worst, turn == _ROUNDS)
             changed = False
+            _among(pairs, normals, found, mind, moves, vx, vy, inverse_h, worst, turn == _ROUNDS)
             for i in range(count):
-                if moves[i]:
-                    _robots_and_walls(
-                        people, traits, robots, robot_traits, maps, sees & SEES_ROBOTS, w, i, mind, vx, vy, h, inverse_h, worst
-                    )
-                    if worst[0, i] > ZERO:
-                        vx[i] -= worst[0, i] * worst[1, i]
-                        vy[i] -= worst[0, i] * worst[2, i]
-                        changed = True
+                if near[i] & 1:
+                    _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
+                if near[i] & 2:
+                    for r in range(robots.x.shape[1]):
+                        if robots.active[w, r]:
+                            _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, h, inverse_h, worst)
+                if worst[0, i] > ZERO:
+                    vx[i] -= worst[0, i] * worst[1, i]
+                    vy[i] -= worst[0, i] * worst[2, i]
+                    worst[0, i] = ZERO
+                    changed = True
             if not changed:
                 break
         for i in range(count):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agora.engine.world import Engine
     from agora.tasks.start import Start
 
-_LOOK = 0.5  # s between two looks along the route
+_LOOK = 0.6  # s between two looks along the route
 _MOVED = np.float32(0.5)  # m, by which the wanted point may move before the route is another one
 _REACHED = np.float32(0.3)  # m, from the point that one walks to
 _AMPLE = np.float32(0.2)  # m of clearance beyond the radius that a short cut has, or as much as its ends have
@@ -37,6 +37,7 @@ _SHARE = np.float32(0.98)
 _LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
 _DOUBLE = np.float32(2.1)  # radii of clearance below which two cannot pass each other
 _AHEAD = np.float32(2.4)  # m, how far ahead one looks for narrow places
+_DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
 _STRIDE = np.float32(0.3)  # m, between two readings there
 _ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of it
 _OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
@@ -56,6 +57,8 @@ class Routes(NamedTuple):
         hop, last: (W, P) the next and the last place of the route; hop is -1 where the wanted point is in sight.
         x, y: (W, P) the point that one walks to, m. rest: (W, P) of the way beyond it, m.
         narrow: (W, P) whether there is a narrow place ahead, or one is in it. narrow_x, narrow_y: (W, P) where, m.
+        waits: (W, P) whether one lets others through there.
+        due: (W, P) number of the crowd model's call at which one looks along the route again.
         fresh: (W, P) whether there is no route yet.
     """
 
@@ -70,6 +73,8 @@ class Routes(NamedTuple):
     narrow: Bools
     narrow_x: Floats
     narrow_y: Floats
+    waits: Bools
+    due: Ints
     fresh: Bools
 
 
@@ -133,6 +138,13 @@ def _rest(roads, q, a, b, foot_x, foot_y):
 
 
 @hidden
+def _is_near_end(roads, routes, w, i):
+    """Whether a route has at most one more place after the next."""
+    q, hop, last = routes.roads[w, i], routes.hop[w, i], routes.last[w, i]
+    return hop == last or roads.after[roads.pair_start[q] + np.int64(hop) * roads.places[q] + last] == last
+
+
+@hidden
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
     """Choose the cheapest route among the places that both ends see; straight on where there is none."""
     q = routes.roads[w, i]
@@ -174,7 +186,8 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
     foot_x, foot_y = _foot(roads, q, maps, m, routes.wanted_x[w, i], routes.wanted_y[w, i], radius)
     sx, sy = _foot(roads, q, maps, m, x, y, radius)
     ample, least = radius + _AMPLE, _LEAST * radius
-    if _is_free(maps, m, sx, sy, foot_x, foot_y, ample):
+    far = not routes.fresh[w, i] and routes.hop[w, i] >= 0 and not _is_near_end(roads, routes, w, i)
+    if not far and _is_free(maps, m, sx, sy, foot_x, foot_y, ample):
         _straight(routes, w, i, foot_x, foot_y, x, y)
         return
     if routes.hop[w, i] < 0 or routes.fresh[w, i]:
@@ -201,12 +214,14 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
         _straight(routes, w, i, foot_x, foot_y, x, y)
         return
     edge = _gap(px, py, nx, ny)
-    for part in range(3, 0, -1):
-        share = np.float32(0.25) * np.float32(part)
-        cx, cy = px + share * (nx - px), py + share * (ny - py)
-        if _is_free(maps, m, sx, sy, cx, cy, ample):
-            _walk_to(routes, w, i, cx, cy, (ONE - share) * edge + rest)
-            return
+    share, step = ZERO, HALF
+    for _ in range(2):
+        cx, cy = px + (share + step) * (nx - px), py + (share + step) * (ny - py)
+        share += step if _is_free(maps, m, sx, sy, cx, cy, ample) else ZERO
+        step *= HALF
+    if share > ZERO:
+        _walk_to(routes, w, i, px + share * (nx - px), py + share * (ny - py), (ONE - share) * edge + rest)
+        return
     if hop == last and _gap(x, y, px, py) < _REACHED:
         cell = _cell(roads, q, foot_x, foot_y)
         cx, cy = roads.point_x[cell], roads.point_y[cell]
@@ -264,6 +279,22 @@ def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, u
     return False
 
 
+@hidden
+def _look(roads, maps, people, traits, robots, sees_robots, routes, m, w, i):
+    """Look along the route of pedestrian i, and whether it is to wait before a narrow place."""
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    _follow(roads, maps, m, routes, w, i, x, y, radius)
+    routes.fresh[w, i] = False
+    routes.waits[w, i] = False
+    _narrow_ahead(maps, m, routes, w, i, x, y, radius)
+    if not routes.narrow[w, i]:
+        return
+    away = _gap(x, y, routes.x[w, i], routes.y[w, i])
+    if away > _REACHED and distance_at(maps, m, x, y) >= _DOUBLE * radius:
+        ux, uy = (routes.x[w, i] - x) / away, (routes.y[w, i] - y) / away
+        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy)
+
+
 @lean_kernel
 def follow(
     look, every, sees, roads, maps, people, traits, waypoints, robots, status, routes, goal_x, goal_y, first, last
@@ -283,37 +314,32 @@ def follow(
             goal_x[w, i], goal_y[w, i] = tx, ty
             if routes.roads[w, i] < 0 or not people.active[w, i]:
                 continue
-            x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
-            elsewhere = _gap(tx, ty, routes.wanted_x[w, i], routes.wanted_y[w, i]) > _MOVED
-            if elsewhere:
+            mx, my = tx - routes.wanted_x[w, i], ty - routes.wanted_y[w, i]
+            if mx * mx + my * my > _MOVED * _MOVED:
                 routes.fresh[w, i] = True
             if routes.fresh[w, i] or routes.hop[w, i] < 0:
                 if routes.rest[w, i] == ZERO:
                     routes.x[w, i], routes.y[w, i] = tx, ty
                 routes.wanted_x[w, i], routes.wanted_y[w, i] = tx, ty
-            arrived = routes.rest[w, i] > ZERO and _gap(x, y, routes.x[w, i], routes.y[w, i]) < _REACHED
-            if routes.fresh[w, i] or arrived or (call + traits.id[w, i]) % look == 0:
-                _follow(roads, maps, m, routes, w, i, x, y, radius)
-                routes.fresh[w, i] = False
-                _narrow_ahead(maps, m, routes, w, i, x, y, radius)
-            rest, away = routes.rest[w, i], _gap(x, y, routes.x[w, i], routes.y[w, i])
-            k = ONE + rest / max(away, _TINY)
-            goal_x[w, i] = x + (routes.x[w, i] - x) * k if rest > ZERO else routes.x[w, i]
-            goal_y[w, i] = y + (routes.y[w, i] - y) * k if rest > ZERO else routes.y[w, i]
-        for i in range(traits.count[w]):
-            if not (routes.roads[w, i] >= 0 and people.active[w, i] and routes.narrow[w, i]):
-                continue
-            x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
-            away = _gap(x, y, routes.x[w, i], routes.y[w, i])
-            if away < _REACHED or distance_at(maps, m, x, y) < _DOUBLE * traits.radius[w, i]:
-                continue
-            ux, uy = (routes.x[w, i] - x) / away, (routes.y[w, i] - y) / away
-            if _must_wait(people, traits, routes, robots, sees & 2, maps, m, w, i, ux, uy):
-                mine = max(_gap(x, y, nx, ny), _TINY)
-                back = max(_ROOM - mine, ZERO)
-                ax, ay = (x - nx) / mine, (y - ny) / mine
-                goal_x[w, i] = x + back * (ax * HALF - ay)
-                goal_y[w, i] = y + back * (ay * HALF + ax)
+            x, y = people.x[w, i], people.y[w, i]
+            dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
+            arrived = routes.rest[w, i] > ZERO and dx * dx + dy * dy < _REACHED * _REACHED
+            if routes.fresh[w, i] or arrived or call >= routes.due[w, i]:
+                routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
+                _look(roads, maps, people, traits, robots, sees & 2, routes, m, w, i)
+                dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
+                if dx * dx + dy * dy > _DISTANT * _DISTANT and not routes.narrow[w, i]:
+                    routes.due[w, i] += look
+            if routes.waits[w, i]:
+                bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
+                mine = max(math.sqrt(bx * bx + by * by), _TINY)
+                back = max(_ROOM - mine, ZERO) / mine
+                goal_x[w, i], goal_y[w, i] = x + back * (HALF * bx - by), y + back * (HALF * by + bx)
+            elif routes.rest[w, i] > ZERO:
+                k = ONE + routes.rest[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
+                goal_x[w, i], goal_y[w, i] = x + dx * k, y + dy * k
+            else:
+                goal_x[w, i], goal_y[w, i] = routes.x[w, i], routes.y[w, i]
 
 
 class Routing:
@@ -344,7 +370,7 @@ class Routing:
                 found += [] if roads is None else [roads]
         self._engine, self._every, self._store = engine, every, store_of(found)
         self._look = max(1, round(_LOOK / (engine.dt * every)))
-        self.routes = Routes(*whole[:1], *real[:2], *whole[1:3], *real[2:5], truth[0], *real[5:7], truth[1])
+        self.routes = Routes(*whole[:1], *real[:2], *whole[1:3], *real[2:5], truth[0], *real[5:7], truth[1], whole[3], truth[2])
         goal_x, goal_y = np.zeros((worlds, slots), np.float32), np.zeros((worlds, slots), np.float32)
         self.goals: Waypoints = engine.waypoints._replace(x=goal_x, y=goal_y)
 
