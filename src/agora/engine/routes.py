@@ -21,7 +21,7 @@ from agora.core.field import distance_at, is_clear
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
-from agora.maps.roads import SEEN, Roads, radius_class, roads_of, store_of
+from agora.maps.roads import SEEN, Roads, radius_class, road, roads_of, store_of
 
 if TYPE_CHECKING:
     from agora.core.state import Waypoints
@@ -151,18 +151,18 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
     here, there = _cell(roads, q, x, y), _cell(roads, q, foot_x, foot_y)
     best, hop, last = _INFINITE, _NONE, _NONE
-    if here >= 0 and there >= 0:
+    for t in range(SEEN if here >= 0 and there >= 0 else 0):
+        b = roads.seen[there, t]
+        if b < 0:
+            break
+        end = road(maps, m, roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y, radius)
         for s in range(SEEN):
             a = roads.seen[here, s]
             if a < 0:
                 break
-            begin = _gap(x, y, roads.place_x[base + a], roads.place_y[base + a])
-            for t in range(SEEN):
-                b = roads.seen[there, t]
-                if b < 0:
-                    break
-                way = begin + roads.cost[pairs + np.int64(a) * n + b]
-                way += _gap(roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y)
+            way = end + roads.cost[pairs + np.int64(a) * n + b]
+            if way < best:
+                way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
                 if way < best:
                     best, hop, last = way, a, b
     if hop < 0:
@@ -210,7 +210,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
         after = roads.after[pairs + np.int64(hop) * n + last]
         nx, ny = roads.place_x[base + after], roads.place_y[base + after]
         rest = _rest(roads, q, after, last, foot_x, foot_y)
-    elif _is_free(maps, m, sx, sy, foot_x, foot_y, least):
+    elif _is_free(maps, m, sx, sy, foot_x, foot_y, least if there else ample):
         _straight(routes, w, i, foot_x, foot_y, x, y)
         return
     edge = _gap(px, py, nx, ny)

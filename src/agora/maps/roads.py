@@ -29,9 +29,11 @@ _CELL = 0.2  # m, of the roads' own grid
 _SIGHT = np.float32(8.0)  # m, how far from a place its surroundings may reach
 _LONGEST = np.float32(12.0)  # m, of a road
 _AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is not narrow
-_NARROW = np.float32(1.5)  # how much dearer a road is where the disc just fits
+_NARROW = np.float32(3.0)  # how much dearer a road is where the disc just fits
 _WIDE = np.float32(1.2)  # m, clearance above which one cell is as good a place as another
 _NECK = np.float32(0.05)  # m, by which a narrow place is narrower than 0.4 m along it, and wider than 0.4 m across it
+_APART = np.float32(0.5)  # m, between two such places
+_BEFORE = 3  # cells, from a narrow place to those before and behind it
 _INFINITE = np.float32(np.inf)
 _STEP = np.float32(0.1)  # m, between two readings of a road's width
 _CLASS = 0.05  # m, radii are rounded up to a multiple of it
@@ -169,26 +171,31 @@ def _points(map: Map, step: int) -> tuple[Floats, Floats]:
 
 
 def _necks(width: Floats) -> Bools:
-    """(H, W) the cells in the middle of a narrow place: narrower than those along it, wider than those across it."""
-    rows, columns = width.shape
-    around = np.pad(width, 2, constant_values=-1.0)
-
-    def beside(row: int, column: int) -> Floats:
-        return around[2 + row : 2 + row + rows, 2 + column : 2 + column + columns]
-
+    """(H, W) the cells in the middle of a narrow place, narrower than those along it and wider than those across it, and those
+    that lie straight before and behind it: who goes through there goes through its middle.
+    """
     found = np.zeros(width.shape, np.bool_)
     for (ar, ac), (br, bc) in (((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((1, -1), (1, 1))):
-        along = [beside(sign * far * ar, sign * far * ac) for sign in (1, -1) for far in (1, 2)]
-        across = [beside(sign * far * br, sign * far * bc) for sign in (1, -1) for far in (1, 2)]
-        found |= (
+        along = [_beside(width, sign * far * ar, sign * far * ac) for sign in (1, -1) for far in (1, 2)]
+        across = [_beside(width, sign * far * br, sign * far * bc) for sign in (1, -1) for far in (1, 2)]
+        neck = (
             np.logical_and.reduce([width <= other for other in along])
             & np.logical_and.reduce([width >= other for other in across])
-            & (width < along[1] - _NECK)
-            & (width < along[3] - _NECK)
-            & (width > across[1] + _NECK)
-            & (width > across[3] + _NECK)
+            & (width < np.minimum(along[1], along[3]) - _NECK)
+            & (width > np.maximum(across[1], across[3]) + _NECK)
+            & (width < _WIDE)
         )
-    return found & (width < _WIDE)
+        ends = [_beside(neck, sign * _BEFORE * ar, sign * _BEFORE * ac) for sign in (1, -1)]
+        found |= neck | (ends[0] > 0) | (ends[1] > 0)
+    return found
+
+
+def _beside(grid: Array, row: int, column: int) -> Floats:
+    """The values of a grid so many cells away, -1 beyond its border."""
+    far = max(abs(row), abs(column))
+    around = np.pad(grid.astype(np.float32), far, constant_values=-1.0)
+    rows, columns = grid.shape
+    return around[far + row : far + row + rows, far + column : far + column + columns]
 
 
 def _nearest(free: Bools) -> Ints:
@@ -216,13 +223,23 @@ def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
     return cost.astype(np.float32), np.ascontiguousarray(after)
 
 
+@hidden
+def _is_apart(point, chosen, count, cell):
+    """Whether a cell is not close by one that is chosen."""
+    for k in range(count):
+        dx, dy = point[chosen[k], 0] - point[cell, 0], point[chosen[k], 1] - point[cell, 1]
+        if dx * dx + dy * dy < _APART * _APART:
+            return False
+    return True
+
+
 @device
 def _cover(maps, point, rows, columns, order, necks, least, reach, owner, chosen):
     """Choose the necks and, in an order, cells that see all others; writes who sees each cell first, returns how many are chosen."""
     count = 0
     for start in order:
         if owner[start] >= 0:
-            if necks[start]:
+            if necks[start] and _is_apart(point, chosen, count, start):
                 chosen[count] = start
                 count += 1
             continue
@@ -279,15 +296,15 @@ def _borders(maps, point, width, rows, columns, least, owner, chosen, first, sec
 
 
 @hidden
-def _road(maps, x0, y0, x1, y1, least):
-    """What a straight road costs, m: its length, and more where it is narrow."""
+def road(maps, m, x0, y0, x1, y1, radius):
+    """What a straight road on map ``m`` costs a disc, m: its length, and more where it is narrow."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy)
     parts = max(int(length / _STEP), 1)
     dear = ZERO
     for k in range(parts):
         t = (np.float32(k) + HALF) / np.float32(parts)
-        beyond = distance_at(maps, 0, x0 + t * dx, y0 + t * dy) - least
+        beyond = distance_at(maps, m, x0 + t * dx, y0 + t * dy) - radius
         dear += max(ONE - beyond / _AMPLE, ZERO)
     return length * (ONE + _NARROW * dear / np.float32(parts))
 
@@ -301,7 +318,7 @@ def _join(maps, place, least, cost):
             if dx * dx + dy * dy > _LONGEST * _LONGEST:
                 continue
             if is_clear(maps, 0, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least):
-                cost[a, b] = _road(maps, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least)
+                cost[a, b] = road(maps, 0, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least)
                 cost[b, a] = cost[a, b]
 
 
