@@ -122,14 +122,13 @@ class EngineCrowd:
         engine, (sees_pedestrians, sees_robots) = self._engine, self._sees
         sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))
         period = engine.dt / self.substeps if stiff else engine.dt * self._every
-        goals = engine.waypoints if engine.routing is None else engine.routing.goals
         for model, out, is_stiff in zip(self._models, self._answers, self._stiff, strict=False):
             if is_stiff != stiff:
                 continue
             if not isinstance(model, CompiledCrowdModel):
                 yield CrowdReader(model, engine, people, robots, sees_pedestrians, sees_robots, float(np.float32(period)), out)
                 continue
-            arguments = (model.parameters(), np.float32(period), sees, engine._generations[people], engine.traits, goals)
+            arguments = (model.parameters(), np.float32(period), sees, engine._generations[people], engine.traits, engine.goals)
             yield bind(model.kernel(), *arguments, engine._robots[robots], engine.robot_traits, engine.maps, *out)
 
     def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:

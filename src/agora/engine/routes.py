@@ -380,6 +380,7 @@ class Routing:
         for field in routes:
             field[world] = 0
         routes.roads[world], routes.hop[world], routes.fresh[world] = _NONE, _STRAIGHT, True
+        self.goals.x[world], self.goals.y[world] = self._engine.waypoints.x[world], self._engine.waypoints.y[world]
         for i, radius in enumerate(radii):
             routes.roads[world, i] = self._number[id(start.map), radius_class(float(radius))]
 

@@ -45,7 +45,6 @@ class CrowdReader:
         self._model, self._people, self._robots, self._engine = model, people, robots, engine
         self._distance, self._direction = np.zeros(shape, np.float32), np.zeros((*shape, 2), np.float32)
         self._fill_walls = bind(_walls, people.x, people.y, engine.maps, self._distance, self._direction)
-        self._goals = engine.waypoints if engine.routing is None else engine.routing.goals
         self._sees = (sees_pedestrians, sees_robots)
         self._dt, self._out = dt, out
 
@@ -55,7 +54,7 @@ class CrowdReader:
         Raises:
             InputError: the answer has another shape or is not finite for an active pedestrian.
         """
-        people, robots, traits, goals = self._people, self._robots, self._engine.traits, self._goals
+        people, robots, traits, goals = self._people, self._robots, self._engine.traits, self._engine.goals
         self._fill_walls(0, self._engine.layout.worlds)
         sees_pedestrians, sees_robots = self._sees
         scene = CrowdScene(

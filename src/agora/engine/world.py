@@ -17,7 +17,7 @@ import numpy as np
 
 from agora.core import state
 from agora.core.jit import bind
-from agora.core.state import Bools, Floats, Pedestrians, Robots
+from agora.core.state import Bools, Floats, Pedestrians, Robots, Waypoints
 from agora.engine import records
 from agora.engine.crowd import EngineCrowd, Part, Work
 from agora.engine.pedestrian_kernels import settle, start_replayed
@@ -166,6 +166,11 @@ class Engine:
     def next_pedestrians(self) -> Pedestrians:
         """Generation t + dt of the pedestrians: what the next step writes, or reads where they come from outside."""
         return self._generations[1 - self._now]
+
+    @property
+    def goals(self) -> Waypoints:
+        """The waypoints as crowd models read them: with routes, the current one is where somebody walks to now."""
+        return self.waypoints if self.routing is None else self.routing.goals
 
     @property
     def has_behaviours(self) -> bool:

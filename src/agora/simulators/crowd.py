@@ -302,6 +302,8 @@ class Crowd:
             sees_robots=conditions.sees_robots,
             ends=0,
             is_fed=self._is_fed,
+            routes=[start] if conditions.routes else None,
+            careful=conditions.careful,
         )
         engine.reset(0, start)
         engine.status.tolerance[0], engine.status.time_limit[0] = 0.0, _LONGEST

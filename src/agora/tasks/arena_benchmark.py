@@ -13,8 +13,10 @@ from agora.errors import InputError
 from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
-from agora.tasks.suite import Stage, Suite
+from agora.tasks.suite import Crowd, Stage, Suite
 
+
+_CROWD = Crowd(routes=False, faithful=True)  # as in the published benchmark
 
 @dataclass(frozen=True)
 class SuiteChoice:
@@ -173,7 +175,7 @@ def _stage(path: Path, number: int, entry: StageEntry, base: Settings, scale: fl
     where = f"{located(path, 'stages', number)}"
     try:
         settings = base.overridden(tree, f"{where}.config")
-        setup = Setup(settings, entry.tm_robots, entry.tm_obstacles, (), entry.map, entry.robot)
+        setup = Setup(settings, entry.tm_robots, entry.tm_obstacles, (), entry.map, entry.robot, _CROWD)
         return replace(
             setup.stage(),
             name=entry.name,

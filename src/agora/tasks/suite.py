@@ -12,6 +12,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.maps.roads import radius_class, roads_of
 from agora.perception.perception import Level, Perception
 from agora.registry import Named, Plug
 from agora.robots.model import RobotModel, load_robot
@@ -266,6 +267,8 @@ def resolve(plan: Plan) -> tuple[Start, Stage]:
             finish()
         for module in plan.stage.modules:
             module.part.after_reset(task)
+        if plan.stage.crowd.routes:
+            _check_ways(task)
         return _start(plan, task, robot_starts(task, models)), plan.stage
     except PlacementError as error:
         raise PlacementError(f"{plan.entry}: {error}") from error
@@ -307,6 +310,19 @@ def _check_cues(stage: Stage, people: list[Person]) -> None:
     """Make sure that somebody sees to it that pedestrians wait and keep company where they are to."""
     if any(any(p.waits) or p.company[0] > 0 for p in people) and not any(b.name == "cues" for b in stage.crowd.behaviours):
         raise InputError("its pedestrians wait or keep company: crowd.behaviours must name cues")
+
+
+def _check_ways(task: Task) -> None:
+    """Make sure that every pedestrian finds a way to each of its waypoints."""
+    for person in task.pedestrians:
+        roads = roads_of(task.map, radius_class(person.radius))
+        for waypoint in () if roads is None else person.waypoints:
+            if not roads.reaches(person.position, waypoint):
+                start, end = (f"({x:.2f}, {y:.2f})" for x, y in (person.position, waypoint))
+                raise PlacementError(
+                    f"pedestrian {person.name or 'without a name'} at {start}: no way leads to its waypoint {end} for a body of "
+                    f"{person.radius:g} m in map {task.map.name!r}; with crowd.routes: false it walks straight at it"
+                )
 
 
 def _models(stage: Stage) -> list[RobotModel]:

@@ -158,7 +158,7 @@ class Card:
     def stage(self, *, episodes: int = 1, robot: str = ROBOT, values: Mapping[str, float] | None = None) -> Stage:
         """Return the stage of a suite that plays the card, with the people that it asks for."""
         source = Named.of("worlds", "card", card=self.name, values=dict(values or {}))
-        crowd = Crowd(build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours)
+        crowd = Crowd(build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours, routes=False)
         robots, obstacles = (Named.of(kind, "scenario") for kind in ("robots_modes", "obstacles_modes"))
         return Stage(self.name, source, robots, obstacles, crowd, episodes, robot)
 

@@ -27,7 +27,7 @@ def agent_ids(crowd: Crowd) -> list[str]:
 
 def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
     """Those who are present. ``forces.force`` is what the crowd model alone had them do last, m/s2."""
-    now, traits, minds, goals = crowd.pedestrians, crowd.traits, crowd.minds, crowd.engine.waypoints
+    now, traits, minds, goals = crowd.pedestrians, crowd.traits, crowd.minds, crowd.engine.goals
     ids, force = agent_ids(crowd), crowd.acceleration
     by_number = dict(zip(traits.id[0].tolist(), ids, strict=False))
     states = []

@@ -267,7 +267,7 @@ class OverArrays:
         stood = tuple(RobotStart(_DISC, np.zeros(3), np.zeros((1, 3))) for _ in range(robots))
         start = Start("plugin/scene/0", 0, place, stood, starts, timeout=60.0, goal_tolerance=0.3)
         periods = Periods(physics=self._dt, control=self._dt, crowd=self._dt, sensor=self._dt)
-        settings = CrowdSettings(model=self._model)
+        settings = CrowdSettings(model=self._model, routes=False, faithful=True)
         return Crowd(start, Stage(name="scene", world=Named.of("worlds", "open"), crowd=settings, periods=periods))
 
 
