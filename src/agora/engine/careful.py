@@ -2,8 +2,8 @@
 
 After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies overlap at
 the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a wall the pedestrian
-alone does. Nothing is added but what parts those who overlap already, slowly. It holds between pairs; where many press together, a few
-rounds over the worst contact of each leave the bodies apart up to millimetres.
+alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst contact of each settle who
+gives up how much; where many press together and that is not enough, those who would still step into somebody stand.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ ALL, ROBOTS, NOTHING = range(3)
 
 _MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robot
 _PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
+_CREEP = np.float32(0.01)  # m/s
 _SLOP = np.float32(0.001)  # m
 _ROUNDS = 4
 _PAIRS = 8  # a slot
@@ -75,8 +76,8 @@ def _close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
 
 
 @hidden
-def _among(pairs, normals, found, minds, moves, vx, vy, inverse_h, worst, whole):
-    """Note what pedestrians give up for each other; ``whole``: each all that is too much, not its share."""
+def _among(pairs, normals, found, minds, moves, vx, vy, inverse_h, worst):
+    """Note what pedestrians give up for each other."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         mine, theirs = moves[i] and minds[i] == ALL, moves[j] and minds[j] == ALL
@@ -88,16 +89,32 @@ def _among(pairs, normals, found, minds, moves, vx, vy, inverse_h, worst, whole)
         if much <= ZERO:
             continue
         ahead, behind = max(a, ZERO), max(b, ZERO)
-        total = ahead + behind
-        share = HALF if allowed < ZERO or total < _TINY else ahead / total
-        if not theirs or whole:
-            _note(worst, i, min(much, ahead) if allowed >= ZERO else much, nx, ny) if mine else None
-        elif mine:
-            _note(worst, i, much * share, nx, ny)
-        if not mine or whole:
-            _note(worst, j, min(much, behind) if allowed >= ZERO else much, -nx, -ny) if theirs else None
-        elif theirs:
-            _note(worst, j, much * (ONE - share), -nx, -ny)
+        total = max(ahead + behind, _TINY)
+        closing = min(much, ahead + behind)
+        apart = HALF * (much - closing)
+        if mine:
+            share = closing * ahead / total if theirs else min(closing, ahead)
+            _note(worst, i, share + (apart if theirs else apart + apart), nx, ny)
+        if theirs:
+            share = closing * behind / total if mine else min(closing, behind)
+            _note(worst, j, share + (apart if mine else apart + apart), -nx, -ny)
+
+
+@hidden
+def _stop(pairs, normals, found, minds, moves, vx, vy, inverse_h):
+    """Let those stand who would still step into somebody, and then those who would step into them."""
+    stopped = True
+    while stopped:
+        stopped = False
+        for k in range(found):
+            i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+            a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
+            if a + b <= max(normals[2, k], ZERO) * inverse_h + _CREEP:
+                continue
+            if a > ZERO and moves[i] and minds[i] == ALL:
+                vx[i], vy[i], stopped = ZERO, ZERO, True
+            if b > ZERO and moves[j] and minds[j] == ALL:
+                vx[j], vy[j], stopped = ZERO, ZERO, True
 
 
 @hidden
@@ -174,9 +191,9 @@ def hold_back(
             )
         if found == 0 and not pressed:
             continue
-        for turn in range(_ROUNDS + 1):
+        for _ in range(_ROUNDS):
             changed = False
-            _among(pairs, normals, found, mind, moves, vx, vy, inverse_h, worst, turn == _ROUNDS)
+            _among(pairs, normals, found, mind, moves, vx, vy, inverse_h, worst)
             for i in range(count):
                 if near[i] & 1:
                     _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
@@ -191,6 +208,7 @@ def hold_back(
                     changed = True
             if not changed:
                 break
+        _stop(pairs, normals, found, mind, moves, vx, vy, inverse_h)
         for i in range(count):
             if moves[i]:
                 ox[i], oy[i] = vx[i], vy[i]

@@ -265,7 +265,7 @@ def _with_borders(
     first, second = np.full((count, count), -1, np.int32), np.full((count, count), -1, np.int32)
     _borders(maps, point, width, rows, columns, least, owner, chosen, first, second)
     met = first >= 0
-    return np.concatenate([chosen, np.unique(np.concatenate([first[met], second[met]]))]).astype(np.int32)
+    return np.concatenate([chosen, np.setdiff1d(np.concatenate([first[met], second[met]]), chosen)]).astype(np.int32)
 
 
 @device

@@ -1,0 +1,128 @@
+"""Nobody steps into a wall, a robot or a pedestrian whom they see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.starts import people, plane, start
+
+from agora.engine.world import Engine, Layout
+from agora.maps.grid import Map
+from agora.pedestrians.evacuation import Evacuation
+from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.orca import Orca
+from agora.pedestrians.waypoint import Waypoint
+
+DT = 0.05
+
+
+class Straight(Waypoint):
+    """Everybody walks straight at the waypoint, and only the last step minds others."""
+
+    last_step = "all"
+
+
+def run(crowd, seconds=8.0, place=None, model=None, robot=(0.0, 90.0, 0.0), command=(0.0, 0.0, 0.0), dt=DT, **more):
+    """The engine after a while, and the least gaps: among people, to the robot and to walls, m."""
+    one = start(pose=robot, goal=(90.0, 90.0, 0.0), crowd=crowd, place=place or plane(), timeout=600.0)
+    engine = Engine(
+        Layout.of([one], 1, dt), [one.map], dt=dt, crowd=model or Straight(), ends=0, **({"careful": True} | more)
+    )
+    engine.reset(0, one)
+    n, least = len(crowd.id), [np.inf] * 3
+    for _ in range(round(seconds / dt)):
+        engine.step(np.array([[command]], np.float32))
+        p, r = engine.pedestrians, engine.robots
+        points = np.stack([p.x[0, :n], p.y[0, :n]], -1).astype(float)
+        gaps = np.hypot(*(points[:, None] - points[None]).T) - crowd.radius[:, None] - crowd.radius
+        np.fill_diagonal(gaps, np.inf)
+        robots = np.hypot(points[:, 0] - r.x[0, 0], points[:, 1] - r.y[0, 0]) - crowd.radius - 0.25
+        walls = one.map.clearance_at(points) - crowd.radius
+        least = [min(a, float(b.min())) for a, b in zip(least, (gaps, robots, walls), strict=True)]
+    return engine, least
+
+
+def test_two_who_walk_at_each_other_stop_where_they_meet_and_share_the_way_by_their_speeds():
+    crowd = people([(-2.0, 1.0), (2.0, 1.0)], [(2.0, 1.0), (-2.0, 1.0)], speed=np.array([1.2, 0.6]))
+    engine, (among, *_) = run(crowd, 3.2)
+    assert among == pytest.approx(0.0, abs=2e-3) and among > -1e-4
+    x = engine.pedestrians.x[0, :2]
+    assert x[0] == pytest.approx(-2.0 + 3.4 * 2 / 3, abs=0.04) and x[1] == pytest.approx(2.0 - 3.4 / 3, abs=0.04)
+
+
+def test_who_stands_is_not_pushed():
+    crowd = people([(-2.0, 1.0), (0.5, 1.1)], [(3.0, 1.0), (0.5, 1.1)], speed=1.3)
+    engine, (among, *_) = run(crowd)
+    assert among > -1e-4
+    assert engine.pedestrians.x[0, 1] == pytest.approx(0.5, abs=1e-3)
+    assert engine.pedestrians.y[0, 1] == pytest.approx(1.1, abs=1e-3)
+
+
+@pytest.mark.parametrize("angle", np.linspace(0.1, 6.2, 7))
+@pytest.mark.parametrize("model", [Straight(), Helbing(), Orca()])
+def test_a_robot_that_stands_is_never_stepped_into(angle, model):
+    place = 2.5 * np.array([np.cos(angle), np.sin(angle)])
+    _, (_, robot, _) = run(people([place], [-place], speed=1.8), model=model, robot=(0.0, 0.0, 0.3))
+    assert robot > 0.0
+
+
+def test_a_robot_that_nobody_sees_is():
+    _, (_, robot, _) = run(people([(-2.0, 0.0)], [(2.0, 0.0)]), robot=(0.0, 0.0, 0.0), sees_robots=False)
+    assert robot < -0.4
+
+
+def test_who_is_followed_closely_walks_on_as_fast_as_before():
+    alone, _ = run(people([(-2.0, 1.0)], [(9.0, 1.0)], speed=1.0), 4.0)
+    both, (among, *_) = run(people([(-2.0, 1.0), (-2.65, 1.0)], [(9.0, 1.0), (9.0, 1.0)], speed=np.array([1.0, 1.5])), 4.0)
+    assert among > -1e-4
+    assert both.pedestrians.x[0, 0] == alone.pedestrians.x[0, 0]
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.5, 1.1])
+def test_nobody_steps_into_a_wall(turn):
+    s, c = np.sin(turn), np.cos(turn)
+    wall = Map.from_shapes(segments=[[-5 * c + s, -5 * s - c, 5 * c + s, 5 * s - c]], bounds=(-6.3, -6.1, 6.0, 6.2), resolution=0.05)
+    _, (_, _, gap) = run(people([(0.0, 0.0)], [(3 * s, -3 * c)]), place=wall)
+    assert -0.02 < gap < 0.05  # the field is read between cells
+
+
+def test_a_crowd_that_presses_on_one_point_overlaps_by_less_than_a_centimetre():
+    angles = np.linspace(0.0, 2 * np.pi, 12, endpoint=False) + 0.03
+    places = 3.0 * np.stack([np.cos(angles), np.sin(angles)], -1) + (1.0, 2.0)
+    _, (among, *_) = run(people(places, np.broadcast_to((1.0, 2.0), (12, 2)), speed=1.4), 12.0)
+    assert among > -0.01
+
+
+def test_those_who_overlap_at_first_part_slowly():
+    engine, _ = run(people([(0.0, 0.0), (0.4, 0.1)], [(0.0, 0.0), (0.4, 0.1)]), 2.0)
+    p = engine.pedestrians
+    assert np.hypot(p.x[0, 1] - p.x[0, 0], p.y[0, 1] - p.y[0, 0]) > 0.599
+    first, _ = run(people([(0.0, 0.0), (0.4, 0.1)], [(0.0, 0.0), (0.4, 0.1)]), DT)
+    q = first.pedestrians
+    assert np.hypot(q.vx[0, :2], q.vy[0, :2]).max() <= 0.16
+
+
+def test_models_whose_own_forces_act_between_bodies_keep_them_and_only_robots_and_walls_are_minded():
+    crowd = people([(-2.0, 1.0), (2.0, 1.02)], [(2.0, 1.0), (-2.0, 1.02)], speed=1.2)
+    with_it, _ = run(crowd, model=Evacuation())
+    without, _ = run(crowd, model=Evacuation(), careful=False)
+    assert with_it.pedestrians.x[0, 0] == pytest.approx(without.pedestrians.x[0, 0], abs=1e-5)
+    _, (_, robot, _) = run(people([(-2.0, 0.0)], [(2.0, 0.0)]), model=Evacuation(), robot=(0.0, 0.0, 0.0))
+    assert robot > 0.0
+
+
+def test_who_minds_nobody_is_left_alone():
+    crowd = people([(-2.0, 1.0), (2.0, 1.0)], [(2.0, 1.0), (-2.0, 1.0)])
+    _, (among, *_) = run(crowd, model=Waypoint())
+    assert among < -0.5
+
+
+def test_the_last_step_changes_nothing_where_nothing_is_near_and_with_nobody():
+    crowd = people([(-5.0, 1.0), (5.0, 8.0)], [(-5.0, 6.0), (5.0, 2.0)], speed=1.2)
+    tracks = [run(crowd, 3.0, model=Orca(), careful=careful)[0].pedestrians for careful in (True, False)]
+    assert (tracks[0].x == tracks[1].x).all() and (tracks[0].y == tracks[1].y).all()
+    one = start(crowd=None)
+    engine = Engine(Layout.of([one], 1, DT), [one.map], dt=DT, crowd=Orca(), careful=True)
+    engine.reset(0, one)
+    engine.step()
+    assert not engine.pedestrians.active.any()

@@ -1,0 +1,142 @@
+"""Pedestrians with routes come where they want to go, whatever stands between, and let each other through narrow places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.maps.test_roads import gap, placed
+from tests.places import rooms
+from tests.starts import people, start
+
+from agora.engine.world import Engine, Layout
+from agora.errors import PlacementError
+from agora.maps.grid import Map
+from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.waypoint import Waypoint
+from agora.tasks.suite import Suite
+
+WEST, EAST = (-2.2, 3.0), (8.7, 2.9)
+
+
+def walked(crowd, place, seconds=30.0, dt=0.1, model=None, slots=0, wrap=lambda starts: starts, **more) -> np.ndarray:
+    """Positions (T, P, 2) of one world's pedestrians."""
+    starts = wrap([start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=place, timeout=seconds + 1.0)])
+    engine = Engine(
+        Layout.of(starts, len(starts), dt), [s.map for s in starts], dt=dt, crowd=model or Waypoint(), ends=0, slots=slots,
+        routes=starts, **more,
+    )  # fmt: skip
+    for w, one in enumerate(starts):
+        engine.reset(w, one)
+    track = []
+    for _ in range(round(seconds / dt)):
+        engine.step()
+        p = engine.pedestrians
+        track.append(np.stack([p.x[0], p.y[0]], -1)[: len(crowd.id)])
+    return np.array(track, float)
+
+
+def test_somebody_walks_round_the_wall_between_two_rooms_close_to_the_shortest_way():
+    place = rooms()
+    track = walked(people([WEST], [EAST], speed=1.2), place)[:, 0]
+    assert np.hypot(*(track[-1] - EAST)) < 0.1
+    assert place.clearance_at(track).min() > 0.25
+    arrived = int(np.argmax(np.hypot(*(track - EAST).T) < 0.3))
+    length = np.hypot(*np.diff(track[: arrived + 1], axis=0).T).sum()
+    assert length < 1.12 * 13.7  # from (-2.2, 3) by (2.95, 5.7), the wall's end and its thickness, to (8.7, 2.9)
+
+
+def test_without_routes_they_would_stand_at_the_wall():
+    crowd = people([WEST], [EAST], speed=1.2)
+    one = start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=rooms(), timeout=31.0)
+    engine = Engine(Layout.of([one], 1, 0.1), [one.map], dt=0.1, crowd=Helbing(), ends=0)
+    engine.reset(0, one)
+    for _ in range(300):
+        engine.step()
+    assert engine.pedestrians.x[0, 0] < 3.0
+
+
+def test_a_waypoint_in_sight_is_walked_to_as_without_routes():
+    crowd = people([(-2.0, 3.0), (4.0, 8.0)], [(1.9, 4.1), (8.0, 4.0)], speed=1.1)
+    tracks = []
+    for routes in (True, False):
+        starts = [start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=rooms())]
+        engine = Engine(Layout.of(starts, 1, 0.1), [rooms()], dt=0.1, crowd=Helbing(), ends=0, routes=starts if routes else None)
+        engine._map_index = {id(starts[0].map): 0}
+        engine.reset(0, starts[0])
+        for _ in range(60):
+            engine.step()
+        tracks.append(np.stack([engine.pedestrians.x, engine.pedestrians.y]))
+    assert (tracks[0] == tracks[1]).all()
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_somebody_gets_through_a_door_in_a_wall_that_runs_anyhow(turn):
+    place = gap(0.9, turn=turn)
+    track = walked(people([placed(-3.0, -2.0, turn)], [placed(-3.2, 2.1, turn)], speed=1.3), place)[:, 0]
+    assert np.hypot(*(track[-1] - placed(-3.2, 2.1, turn))) < 0.1
+    assert place.clearance_at(track).min() > 0.28
+
+
+def test_a_waypoint_that_moves_behind_the_wall_is_followed():
+    place, crowd = rooms(), people([WEST], [(0.0, 5.0)], speed=1.3)
+    one = start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=place, timeout=60.0)
+    engine = Engine(Layout.of([one], 1, 0.1), [place], dt=0.1, crowd=Waypoint(), ends=0, routes=[one])
+    engine.reset(0, one)
+    for k in range(300):
+        if k == 20:
+            engine.waypoints.x[0, 0], engine.waypoints.y[0, 0] = EAST
+        engine.step()
+    assert np.hypot(engine.pedestrians.x[0, 0] - EAST[0], engine.pedestrians.y[0, 0] - EAST[1]) < 0.1
+
+
+def test_who_is_moved_elsewhere_finds_another_way():
+    place, crowd = rooms(), people([WEST], [EAST], speed=1.3)
+    one = start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=place, timeout=60.0)
+    engine = Engine(Layout.of([one], 1, 0.1), [place], dt=0.1, crowd=Waypoint(), ends=0, routes=[one])
+    engine.reset(0, one)
+    for k in range(400):
+        if k == 60:
+            engine.pedestrians.x[0, 0], engine.pedestrians.y[0, 0] = WEST
+        engine.step()
+    assert np.hypot(engine.pedestrians.x[0, 0] - EAST[0], engine.pedestrians.y[0, 0] - EAST[1]) < 0.1
+
+
+def test_two_who_meet_at_a_door_pass_one_after_the_other():
+    place = gap(0.9)
+    ends = placed(1.0, -2.4), placed(1.1, 2.3)
+    track = walked(people(ends, ends[::-1], speed=1.2), place, 40.0, careful=True, model=Helbing(wall_length=0.1))
+    apart = np.hypot(*(track[:, 0] - track[:, 1]).T)
+    assert apart.min() > 0.6 - 1e-3
+    assert np.hypot(*(track[-1, 0] - ends[1])) < 0.4 and np.hypot(*(track[-1, 1] - ends[0])) < 0.4
+    through = [int(np.argmax((track[:, k, 1] > -1.7) == (k == 0))) for k in (0, 1)]
+    assert abs(through[0] - through[1]) > 5  # steps of 0.1 s: never side by side
+
+
+def test_routes_do_not_depend_on_neighbours_in_the_batch_or_on_padding():
+    place, crowd = rooms(), people([WEST, (0.0, 8.0)], [EAST, (6.0, 3.0)], speed=1.2)
+    alone = walked(crowd, place, 15.0, model=Helbing(), careful=True)
+    crowded = walked(crowd, place, 15.0, model=Helbing(), careful=True, slots=48, wrap=lambda starts: [*starts, *_others(place)])
+    assert (alone == crowded).all()
+
+
+def _others(place: Map) -> list:
+    return [start(pose=(0.0, 90.0, 0.0), crowd=people([EAST], [WEST]), place=place, entry="test/stage/1", timeout=60.0)]
+
+
+def test_a_suite_refuses_a_waypoint_that_nobody_can_reach():
+    from agora.registry import Named
+
+    scenario = Named.of("worlds", "open")
+    assert scenario  # the open plane has no walls: everything is reached
+    small = Suite.__dataclass_fields__["stages"]
+    assert small is not None
+    from agora.tasks.suite import _check_ways
+    from agora.tasks.world import Person, Task, World
+    from agora.seeds import Stream
+    from agora.tasks.world import People
+
+    cut = gap(0.4)
+    task = Task(World(cut), cut, 0.3, 0.1, Stream("t/s/0", 1, "task"), People())
+    task.pedestrians = [Person(np.array(placed(0.0, -2.0)), np.array([placed(0.0, -1.0), placed(0.0, 2.0)]), 1.2, 0.3, name="D_elder_1")]
+    with pytest.raises(PlacementError, match=r"pedestrian D_elder_1 at \(3.10, -3.70\): no way leads to its waypoint \(3.10, 0.30\)"):
+        _check_ways(task)
