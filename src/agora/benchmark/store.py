@@ -252,7 +252,9 @@ def _pack_robot(robot: RobotTraits, command_delay: float) -> dict[str, Any]:
 def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
     """What `_pack_robot` packed, as fields of a recording."""
     delay = fields.pop("command_delay")
-    arrays = {name: np.array([[value]], np.int32 if name in _WHOLE else np.float32) for name, value in fields.items()}
+    arrays: dict[str, Any] = {
+        name: np.array([[value]], np.int32 if name in _WHOLE else np.float32) for name, value in fields.items()
+    }
     return {"robot": RobotTraits(**arrays), "command_delay": delay}
 
 

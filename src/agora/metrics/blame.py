@@ -2,13 +2,15 @@
 
 Who closed the gap is on the contact (`agora.core.recording.Closing`).
 
-Whether the robot could have kept clear is computed. From each sample of the last `REACTION` seconds before the contact a fan of
-constant twists is driven with the robot's kinematics, its limits of twist and acceleration, and its command delay. Pedestrians walk
-as they were recorded, whatever the robot does. A twist that touches neither a wall nor a pedestrian until `AFTER` seconds after the
-contact would have avoided it. Other robots are left out, and a car-like robot that stands has its wheels straight.
+Whether the robot could have kept clear is computed. A moment counts if it is a sample of the last `REACTION` seconds before the
+contact at which the contact could be foreseen: the person, walking straight on, would have met the robot on the way that it took.
+From each such moment a fan of constant twists is driven with the robot's kinematics, its limits of twist and acceleration, and its
+command delay, while pedestrians walk as they were recorded, whatever the robot does. A twist that touches neither a wall nor a
+pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands has
+its wheels straight.
 
 The fan knows how people will walk. A contact that is not avoidable, no planner that changes its twist once in that time could have
-avoided; one that is avoidable, a planner that foresees everything could have.
+avoided; one that is avoidable, a planner that guesses well could have.
 """
 
 from __future__ import annotations
@@ -23,15 +25,16 @@ from agora.core.jit import hidden, lean_kernel
 from agora.core.kinematics import move, next_twist
 from agora.core.recording import Closer, Contact, ContactKind, Recording
 from agora.core.scalar import ONE, ZERO, atan2
-from agora.core.state import ACKERMANN, DIFFERENTIAL, Bools, Doubles, Floats, Maps, RobotTraits
+from agora.core.state import ACKERMANN, DIFFERENTIAL, Array, Bools, Doubles, Floats, Maps, RobotTraits
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.metrics.metric import metric
+from agora.metrics.quantities import velocities
 
 REACTION = 1.0
 """How long before a contact the robot could still have done something else, s."""
 
-AFTER = 0.5
+AFTER = 1.0
 """How long after a contact the robot must have kept clear, s. Where the recording ends before, people keep their last velocity."""
 
 _STEP = 0.02  # s, of what is driven
@@ -91,8 +94,7 @@ def avoidable(recording: Recording, contact: Contact) -> bool | None:
         return False
     if recording.robot is None:
         return None
-    earliest = contact.time - REACTION + recording.command_delay - 1e-9
-    moments = np.flatnonzero((recording.time >= earliest) & (recording.time < contact.time))
+    moments = _moments(recording, contact)
     if not moments.size:
         return False
     left = contact.time + AFTER - recording.time[moments]
@@ -105,6 +107,32 @@ def avoidable(recording: Recording, contact: Contact) -> bool | None:
     given = recording.robot, _store(recording.map), states, *crowd, steps, _fan(recording.robot), np.float32(_STEP)
     _escapes(*given, escapes, 0, len(moments))
     return bool(escapes.any())
+
+
+def _moments(recording: Recording, contact: Contact) -> Array:
+    """Samples at which a command of the last `REACTION` seconds before a contact took effect, and the contact could be foreseen."""
+    time, slots = recording.time, recording.pedestrian_id == contact.party
+    delay = recording.command_delay
+    given = np.searchsorted(time, time - delay + 1e-9, "right") - 1  # the sample at which that command was given
+    window = (time >= contact.time - REACTION + delay - 1e-9) & (time < contact.time) & (given >= 0)
+    chosen = []
+    for k in np.flatnonzero(window):
+        seen = given[k]
+        times = np.arange(time[seen], contact.time + AFTER, _STEP)
+        way = _robot(recording, times)
+        place, velocity = recording.pedestrian_position[seen, slots], recording.pedestrian_velocity[seen, slots]
+        offset = place[:, None] + (times - time[seen])[:, None] * velocity[:, None] - way
+        near = (offset * offset).sum(-1) <= (recording.radius + recording.pedestrian_radius[slots, None]) ** 2
+        if (near.any(1) & recording.pedestrian_present[seen, slots]).any():
+            chosen.append(k)
+    return np.array(chosen, np.int64)
+
+
+def _robot(recording: Recording, times: Doubles) -> Doubles:
+    """(K, 2) where the robot was, and after the recording's end, had it kept its last velocity."""
+    time, place = recording.time, recording.pose[:, :2]
+    way = np.stack([np.interp(times, time, axis) for axis in place.T], -1)
+    return way + np.maximum(times - time[-1], 0.0)[:, None] * velocities(recording)[-1]
 
 
 @functools.lru_cache(maxsize=4)
@@ -186,7 +214,7 @@ def collisions_by_both(recording: Recording) -> float | None:
     unit="",
     direction="lower",
     formula="contact events with pedestrians, the robot not standing, that a constant twist within its limits, begun in the last "
-    "1 s, would have avoided until 0.5 s after",
+    "1 s when the contact could be foreseen, would have avoided until 1 s after",
     source="own",
 )
 def collisions_avoidable(recording: Recording) -> float | None:
