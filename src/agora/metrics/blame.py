@@ -6,8 +6,8 @@ Whether the robot could have kept clear is computed. A moment counts if it is a 
 contact at which the contact could be foreseen: the person, walking straight on, would have met the robot on the way that it took.
 From each such moment a fan of constant twists is driven with the robot's kinematics, its limits of twist and acceleration, and its
 command delay, while pedestrians walk as they were recorded, whatever the robot does. A twist that touches neither a wall nor a
-pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands has
-its wheels straight.
+pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands
+has its wheels straight.
 
 The fan knows how people will walk. A contact that is not avoidable, no planner that changes its twist once in that time could have
 avoided; one that is avoidable, a planner that guesses well could have.
@@ -131,8 +131,9 @@ def _moments(recording: Recording, contact: Contact) -> Array:
 def _robot(recording: Recording, times: Doubles) -> Doubles:
     """(K, 2) where the robot was, and after the recording's end, had it kept its last velocity."""
     time, place = recording.time, recording.pose[:, :2]
-    way = np.stack([np.interp(times, time, axis) for axis in place.T], -1)
-    return way + np.maximum(times - time[-1], 0.0)[:, None] * velocities(recording)[-1]
+    way: Doubles = np.stack([np.interp(times, time, axis) for axis in place.T], -1)
+    way += np.maximum(times - time[-1], 0.0)[:, None] * velocities(recording)[-1]
+    return way
 
 
 @functools.lru_cache(maxsize=4)
