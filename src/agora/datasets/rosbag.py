@@ -227,16 +227,18 @@ def _closing(
     steps = _around(said.robots, moment)
     if steps is None:
         return None
+    appeared = False
     if kind == ContactKind.PEDESTRIAN:
-        places = _walked(said, party, moment, steps)
+        walked = _walked(said, party, moment, steps)
+        if walked is None:
+            return None
+        places, appeared = walked
     else:
         places = [_row(said.robots[k], party)[:3] for k in steps] if kind == ContactKind.ROBOT else [[0.0] * 3] * 2
-    if places is None:
-        return None
     own = [_row(said.robots[k], r)[:3] for k in steps]
     length = steps[1] - steps[0]
     fraction = max(moment - steps[0], 0.0) / length
-    if places[0] == places[1] and kind == ContactKind.PEDESTRIAN and fraction == 0.0:
+    if appeared and fraction == 0.0:  # who appears at the robot is not run into
         own[1] = own[0]
     here, there = (np.array([*pose, *place], np.float32) for pose, place in zip(own, places, strict=True))
     return closing(traits, 0, 0, kind, here, there, fraction, dt * length)
@@ -249,8 +251,8 @@ def _around(known: dict[int, Any], moment: float) -> tuple[int, int] | None:
     return (steps[after - 1], steps[after]) if 0 < after < len(steps) else None
 
 
-def _walked(said: _Messages, party: int, moment: float, steps: tuple[int, int]) -> list[list[float]] | None:
-    """x, y, 0 of a pedestrian at two steps about a moment; who appeared in between stood there."""
+def _walked(said: _Messages, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
+    """x, y, 0 of a pedestrian at two steps about a moment, and whether it appeared in between; then it stood there."""
     around = _around(said.pedestrians, moment)
     if around is None:
         return None
@@ -259,7 +261,8 @@ def _walked(said: _Messages, party: int, moment: float, steps: tuple[int, int]) 
         return None
     here, there = places[1] if places[0] is None else places[0], places[1]
     shares = [(k - around[0]) / (around[1] - around[0]) for k in steps]
-    return [[here[0] + s * (there[0] - here[0]), here[1] + s * (there[1] - here[1]), 0.0] for s in shares]
+    ways = [[here[0] + s * (there[0] - here[0]), here[1] + s * (there[1] - here[1]), 0.0] for s in shares]
+    return ways, places[0] is None
 
 
 def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
