@@ -4,10 +4,10 @@ Who closed the gap is on the contact (`agora.core.recording.Closing`).
 
 Whether the robot could have kept clear is computed. A moment counts if it is a sample of the last `REACTION` seconds before the
 contact at which the contact could be foreseen: the person, walking straight on, would have met the robot on the way that it took.
-From each such moment a fan of constant twists is driven with the robot's kinematics, its limits of twist and acceleration, and its
-command delay, while pedestrians walk as they were recorded, whatever the robot does. A twist that touches neither a wall nor a
-pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands
-has its wheels straight.
+From each such moment, or the command delay later, a fan of constant twists is driven with the robot's kinematics and its limits of
+twist and acceleration, while pedestrians walk as they were recorded, whatever the robot does. A twist that touches no wall and no
+pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands has
+its wheels straight.
 
 The fan knows how people will walk. A contact that is not avoidable, no planner that changes its twist once in that time could have
 avoided; one that is avoidable, a planner that guesses well could have.
@@ -110,7 +110,7 @@ def avoidable(recording: Recording, contact: Contact) -> bool | None:
 
 
 def _moments(recording: Recording, contact: Contact) -> Array:
-    """Samples at which a command of the last `REACTION` seconds before a contact took effect, and the contact could be foreseen."""
+    """Samples at which a command took effect that was given in the last `REACTION` seconds, when the contact could be foreseen."""
     time, slots = recording.time, recording.pedestrian_id == contact.party
     delay = recording.command_delay
     given = np.searchsorted(time, time - delay + 1e-9, "right") - 1  # the sample at which that command was given
