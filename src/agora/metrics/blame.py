@@ -6,11 +6,10 @@ Whether the robot could have kept clear is computed. A moment counts if it is a 
 contact at which the contact could be foreseen: the person, walking straight on, would have met the robot on the way that it took.
 From each such moment, or the command delay later, a fan of constant twists is driven with the robot's kinematics and its limits of
 twist and acceleration, while pedestrians walk as they were recorded, whatever the robot does. A twist that touches no wall and no
-pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands has
-its wheels straight.
+pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands
+has its wheels straight.
 
-The fan knows how people will walk. A contact that is not avoidable, no planner that changes its twist once in that time could have
-avoided; one that is avoidable, a planner that guesses well could have.
+The fan knows how people go on, which no planner does; and it changes its twist once, while people give no way.
 """
 
 from __future__ import annotations
