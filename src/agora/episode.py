@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.recording import Outcome, Recording
-from agora.core.state import Array, Bools, Floats
+from agora.core.state import Array, Bools, Floats, one_robot
 from agora.engine.observe import Observer
 from agora.engine.recorder import Recorder
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, RUNNING
@@ -367,5 +367,7 @@ class Episodes:
             clipped=int(status.clipped[w, r]),
             failure=self._failure[w].get(r, ""),
             pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if engine.has_behaviours else None,
+            robot=one_robot(engine.robot_traits, w, r),
+            command_delay=model.command_delay,
             **recorder.noted(w, r, kept),
         )

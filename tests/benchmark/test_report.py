@@ -149,7 +149,7 @@ def test_failures_are_listed_with_reason_and_key_and_can_be_played():
     page = parse(table, recordings={failed[0]["key"]: crash()})
     (listed,) = page.tables["failures"]
     assert len(listed) == 1 + len(failed)
-    assert listed[2][4:] == ["planner failed", "ValueError: no <path>", failed[1]["key"]]
+    assert listed[2][4:] == ["planner failed", "", "", "ValueError: no <path>", failed[1]["key"]]
     assert [a["data-play"] for tag, a in page.tags if "data-play" in a] == [failed[0]["key"]]
 
 
@@ -157,7 +157,26 @@ def test_the_reason_of_a_failure_comes_from_the_recording_where_the_row_has_none
     table = rows(("a",), episodes=2, stages=("s",))
     table[0] |= {"outcome": "planner_failed", "key": "k"}
     page = parse(table, run={}, recordings={"k": episode(outcome=Outcome.PLANNER_FAILED)})
-    assert page.tables["failures"][0][1][5] == "ValueError: the <b>path</b> is empty"
+    assert page.tables["failures"][0][1][7] == "ValueError: the <b>path</b> is empty"
+
+
+@pytest.mark.parametrize(
+    ("counts", "could", "words"),
+    [
+        ((1, 0, 0), 1.0, ["robot", "yes"]),
+        ((0, 1, 0), 0.0, ["person", "no"]),
+        ((0, 0, 1), None, ["both", ""]),
+        ((2, 1, 0), 1.0, ["robot 2, person 1", "1 of 3"]),
+        ((None, None, None), None, ["", ""]),
+    ],
+)
+def test_failures_with_pedestrians_say_who_closed_the_gap_and_whether_it_was_avoidable(counts, could, words):
+    table = rows(("a",), episodes=2, stages=("s",))
+    names = [f"collisions_by_{closer}" for closer in ("robot", "person", "both")]
+    table[0] |= {"outcome": "pedestrian_collision", "collisions_avoidable": could} | dict(zip(names, counts, strict=True))
+    table[1] |= {"outcome": "wall_collision", "collisions_by_robot": 1.0, "collisions_avoidable": 1.0}
+    (listed,) = parse(table, run={}).tables["failures"]
+    assert [line[5:7] for line in listed[1:]] == [words, ["", ""]]
 
 
 def test_planning_times_have_their_percentiles_in_ms():

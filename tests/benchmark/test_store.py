@@ -6,14 +6,16 @@ import dataclasses
 import logging
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from agora.benchmark import shard, store
-from agora.core.recording import Contact, ContactKind, Outcome
-from agora.core.state import SOCIAL_STATES
+from agora.core.recording import Closing, Contact, ContactKind, Outcome
+from agora.core.state import SOCIAL_STATES, robot_traits
 from agora.errors import InputError, ResultsError, UnknownNameError
-from agora.metrics import attention, conflict, efficiency, motion, outcome, proxemics
+from agora.metrics import attention, blame, conflict, efficiency, motion, outcome, proxemics
 from agora.metrics.metric import Metric
+from agora.robots.model import RobotModel
 from recordings import Wall, among, crowded, drive, rounded
 
 
@@ -151,6 +153,35 @@ def test_recordings_come_back_as_they_were(tmp_path):
             else:
                 assert type(a) is type(b) and a == b, field.name
         assert all(isinstance(c.kind, ContactKind) for c in there.contacts)
+
+
+def test_how_a_robot_moves_and_who_closed_a_gap_come_back_to_the_bit(tmp_path):
+    box = RobotModel("box", "holonomic", 0.6, (-0.3, 1.1), 0.7, 0.4, ax=0.9, footprint=((-0.3, -0.2), (0.5, -0.2), (0.1, 0.3)))
+    traits = robot_traits(1, 1, 3)
+    box.fill(traits, 0, 0)
+    contact = Contact(0.2, ContactKind.PEDESTRIAN, 7, 1.0, 5.0, Closing(0.31, -0.02, standing=False))
+    here = dataclasses.replace(variety()["b"], robot=traits, command_delay=0.15, contacts=(contact,))
+    store.write_recordings(tmp_path / "x.parquet", {"a": variety()["a"], "b": here})
+    back = store.read_recordings(tmp_path / "x.parquet")
+    assert back["a"].robot is None and back["b"].command_delay == 0.15 and back["b"].contacts == (contact,)
+    for mine, other in zip(traits, back["b"].robot, strict=True):
+        assert mine.dtype == other.dtype and np.array_equal(mine, other)
+
+
+def test_a_shard_from_before_contacts_said_who_closed_the_gap_is_read(tmp_path):
+    """Their type is the one of then; that of a shard today has ``closing`` besides."""
+    path = tmp_path / "x.parquet"
+    store.write_recordings(path, variety())
+    table = shard.read(path)
+    number, events = table.column_names.index("contacts"), table.column("contacts").to_pylist()
+    fields = [field for field in table.schema.field("contacts").type.value_type if field.name != "closing"]
+    of_then = pa.array(
+        [[{k: v for k, v in c.items() if k != "closing"} for c in row] for row in events], pa.list_(pa.struct(fields))
+    )
+    shard.write(tmp_path / "old.parquet", table.set_column(number, "contacts", of_then))
+    back = store.read_recordings(tmp_path / "old.parquet")["b"]
+    assert [c.closing for c in back.contacts] == [None, None] and back.robot is None
+    assert blame.collisions_by_robot(back) is None and outcome.collisions_pedestrian(back) == 1.0
 
 
 def test_a_shard_of_a_run_without_social_states_has_no_column_of_them(tmp_path):

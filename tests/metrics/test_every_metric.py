@@ -14,7 +14,7 @@ from agora.core.recording import Outcome
 from agora.metrics.metric import Metric
 from recordings import Wall, among, crowded, drive
 
-FAMILIES = ("outcome", "efficiency", "motion", "proxemics", "conflict", "attention")
+FAMILIES = ("outcome", "blame", "efficiency", "motion", "proxemics", "conflict", "attention")
 MODULES = [importlib.import_module(f"agora.metrics.{name}") for name in FAMILIES]
 FOUND = [
     (variable, value)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agora.core.recording import Outcome
+from agora.core.recording import Closing, Contact, ContactKind, Outcome
 from agora.core.state import SOCIAL_STATES
 from agora.errors import InputError
 from agora.viewer.replay import encode, encode_map, replay_html, write_replay
@@ -113,6 +113,21 @@ def test_episodes_that_share_a_map_embed_it_once():
     assert len(data["maps"]) == 1
     assert [e["map"] for e in data["episodes"]] == [0, 0, -1]
     assert data["episodes"][0]["contacts"][1][:3] == [15.04, 1, 9]
+
+
+@pytest.mark.parametrize(
+    ("kind", "closing", "words"),
+    [
+        (ContactKind.PEDESTRIAN, None, ""),
+        (ContactKind.PEDESTRIAN, Closing(0.6, 0.2, standing=False), "gap closed by robot (robot 75%)"),
+        (ContactKind.PEDESTRIAN, Closing(0.0, 1.2, standing=True), "gap closed by person (robot stood), not avoidable"),
+        (ContactKind.ROBOT, Closing(0.1, 0.3, standing=False), "gap closed by other robot (robot 25%)"),
+        (ContactKind.ROBOT, Closing(0.3, 0.3, standing=False), "gap closed by both (robot 50%)"),
+    ],
+)
+def test_a_contact_says_who_closed_the_gap(kind, closing, words):
+    recording = replace(crash(), contacts=(Contact(15.04, kind, 9, 6.2, 8.1, closing),))
+    assert payload(replay_html({"a": recording}))["episodes"][0]["contacts"] == [[15.04, int(kind), 9, 6.2, 8.1, words]]
 
 
 class Tags(HTMLParser):

@@ -10,7 +10,7 @@ import numpy as np
 
 from agora.benchmark import charts, tables
 from agora.benchmark.statistics import RATE, Estimate, Row
-from agora.core.recording import Recording
+from agora.core.recording import Closer, Recording
 from agora.core.state import Array
 from agora.errors import InputError, UnknownNameError
 from agora.metrics.metric import Metric
@@ -231,7 +231,23 @@ def _failures(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
         failure = row.get("failure") or (recordings[key].failure if key in recordings else "")
+        line["closer"], line["avoidable"] = _blame(row)
         line["reason"] = failure or (row.get("reason") or "").replace("_", " ")
         lines.append(line)
     left = f"; {len(failed) - len(lines)} more are in the rows" if len(failed) > len(lines) else ""
     return {"failures": lines, "failures_left": left}
+
+
+def _blame(row: Row) -> tuple[str, str]:
+    """Of a row that ended with a pedestrian: who closed the gap, and whether the robot could have avoided it; empty where unknown.
+
+    Where a robot went on after contacts, the row knows them by their number.
+    """
+    counts = {closer.value: int(row.get(f"collisions_by_{closer.value}") or 0) for closer in Closer}
+    total, could = sum(counts.values()), row.get("collisions_avoidable")
+    if row["outcome"] != "pedestrian_collision" or not total:
+        return "", ""
+    closers = ", ".join(f"{closer} {count}" if total > 1 else closer for closer, count in counts.items() if count)
+    if could is None:
+        return closers, ""
+    return closers, {0: "no", total: "yes"}.get(int(could), f"{int(could)} of {total}")

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.benchmark import shard
-from agora.core.recording import Contact, ContactKind, Outcome, Recording
+from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
+from agora.core.state import RobotTraits
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.interfaces import NOTES
 
@@ -46,6 +47,7 @@ _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _TRACKS = ("pose", "twist", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
 _OPTIONAL = {"pedestrian_state": np.int8, **NOTES}
+_WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 _LOG = logging.getLogger(__name__)
 
 
@@ -138,7 +140,8 @@ def write_recordings(path: Path, items: Mapping[str, Recording]) -> None:
     """
     import pyarrow as pa
 
-    given = {name for name in _OPTIONAL if any(getattr(recording, name) is not None for recording in items.values())}
+    optional = [*_OPTIONAL, "robot"]
+    given = {name for name in optional if any(getattr(recording, name) is not None for recording in items.values())}
     schema = _recording_schema(given)
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=schema)
     shard.write(path, table, [f"{name}.list.element" for name in _TRACKS])
@@ -167,7 +170,9 @@ def _recording_schema(given: Collection[str]) -> pyarrow.Schema:
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
-    contact = pa.struct([("time", double), ("kind", whole), ("party", whole), ("x", double), ("y", double)])
+    closing = pa.struct([("robot", double), ("party", double), ("standing", pa.bool_())])
+    contact = pa.struct([("time", double), ("kind", whole), ("party", whole), ("x", double), ("y", double), ("closing", closing)])
+    traits = [(name, whole if name in _WHOLE else single if name in _OUTLINE else pa.float32()) for name in RobotTraits._fields]
     return pa.schema(
         [
             ("key", pa.string()),
@@ -189,6 +194,7 @@ def _recording_schema(given: Collection[str]) -> pyarrow.Schema:
                 for name, kind in _OPTIONAL.items()
                 if name in given
             ),
+            *([("robot", pa.struct([*traits, ("command_delay", double)]))] if "robot" in given else []),
         ]
     )
 
@@ -208,7 +214,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "map_name": "" if recording.map is None else recording.map.name,
         **{name: getattr(recording, name) for name in _SCALARS},
         "goal": recording.goal,
-        "contacts": [{**contact._asdict(), "kind": int(contact.kind)} for contact in recording.contacts],
+        "contacts": [_pack_contact(contact) for contact in recording.contacts],
         "time": recording.time,
         "pose": recording.pose.T.astype(np.float32).ravel(),
         "twist": recording.twist.T.astype(np.float32).ravel(),
@@ -221,7 +227,35 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "pedestrian_group": recording.pedestrian_group.T.ravel(),
         "pedestrian_state": None if states is None else np.where(present, states, 0).T.astype(np.int8).ravel(),
         **{name: None if (noted := getattr(recording, name)) is None else noted.astype(kind) for name, kind in NOTES.items()},
+        "robot": None if recording.robot is None else _pack_robot(recording.robot, recording.command_delay),
     }
+
+
+def _pack_contact(contact: Contact) -> dict[str, Any]:
+    closing = None if contact.closing is None else contact.closing._asdict()
+    return {**contact._asdict(), "kind": int(contact.kind), "closing": closing}
+
+
+def _unpack_contact(fields: dict[str, Any]) -> Contact:
+    """A contact event; those of older files do not say who closed the gap."""
+    closing = fields.get("closing")
+    known = {"kind": ContactKind(fields["kind"]), "closing": None if closing is None else Closing(**closing)}
+    return Contact(**{**fields, **known})
+
+
+def _pack_robot(robot: RobotTraits, command_delay: float) -> dict[str, Any]:
+    """How a robot can move and its outline: numbers by name, and the coordinates of its corners."""
+    fields = {name: value[0, 0].tolist() for name, value in robot._asdict().items()}
+    return {**fields, "command_delay": command_delay}
+
+
+def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
+    """What `_pack_robot` packed, as fields of a recording."""
+    delay = fields.pop("command_delay")
+    arrays: dict[str, Any] = {
+        name: np.array([[value]], np.int32 if name in _WHOLE else np.float32) for name, value in fields.items()
+    }
+    return {"robot": RobotTraits(**arrays), "command_delay": delay}
 
 
 def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, Map] | None) -> Recording:
@@ -252,12 +286,13 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         reason=array("reason", np.int32, samples - 1) if "reason" in given else None,
         speed_limit=array("speed_limit", np.float64, samples - 1) if "speed_limit" in given else None,
         danger=array("danger", np.float64, samples - 1) if "danger" in given else None,
-        contacts=tuple(Contact(**{**c, "kind": ContactKind(c["kind"])}) for c in columns["contacts"][row].as_py()),
+        contacts=tuple(_unpack_contact(fields) for fields in columns["contacts"][row].as_py()),
         outcome=Outcome(columns["outcome"][row].as_py()),
         map=maps[name] if maps is not None and name else None,
         clipped=columns["clipped"][row].as_py(),
         failure=columns["failure"][row].as_py(),
         **{scalar: columns[scalar][row].as_py() for scalar in _SCALARS},
+        **(_unpack_robot(columns["robot"][row].as_py()) if "robot" in columns and columns["robot"][row].is_valid else {}),
     )
 
 

@@ -11,7 +11,9 @@ import math
 import numpy as np
 
 from agora.core.jit import hidden, lean
-from agora.core.scalar import HALF, ONE, ZERO, sincos
+from agora.core.recording import STANDING, Closing, ContactKind
+from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
+from agora.core.state import Floats, RobotTraits
 
 NEVER = np.float32(2.0)
 _TOUCH = np.float32(1e-5)
@@ -188,6 +190,72 @@ def point_to_polygon(traits, w, r, x, y, heading, px, py):
         if (ay > py) != (by > py) and px < (bx - ax) * (py - ay) / (by - ay) + ax:
             odd = not odd
     return ZERO if odd else nearest
+
+
+@hidden
+def _nearest_on_polygon(traits, w, r, x, y, heading, px, py):
+    """Point of the outline of robot r at a pose that is nearest to a point."""
+    s, c = sincos(heading)
+    n = traits.vertices[w, r]
+    nearest, qx, qy = np.float32(1e9), x, y
+    for k in range(n):
+        ax, ay = _corner(traits, w, r, k, x, y, s, c)
+        bx, by = _corner(traits, w, r, (k + 1) % n, x, y, s, c)
+        ex, ey = bx - ax, by - ay
+        t = min(max(((px - ax) * ex + (py - ay) * ey) / max(ex * ex + ey * ey, _TINY), ZERO), ONE)
+        ux, uy = ax + t * ex, ay + t * ey
+        gap = (px - ux) * (px - ux) + (py - uy) * (py - uy)
+        if gap < nearest:
+            nearest, qx, qy = gap, ux, uy
+    return qx, qy
+
+
+@lean
+def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
+    """How fast robot r and the party that it touches came nearer to each other, from what both moved in the step of the contact.
+
+    The contact's normal points from the robot's touching point to the party's centre. A disc touches on the line between the
+    centres; the outline of a polygon moves with its rotation, too.
+
+    Args:
+        traits: of the robots. w, r: world and robot.
+        from_centre: take the line between the centres for a polygon too, as between two robots.
+        here, there: (6,) x, y, heading of the robot and of the party at both ends of the step, m and rad.
+        fraction: of the step at which they touched.
+        dt: the step, s.
+
+    Returns:
+        Speed of the robot towards the party and of the party towards the robot, negative where it moves away, and speed of the
+        robot's touching point in any direction, m/s.
+    """
+    dx, dy, turn = there[0] - here[0], there[1] - here[1], wrap(there[2] - here[2])
+    ex, ey = there[3] - here[3], there[4] - here[4]
+    x, y, heading = here[0] + fraction * dx, here[1] + fraction * dy, wrap(here[2] + fraction * turn)
+    px, py = here[3] + fraction * ex, here[4] + fraction * ey
+    qx, qy = x, y
+    if traits.vertices[w, r] > 0 and not from_centre and point_to_polygon(traits, w, r, x, y, heading, px, py) > ZERO:
+        qx, qy = _nearest_on_polygon(traits, w, r, x, y, heading, px, py)
+    dx, dy = dx - turn * (qy - y), dy + turn * (qx - x)
+    nx, ny = px - qx, py - qy
+    scale = max(math.sqrt(nx * nx + ny * ny), _TINY) * dt
+    return (dx * nx + dy * ny) / scale, -(ex * nx + ey * ny) / scale, math.sqrt(dx * dx + dy * dy) / dt
+
+
+def closing(
+    traits: RobotTraits, w: int, r: int, kind: ContactKind, here: Floats, there: Floats, fraction: float, dt: float
+) -> Closing | None:
+    """Who closed the gap, from what robot ``r`` of world ``w`` and the party moved in the step of their contact; None of a wall.
+
+    Args:
+        traits: of the robots. w, r: world and robot. kind: of the party.
+        here, there: (6,) x, y, heading of the robot and of the party at both ends of the step.
+        fraction: of the step at which they touched. dt: the step, s.
+    """
+    if kind == ContactKind.WALL:
+        return None
+    times = np.float32(fraction), np.float32(dt)
+    robot, party, speed = closing_speeds(traits, w, r, kind == ContactKind.ROBOT, here, there, *times)
+    return Closing(float(robot), float(party), bool(speed < STANDING))
 
 
 @hidden

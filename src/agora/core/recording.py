@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Doubles, Ints
+from agora.core.state import Array, Bools, Doubles, Ints, RobotTraits
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
@@ -63,6 +63,48 @@ class ContactKind(enum.IntEnum):
     ROBOT = 3
 
 
+class Closer(enum.StrEnum):
+    """Who closed the gap before a contact: the robot, whom it touched (a pedestrian or another robot), or both."""
+
+    ROBOT = "robot"
+    PERSON = "person"
+    BOTH = "both"
+
+
+STANDING = 0.05
+"""Speed of the touching point below which a robot stands, m/s: robot_sf's, as in the metric ``stalled_time``."""
+
+EVEN = 0.1
+"""Both closed the gap where the robot's share is no further than this from a half."""
+
+
+class Closing(NamedTuple):
+    """How fast a robot and the party that it touched came nearer to each other, in the step of their contact.
+
+    Attributes:
+        robot: speed of the robot's touching point along the contact's normal towards the party, m/s; negative where it moved away.
+        party: speed of the party towards the robot, m/s.
+        standing: whether the robot's touching point was slower than `STANDING` in every direction.
+    """
+
+    robot: float
+    party: float
+    standing: bool
+
+    @property
+    def share(self) -> float:
+        """The robot's share of the closing speed, from 0 to 1; who moved away has none, and 0 where neither came nearer."""
+        robot, party = max(self.robot, 0.0), max(self.party, 0.0)
+        return robot / (robot + party) if robot > 0.0 else 0.0
+
+    @property
+    def closer(self) -> Closer:
+        """Who had the larger part of the closing speed (Tsoi et al. 2022, SEAN 2.0); never a robot that stood."""
+        if self.standing or self.share < 0.5 - EVEN:
+            return Closer.PERSON
+        return Closer.ROBOT if self.share > 0.5 + EVEN else Closer.BOTH
+
+
 class Contact(NamedTuple):
     """One contact event: the rising edge of touching one party.
 
@@ -71,6 +113,7 @@ class Contact(NamedTuple):
         kind: what was touched.
         party: id of the pedestrian, number of the robot, -1 for a wall.
         x, y: place of the robot's centre, m.
+        closing: who came nearer how fast; None of a wall, and where nobody recorded it.
     """
 
     time: float
@@ -78,6 +121,7 @@ class Contact(NamedTuple):
     party: int
     x: float
     y: float
+    closing: Closing | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +152,8 @@ class Recording:
         reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
         speed_limit: (T - 1,) how fast an interplanner let the local planner be, in its top speeds. danger: (T - 1,) from 0 to 1, as
             an interplanner saw it. None without one.
+        robot: (1, 1) how the robot can move and its outline; None where nobody recorded it.
+        command_delay: time from a command to its effect, s.
     """
 
     time: Doubles
@@ -136,3 +182,5 @@ class Recording:
     reason: Ints | None = None
     speed_limit: Doubles | None = None
     danger: Doubles | None = None
+    robot: RobotTraits | None = None
+    command_delay: float = 0.0

@@ -229,6 +229,14 @@ class RobotTraits(NamedTuple):
     max_steering_rate: Floats
 
 
+def one_robot(traits: RobotTraits, w: int, r: int) -> RobotTraits:
+    """A copy (1, 1) of the traits of robot ``r`` of world ``w``, with room for its own corners alone."""
+    corners = max(int(traits.vertices[w, r]), 1)
+    own = {name: field[w : w + 1, r : r + 1] for name, field in traits._asdict().items()}
+    own |= {name: own[name][..., :corners] for name in ("footprint_x", "footprint_y")}
+    return RobotTraits(**{name: field.copy() for name, field in own.items()})
+
+
 def read_only(array: Array) -> Array:
     """A view that cannot be written to."""
     view = array.view()

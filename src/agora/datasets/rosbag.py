@@ -15,14 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.recording import Contact, ContactKind, Outcome, Recording
-from agora.core.state import Array, Ints
+from agora.core.contact import closing
+from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
+from agora.core.state import Array, Ints, RobotTraits, robot_traits
 from agora.datasets.bagfile import Bag
 from agora.datasets.messages import from_episode, from_pose2d, seconds
 from agora.datasets.played import Played, PlayedRobot
 from agora.errors import InputError
 from agora.interfaces import NOTES
 from agora.planners.global_.astar import geodesic_length
+from agora.robots.model import RobotModel
 from agora.tasks.start import RobotStart, Start
 
 EPISODE = "task_generator_server/episode"
@@ -160,11 +162,13 @@ def _robot(
         goal_tolerance=start.goal_tolerance,
         radius=model.radius,
         max_speed=float(model.limits(1).max_vx[0]),
-        contacts=_contacts(said, message.name),
+        contacts=_contacts(said, model, message.name, r, dt),
         outcome=Outcome(status.outcome) if ended and status is not None else Outcome.TIMEOUT,
         timeout=start.timeout,
         shortest_path=_shortest(start, start.robots[r]),
         map=start.map,
+        robot=_traits(model),
+        command_delay=model.command_delay,
         clipped=0 if status is None else int(status.clipped),
         failure="" if status is None else status.failure,
         **people,
@@ -195,9 +199,76 @@ def _shortest(start: Start, robot: RobotStart) -> float:
     return geodesic_length(start.map, robot.pose[:2], robot.goals[0, :2], robot.model.radius)
 
 
-def _contacts(said: _Messages, name: str) -> tuple[Contact, ...]:
-    events = [Contact(c.time, ContactKind(c.kind), c.party, c.x, c.y) for c in said.contacts if c.robot == name]
+def _traits(model: RobotModel) -> RobotTraits:
+    """How a robot can move and its outline, (1, 1)."""
+    traits = robot_traits(1, 1, len(model.footprint))
+    model.fill(traits, 0, 0)
+    return traits
+
+
+def _contacts(said: _Messages, model: RobotModel, name: str, r: int, dt: float) -> tuple[Contact, ...]:
+    traits, events = _traits(model), []
+    for c in said.contacts:
+        if c.robot == name:
+            kind = ContactKind(c.kind)
+            events.append(Contact(c.time, kind, c.party, c.x, c.y, _closing(said, traits, r, kind, c.party, c.time / dt, dt)))
     return tuple(sorted(events, key=lambda c: (c.time, c.kind, c.party)))
+
+
+def _closing(
+    said: _Messages, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float
+) -> Closing | None:
+    """Who closed the gap before a contact, from the messages before and after it; None where one of them is missing.
+
+    Args:
+        said: the messages. traits: of the robot. r: its number. kind, party: whom it touched.
+        moment: of the contact, in steps. dt: the physics step, s.
+    """
+    steps = _around(said.robots, moment)
+    if steps is None:
+        return None
+    appeared = False
+    if kind == ContactKind.PEDESTRIAN:
+        walked = _walked(said, party, moment, steps)
+        if walked is None:
+            return None
+        places, appeared = walked
+    else:
+        places = [_row(said.robots[k], party)[:3] for k in steps] if kind == ContactKind.ROBOT else [[0.0] * 3] * 2
+    own = [_row(said.robots[k], r)[:3] for k in steps]
+    length = steps[1] - steps[0]
+    fraction = max(moment - steps[0], 0.0) / length
+    if appeared and fraction == 0.0:  # who appears at the robot is not run into
+        own[1] = own[0]
+    here, there = (np.array([*pose, *place], np.float32) for pose, place in zip(own, places, strict=True))
+    return closing(traits, 0, 0, kind, here, there, fraction, dt * length)
+
+
+def _around(known: dict[int, Any], moment: float) -> tuple[int, int] | None:
+    """The last step up to a moment, in steps, and the first after it at which something is known."""
+    steps = sorted(known)
+    after = bisect.bisect_right(steps, moment + _SAME)
+    return (steps[after - 1], steps[after]) if 0 < after < len(steps) else None
+
+
+def _walked(said: _Messages, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
+    """x, y, 0 of a pedestrian at two steps about a moment, and whether it appeared in between; then it stood there."""
+    around = _around(said.pedestrians, moment)
+    if around is None:
+        return None
+    places = [_place(said.pedestrians[k], party) for k in around]
+    if places[1] is None:
+        return None
+    here, there = places[1] if places[0] is None else places[0], places[1]
+    shares = [(k - around[0]) / (around[1] - around[0]) for k in steps]
+    ways = [[here[0] + s * (there[0] - here[0]), here[1] + s * (there[1] - here[1]), 0.0] for s in shares]
+    return ways, places[0] is None
+
+
+def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
+    """Where the pedestrian of an id is; None where it is absent."""
+    slots = np.flatnonzero((np.asarray(pedestrians.id) == party) & np.asarray(pedestrians.present, bool))
+    return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
 def _noted(said: _Messages, name: str, kept: list[int]) -> dict[str, Array]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agora.core.contact import closing
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Contact, ContactKind
 from agora.core.state import Array, Bools
@@ -45,14 +46,17 @@ def take_events(engine: Engine) -> Iterator[tuple[int, int, Contact]]:
     status = engine.status
     for w in np.flatnonzero(status.events):
         for k in range(min(status.events[w], status.event_step.shape[1])):
+            r, kind, fraction = int(status.event_robot[w, k]), ContactKind(status.event_kind[w, k]), status.event_fraction[w, k]
+            moved = status.event_here[w, k], status.event_there[w, k]
             contact = Contact(
-                time=(float(status.event_step[w, k]) + float(status.event_fraction[w, k])) * engine.dt,
-                kind=ContactKind(status.event_kind[w, k]),
+                time=(float(status.event_step[w, k]) + float(fraction)) * engine.dt,
+                kind=kind,
                 party=int(status.event_party[w, k]),
                 x=float(status.event_x[w, k]),
                 y=float(status.event_y[w, k]),
+                closing=closing(engine.robot_traits, int(w), r, kind, *moved, fraction, engine.dt),
             )
-            yield int(w), int(status.event_robot[w, k]), contact
+            yield int(w), r, contact
     status.events[...] = 0
 
 

@@ -47,6 +47,7 @@ class Status(NamedTuple):
         touching_pedestrian: (W, R, P), touching_wall: (W, R), touching_robot: (W, R, R) at time t.
         events: (W,) contact events since they were last collected; event_step, event_kind, event_robot, event_party: (W, E);
             event_fraction, event_x, event_y: (W, E) moment within the step and place of the robot.
+            event_here, event_there: (W, E, 6) x, y, heading of the robot and of the party at both ends of the step, not of walls.
     """
 
     key: NDArray[np.uint64]
@@ -76,6 +77,8 @@ class Status(NamedTuple):
     event_fraction: Floats
     event_x: Floats
     event_y: Floats
+    event_here: Floats
+    event_there: Floats
 
 
 class Replay(NamedTuple):
@@ -158,6 +161,8 @@ def status(worlds: int, robots: int, slots: int, *, delay: int, events: int = 64
         event_fraction=floats(*pairs),
         event_x=floats(*pairs),
         event_y=floats(*pairs),
+        event_here=floats(*pairs, 6),
+        event_there=floats(*pairs, 6),
     )
 
 

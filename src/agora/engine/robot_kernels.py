@@ -32,7 +32,7 @@ _PART = np.float32(1 / 40)
 
 @hidden
 def _event(status, w, r, kind, party, fraction, x, y):
-    """Note a contact event; when the list is full the last place is overwritten and the count goes on."""
+    """Note a contact event and return its place; when the list is full the last one is overwritten and the count goes on."""
     k = min(status.events[w], status.event_step.shape[1] - 1)
     status.events[w] += 1
     status.event_step[w, k] = status.step[w]
@@ -42,6 +42,14 @@ def _event(status, w, r, kind, party, fraction, x, y):
     status.event_fraction[w, k] = fraction
     status.event_x[w, k] = x
     status.event_y[w, k] = y
+    return k
+
+
+@hidden
+def _motion(motion, w, k, robots, r, x, y, heading):
+    """Note where robot r and the party of event k are at one end of the step."""
+    motion[w, k, 0], motion[w, k, 1], motion[w, k, 2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
+    motion[w, k, 3], motion[w, k, 4], motion[w, k, 5] = x, y, heading
 
 
 @hidden
@@ -197,7 +205,15 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
         t, overlap = _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i)
         if t <= ONE and not status.touching_pedestrian[w, r, i]:
             x, y = _place(now, after, w, r, t)
-            _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
+            k = _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
+            px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
+            new = not pedestrians.active[w, i]
+            came_x, came_y = (px, py) if new else (pedestrians.x[w, i], pedestrians.y[w, i])
+            _motion(status.event_here, w, k, now, r, came_x, came_y, ZERO)
+            if new and t <= ZERO:  # who appears at the robot is not run into
+                _motion(status.event_there, w, k, now, r, px, py, ZERO)
+            else:
+                _motion(status.event_there, w, k, after, r, px, py, ZERO)
             if t < earliest:
                 bits, earliest = END_PEDESTRIAN, t
         status.touching_pedestrian[w, r, i] = overlap
@@ -212,7 +228,9 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
         t, overlap = _touch_robot(now, after, traits, w, r, b)
         if t <= ONE and not status.touching_robot[w, r, b]:
             x, y = _place(now, after, w, r, t)
-            _event(status, w, r, _ROBOT, b, t, x, y)
+            k = _event(status, w, r, _ROBOT, b, t, x, y)
+            _motion(status.event_here, w, k, now, r, now.x[w, b], now.y[w, b], now.heading[w, b])
+            _motion(status.event_there, w, k, after, r, after.x[w, b], after.y[w, b], after.heading[w, b])
             if t < earliest:
                 bits, earliest = END_ROBOT, t
         status.touching_robot[w, r, b] = overlap

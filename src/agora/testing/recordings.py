@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agora.core.recording import Contact, ContactKind, Outcome, Reason, Recording
-from agora.core.state import Doubles
+from agora.core.recording import Closing, Contact, ContactKind, Outcome, Reason, Recording
+from agora.core.state import Doubles, robot_traits
 from agora.testing.crowds import hall
 from agora.testing.guard import freeze
 from agora.testing.scenes import Move
@@ -56,7 +56,7 @@ def recording(
         pedestrian_radius=rng.uniform(0.2, 0.35, pedestrians),
         pedestrian_id=rng.permutation(90)[:pedestrians].astype(np.int32),
         pedestrian_group=np.broadcast_to(np.arange(pedestrians, dtype=np.int32) // 2 % 4 - 1, shape).copy(),
-        contacts=tuple(Contact(float(time[samples // 2]), kind, 3, *place.tolist()) for kind in ContactKind if events),
+        contacts=tuple(_contact(float(time[samples // 2]), kind, place) for kind in ContactKind if events),
         outcome=outcome,
         timeout=60.0,
         shortest_path=4.2,
@@ -65,9 +65,17 @@ def recording(
         reason=rng.integers(0, len(Reason), max(samples - 1, 0)).astype(np.int32),
         speed_limit=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
         danger=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
+        robot=robot_traits(1, 1),
+        command_delay=0.1,
     )
     freeze(made)
     return made
+
+
+def _contact(time: float, kind: ContactKind, place: Doubles) -> Contact:
+    """A contact to whose closing speed the robot gave more."""
+    closing = None if kind == ContactKind.WALL else Closing(0.8, 0.3, standing=False)
+    return Contact(time, kind, 3, float(place[0]), float(place[1]), closing)
 
 
 def _drive(time: Doubles, phase: float) -> tuple[Doubles, Doubles]:

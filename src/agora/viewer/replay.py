@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.recording import Recording
+from agora.core.recording import Closer, Contact, ContactKind, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles
 from agora.errors import InputError
+from agora.metrics.blame import avoidable
 from agora.viewer.scene import (
     COLOURS,
     DARK,
@@ -169,7 +170,7 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
         "tolerance": float(recording.goal_tolerance),
         "radius": float(recording.radius),
         "contacts": [
-            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3)]
+            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3), _blame(recording, c)]
             for c in recording.contacts
         ],
         "samples": len(keep),
@@ -182,6 +183,19 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
         "turn": TURN,
         "data": base64.b64encode(zlib.compress(blob, 9)).decode(),
     }
+
+
+def _blame(recording: Recording, contact: Contact) -> str:
+    """Who closed the gap before a contact, and whether the robot could have avoided it, in words; empty where nobody knows."""
+    if contact.closing is None:
+        return ""
+    closer = contact.closing.closer
+    other = "other robot" if contact.kind == ContactKind.ROBOT else "person"
+    who = {Closer.ROBOT: "robot", Closer.PERSON: other, Closer.BOTH: "both"}[closer]
+    how = "robot stood" if contact.closing.standing else f"robot {contact.closing.share:.0%}"
+    words = f"gap closed by {who} ({how})"
+    could = avoidable(recording, contact)
+    return words if could is None else f"{words}, {'avoidable' if could else 'not avoidable'}"
 
 
 def encode_map(map_: Map) -> dict[str, Any]:

@@ -160,18 +160,32 @@
   }
 
   function drawContacts() {
-    for (const [when, , , x, y] of episode.contacts) {
+    for (const [when, , , x, y, words] of episode.contacts) {
       if (time + 1e-9 < when) continue;
       const age = (time - when) / shared.flash, r = 0.5 * episode.radius;
       for (const [colour, wide] of [[colours.ground, 6], [colours.contact, 3]]) {
         line([[x - r, y - r], [x + r, y + r]], colour, wide);
         line([[x - r, y + r], [x + r, y - r]], colour, wide);
       }
+      label(words, x, y - 1.6 * episode.radius);
       if (age > 1) continue;
       pen.globalAlpha = 1 - age;
       disc(x, y, episode.radius * (1.2 + 2 * age), null, colours.contact, 5);
       pen.globalAlpha = 1;
     }
+  }
+  function label(words, x, y) {
+    pen.font = "600 13px system-ui, sans-serif";
+    const half = pen.measureText(words).width / 2 + 6, at = Math.min(Math.max(sx(x), half), width - half);
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    pen.lineWidth = 4;
+    pen.strokeStyle = colours.ground;
+    pen.strokeText(words, at, sy(y));
+    pen.fillStyle = colours.ink;
+    pen.fillText(words, at, sy(y));
+    pen.textAlign = "start";
+    pen.textBaseline = "alphabetic";
   }
   function drawScale() {
     const metres = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((m) => m * view.scale >= 50) || 200;

@@ -1,0 +1,224 @@
+"""Who is to blame for a contact with a pedestrian: who closed the gap, and whether the robot could have kept clear.
+
+Who closed the gap is on the contact (`agora.core.recording.Closing`).
+
+Whether the robot could have kept clear is computed. A moment counts if it is a sample of the last `REACTION` seconds before the
+contact at which the contact could be foreseen: the person, walking straight on, would have met the robot on the way that it took.
+From each such moment, or the command delay later, a fan of constant twists is driven with the robot's kinematics and its limits of
+twist and acceleration, while pedestrians walk as they were recorded, whatever the robot does. A twist that touches no wall and no
+pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands
+has its wheels straight.
+
+The fan knows how people go on, which no planner does; and it changes its twist once, while people give no way.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from agora.core.contact import point_to_polygon, polygon_in_walls, swept_disc_walls, swept_discs
+from agora.core.jit import hidden, lean_kernel
+from agora.core.kinematics import move, next_twist
+from agora.core.recording import Closer, Contact, ContactKind, Recording
+from agora.core.scalar import ONE, ZERO, atan2
+from agora.core.state import ACKERMANN, DIFFERENTIAL, Array, Bools, Doubles, Floats, Maps, RobotTraits
+from agora.maps.grid import Map
+from agora.maps.store import build_store
+from agora.metrics.metric import metric
+from agora.metrics.quantities import velocities
+
+REACTION = 1.0
+"""How long before a contact the robot could still have done something else, s."""
+
+AFTER = 1.0
+"""How long after a contact the robot must have kept clear, s. Where the recording ends before, people keep their last velocity."""
+
+_STEP = 0.02  # s, of what is driven
+_SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # twists of the fan
+_SEAN = "Tsoi et al. 2022, SEAN 2.0: by the larger velocity along the contact's normal; the margin of 0.1 is ours"
+
+
+@hidden
+def _keeps_clear(traits, maps, state, people, present, radius, steps, command, dt):
+    """Whether robot 0 touches nobody and no wall for some steps under a command; see `_escapes`."""
+    x, y, heading, twist = state[0], state[1], state[2], (state[3], state[4], state[5])
+    steering = ZERO
+    if traits.kinematics[0, 0] == ACKERMANN:
+        steering = atan2(traits.wheelbase[0, 0] * twist[2] * math.copysign(ONE, twist[0]), abs(twist[0]))
+    reach, round_one = traits.radius[0, 0], traits.vertices[0, 0] == 0
+    for k in range(steps):
+        twist, steering = next_twist(traits, 0, 0, twist, (command[0], command[1], command[2]), steering, dt)
+        ex, ey, turned = move(x, y, heading, twist, dt)
+        if swept_disc_walls(maps, 0, x, y, ex - x, ey - y, reach) <= ONE and (
+            round_one or polygon_in_walls(maps, 0, traits, 0, 0, ex, ey, turned)
+        ):
+            return False
+        for i in range(radius.shape[0]):
+            if not (present[k, i] and present[k + 1, i]):
+                continue
+            px, py, qx, qy = people[k, i, 0], people[k, i, 1], people[k + 1, i, 0], people[k + 1, i, 1]
+            near = swept_discs(x - px, y - py, ex - qx - (x - px), ey - qy - (y - py), reach + radius[i]) <= ONE
+            if near and (round_one or point_to_polygon(traits, 0, 0, ex, ey, turned, qx, qy) <= radius[i]):
+                return False
+        x, y, heading = ex, ey, turned
+    return True
+
+
+@lean_kernel
+def _escapes(traits, maps, states, people, present, radius, steps, commands, dt, escapes, first, last):
+    """Write to ``escapes`` (B,) from which moments ``first <= b < last`` any of the commands keeps clear.
+
+    ``states`` (B, 6) are x, y, heading, vx, vy, omega; ``people`` (B, K + 1, P, 2) and ``present`` (B, K + 1, P) at steps of ``dt``
+    from each moment on; ``radius`` (P,); ``steps`` (B,) at most K; ``commands`` (C, 3).
+    """
+    for b in range(first, last):
+        escapes[b] = False
+        for c in range(commands.shape[0]):
+            if _keeps_clear(traits, maps, states[b], people[b], present[b], radius, steps[b], commands[c], dt):
+                escapes[b] = True
+                break
+
+
+def avoidable(recording: Recording, contact: Contact) -> bool | None:
+    """Whether the robot could have kept clear of a pedestrian whom it touched; never where it stood.
+
+    None where nobody recorded who closed the gap or how the robot can move, and of other contacts.
+    """
+    if contact.kind != ContactKind.PEDESTRIAN or contact.closing is None:
+        return None
+    if contact.closing.standing:
+        return False
+    if recording.robot is None:
+        return None
+    moments = _moments(recording, contact)
+    if not moments.size:
+        return False
+    left = contact.time + AFTER - recording.time[moments]
+    steps = np.ceil(left / _STEP - 1e-9).astype(np.int32)
+    times = recording.time[moments, None] + _STEP * np.arange(steps.max() + 1)
+    people, present = _people(recording, times)
+    escapes = np.zeros(len(moments), np.bool_)
+    states = np.column_stack((recording.pose[moments], recording.twist[moments])).astype(np.float32)
+    crowd = people.astype(np.float32), present, recording.pedestrian_radius.astype(np.float32)
+    given = recording.robot, _store(recording.map), states, *crowd, steps, _fan(recording.robot), np.float32(_STEP)
+    _escapes(*given, escapes, 0, len(moments))
+    return bool(escapes.any())
+
+
+def _moments(recording: Recording, contact: Contact) -> Array:
+    """Samples at which a command took effect that was given in the last `REACTION` seconds, when the contact could be foreseen."""
+    time, slots = recording.time, recording.pedestrian_id == contact.party
+    delay = recording.command_delay
+    given = np.searchsorted(time, time - delay + 1e-9, "right") - 1  # the sample at which that command was given
+    window = (time >= contact.time - REACTION + delay - 1e-9) & (time < contact.time) & (given >= 0)
+    chosen = []
+    for k in np.flatnonzero(window):
+        seen = given[k]
+        times = np.arange(time[seen], contact.time + AFTER, _STEP)
+        way = _robot(recording, times)
+        place, velocity = recording.pedestrian_position[seen, slots], recording.pedestrian_velocity[seen, slots]
+        offset = place[:, None] + (times - time[seen])[:, None] * velocity[:, None] - way
+        near = (offset * offset).sum(-1) <= (recording.radius + recording.pedestrian_radius[slots, None]) ** 2
+        if (near.any(1) & recording.pedestrian_present[seen, slots]).any():
+            chosen.append(k)
+    return np.array(chosen, np.int64)
+
+
+def _robot(recording: Recording, times: Doubles) -> Doubles:
+    """(K, 2) where the robot was, and after the recording's end, had it kept its last velocity."""
+    time, place = recording.time, recording.pose[:, :2]
+    way: Doubles = np.stack([np.interp(times, time, axis) for axis in place.T], -1)
+    way += np.maximum(times - time[-1], 0.0)[:, None] * velocities(recording)[-1]
+    return way
+
+
+@functools.lru_cache(maxsize=4)
+def _store(place: Map | None) -> Maps:
+    """A map as kernels read it; the empty plane where there is none."""
+    return build_store([Map.open((0.0, 0.0), (1.0, 1.0)) if place is None else place], [0])
+
+
+def _fan(traits: RobotTraits) -> Floats:
+    """(C, 3) twists within the robot's limits, evenly spread; a stop is among them."""
+    vx = np.union1d(np.linspace(traits.min_vx[0, 0], traits.max_vx[0, 0], _SPEEDS), 0.0)
+    sideways = 0.0 if traits.kinematics[0, 0] in (DIFFERENTIAL, ACKERMANN) else traits.max_vy[0, 0]
+    vy = np.unique(np.linspace(-sideways, sideways, _SIDEWAYS))
+    omega = np.unique(np.linspace(-traits.max_omega[0, 0], traits.max_omega[0, 0], _TURNS))
+    return np.stack(np.meshgrid(vx, vy, omega, indexing="ij"), -1).reshape(-1, 3).astype(np.float32)
+
+
+def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
+    """Where pedestrians were, (..., P, 2), and which were there, (..., P), at times of any shape: straight on between samples."""
+    time, position = recording.time, recording.pedestrian_position
+    before = np.clip(np.searchsorted(time, times, "right") - 1, 0, len(time) - 1)
+    after = np.minimum(before + 1, len(time) - 1)
+    share = (times - time[before]) / np.where(after > before, time[after] - time[before], 1.0)
+    way = np.where((after > before)[..., None, None], position[after] - position[before], recording.pedestrian_velocity[before])
+    present = recording.pedestrian_present[before] & recording.pedestrian_present[after]
+    return position[before] + share[..., None, None] * way, present
+
+
+def _closers(recording: Recording) -> list[Closer] | None:
+    """Who closed the gap before each contact with a pedestrian; None where nobody recorded it of one."""
+    closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
+    known = [closing.closer for closing in closings if closing is not None]
+    return known if len(known) == len(closings) else None
+
+
+def _count(recording: Recording, closer: Closer) -> float | None:
+    closers = _closers(recording)
+    return None if closers is None else float(closers.count(closer))
+
+
+@metric(
+    "collisions_by_robot",
+    unit="",
+    direction="lower",
+    formula="contact events with pedestrians to whose closing speed the robot, not standing (0.05 m/s), gave more than 0.6",
+    source=_SEAN,
+)
+def collisions_by_robot(recording: Recording) -> float | None:
+    """With ``collisions_by_person`` and ``collisions_by_both`` these make ``collisions_pedestrian``."""
+    return _count(recording, Closer.ROBOT)
+
+
+@metric(
+    "collisions_by_person",
+    unit="",
+    direction="lower",
+    formula="contact events with pedestrians where the robot stood (0.05 m/s) or gave less than 0.4 of the closing speed",
+    source=_SEAN,
+)
+def collisions_by_person(recording: Recording) -> float | None:
+    """The robot's share of the closing speed is 0 where it moved away."""
+    return _count(recording, Closer.PERSON)
+
+
+@metric(
+    "collisions_by_both",
+    unit="",
+    direction="lower",
+    formula="contact events with pedestrians to whose closing speed the robot, not standing (0.05 m/s), gave 0.4 to 0.6",
+    source=_SEAN,
+)
+def collisions_by_both(recording: Recording) -> float | None:
+    """Neither closed the gap alone."""
+    return _count(recording, Closer.BOTH)
+
+
+@metric(
+    "collisions_avoidable",
+    unit="",
+    direction="lower",
+    formula="contact events with pedestrians, the robot not standing, that a constant twist within its limits, begun in the last "
+    "1 s when the contact could be foreseen, would have avoided until 1 s after",
+    source="own",
+)
+def collisions_avoidable(recording: Recording) -> float | None:
+    """Whoever closed the gap; undefined where nobody recorded how the robot can move."""
+    found = [avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
+    known = [value for value in found if value is not None]
+    return float(sum(known)) if len(known) == len(found) else None
