@@ -262,7 +262,7 @@ def anticipation(model, crowd, sees=3):
             others += [(q, x, r, r, 1.0, False) for q, x, r in machines if sees & 2]
             for q, x, r, body, t, together in others:
                 force, room = foreseen(
-                    model, q - p, expected - x, e, x, radius + r, model.body * radius + body, t - tight, together
+                    model, q - p, expected - x, e, x, radius + r, model.body * radius + body, t - tight, together, tight * away
                 )
                 terms += force
                 free = min(free, room)
@@ -276,11 +276,11 @@ def anticipation(model, crowd, sees=3):
     return out, size
 
 
-def foreseen(model, offset, relative, e, velocity, reach, body, right, together):
+def foreseen(model, offset, relative, e, velocity, reach, body, right, together, wall):
     """Two accelerations by one neighbour, and the free distance to it."""
     d, along = np.linalg.norm(offset), offset @ e
     t = max(offset @ relative / (relative @ relative + 1e-6), 0.0)
-    then = offset - t * relative + model.side * np.array([-relative[1], relative[0]])
+    then = offset - t * relative + model.side * np.array([-relative[1], relative[0]]) - max(right, 0.0) * wall
     nearest = np.sqrt(then @ then + 1e-6)
     near = np.clip(1.0 - (nearest - reach) / model.distance, 0.0, 1.0)
     soon = min(5.0 * t, 1.0) * max(1.0 - t / model.horizon, 0.0)

@@ -9,8 +9,9 @@ The model is ours, made of published parts:
   Both ramps are linear here, so that they end, and cost no exponential.
 - The speed is at most the free distance ahead by a time (M. Moussaid, D. Helbing and G. Theraulaz, PNAS 108, 2011, eq. 2).
 
-Ours are: what somebody is expected to do lies between what it does and what it wants; who is seen straight ahead counts as a little
-to the left, so that people pass each other on the right; who stands in the narrower place has the right of way.
+Ours are the following. What somebody is expected to do lies between what it does and what it wants. Who is seen straight ahead
+counts as a little to the left, so that people pass each other on the right. Who stands in the narrower place has the right of way;
+near a wall such a one counts as nearer to the wall, so that others pass on the open side.
 """
 
 from __future__ import annotations
@@ -36,17 +37,18 @@ _FAR = np.float32(1e6)
 _FADE = np.float32(5.0)  # 1/s: a closest approach less than 0.2 s away fades out, as it is about to be over
 _NO_GROUP = np.int32(-2)
 _X, _Y, _VX, _VY, _RADIUS, _BODY, _TIGHT = 0, 1, 2, 3, 4, 5, 6
-_ROWS = 9
+_ROWS = 11
 
 
 @inlined
-def _meet(px, py, ux, uy, ex, ey, qx, qy, reach, body, together, right, law):
+def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, law):
     """Acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
 
     Args:
         px, py: from the pedestrian to the neighbour, m.
         ux, uy: expected velocity of the pedestrian relative to that of the neighbour, m/s.
         ex, ey: desired direction.
+        sx, sy: away from the wall, the longer the narrower the pedestrian's place; 0 in the open.
         qx, qy: expected velocity of the neighbour, m/s.
         reach: sum of the radii, m.
         body: distance of the centres that is kept in a queue, m.
@@ -59,14 +61,14 @@ def _meet(px, py, ux, uy, ex, ey, qx, qy, reach, body, together, right, law):
     inverse = ONE / math.sqrt(pp)
     along = px * ex + py * ey
     t = max(pu / uu, ZERO)
-    mx, my = px - t * ux - side * uy, py - t * uy + side * ux
+    yielding = max(right, ZERO)
+    mx, my = px - t * ux - side * uy - yielding * sx, py - t * uy + side * ux - yielding * sy
     m = math.sqrt(mx * mx + my * my + _TINY)
     near = min(max(ONE - (m - reach) * inverse_distance, ZERO), ONE)
     soon = min(t * _FADE, ONE) * max(ONE - t * inverse_horizon, ZERO)
     view = HALF * (ONE + behind + (ONE - behind) * along * inverse)
     avoid = ZERO if together else avoidance * near * soon * view / m
     touch = push * max(reach * inverse - ONE, ZERO)
-    yielding = max(right, ZERO)
     inward = touch * (ONE - back - yielding) * along
     fx = inward * ex - (ONE + right) * (avoid * mx + touch * px)
     fy = inward * ey - (ONE + right) * (avoid * my + touch * py)
@@ -120,7 +122,7 @@ def _anticipation(parameters, dt, sees, pedestrians, traits, waypoints, robots, 
     discs, groups = np.empty((_TIGHT + 1, slots + others), np.float32), np.empty(slots + others, np.int32)
     cell = np.empty(slots, np.int32)
     ex, ey, wx, wy, fx, fy = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
-    speed, free, tight = scratch[6], scratch[7], scratch[8]
+    speed, free, tight, sx, sy = scratch[6], scratch[7], scratch[8], scratch[9], scratch[10]
     for w in range(first, last):
         count = traits.count[w]
         top = lanes(count)
@@ -134,6 +136,7 @@ def _anticipation(parameters, dt, sees, pedestrians, traits, waypoints, robots, 
             wx[i] = vx[i] + intention * (speed[i] * ex[i] - vx[i])
             wy[i] = vy[i] + intention * (speed[i] * ey[i] - vy[i])
             tight[i] = max(ONE - clearance[i] * narrow, ZERO)
+            sx[i], sy[i] = tight[i] * nx[i], tight[i] * ny[i]
             fx[i], fy[i], free[i] = ZERO, ZERO, _FAR
         n = 0
         if sees & SEES_PEDESTRIANS:
@@ -149,7 +152,7 @@ def _anticipation(parameters, dt, sees, pedestrians, traits, waypoints, robots, 
                 px, py, ux, uy, reach = xj - x[i], yj - y[i], wx[i] - qx, wy[i] - qy, radius[i] + rj
                 together, right = group[i] == gj, tj - tight[i]
                 gx, gy, room = _meet(
-                    px, py, ux, uy, ex[i], ey[i], qx, qy, reach, body * radius[i] + bj, together, right, law
+                    px, py, ux, uy, ex[i], ey[i], sx[i], sy[i], qx, qy, reach, body * radius[i] + bj, together, right, law
                 )  # fmt: skip
                 fx[i] += gx
                 fy[i] += gy
@@ -212,7 +215,7 @@ class Anticipation:
     }
 
     relaxation_time: float = 0.5
-    intention: float = 0.5
+    intention: float = 0.3
     time_gap: float = 0.65
     body: float = 0.7
     narrow: float = 1.0
@@ -224,8 +227,8 @@ class Anticipation:
     distance: float = 0.4
     horizon: float = 3.5
     side: float = 0.08
-    behind: float = 0.3
-    push: float = 30.0
+    behind: float = 0.6
+    push: float = 20.0
     back: float = 0.1
     breadth: float = 3.0
     wait: float = 1.0
