@@ -232,3 +232,64 @@ def deep_social_force(model, crowd, sees=3):
         return [*out, model.wall_potential / model.wall_length * np.exp(-gap / model.wall_length) * away]
 
     return collect(crowd, sees, terms)
+
+
+def anticipation(model, crowd, sees=3):
+    out, size = np.zeros((*crowd.pedestrians.x.shape, 2)), np.zeros(crowd.pedestrians.x.shape)
+    for w in range(len(crowd.maps.index)):
+        people = {}
+        for (world, i), p, v, goal, radius, speed, staying, _ in pedestrians_of(crowd, sees):
+            if world == w:
+                e, distance = direction(p, goal)
+                wanted = min(speed, distance / (2.0 * model.relaxation_time)) if staying else speed
+                gap, away = clearance(crowd.maps, crowd.maps.index[w], *p)
+                expected = v + model.intention * (wanted * e - v)
+                tight = max(1.0 - gap / model.narrow, 0.0)
+                people[i] = p, v, e, radius, wanted, gap, away, expected, tight, int(crowd.traits.group[w, i])
+        machines = [
+            (np.array([crowd.robots.x[w, r], crowd.robots.y[w, r]], float),
+             np.array([crowd.robots.world_vx[w, r], crowd.robots.world_vy[w, r]], float),
+             float(crowd.robot_traits.radius[w, r]) + model.robot_margin)
+            for r in np.flatnonzero(crowd.robots.active[w])
+        ]  # fmt: skip
+        for i, (p, v, e, radius, wanted, gap, away, expected, tight, group) in people.items():
+            terms, free = [], np.inf
+            others = [
+                (q, x, r, model.body * r, t, g == group >= 0)
+                for j, (q, _, _, r, _, _, _, x, t, g) in people.items()
+                if j != i and sees & 1
+            ]
+            others += [(q, x, r, r, 1.0, False) for q, x, r in machines if sees & 2]
+            for q, x, r, body, t, together in others:
+                force, room = foreseen(
+                    model, q - p, expected - x, e, x, radius + r, model.body * radius + body, t - tight, together, tight * away
+                )
+                terms += force
+                free = min(free, room)
+            closing = max(-v @ away - max(gap - radius, 0.0) / model.time_gap, 0.0) / model.relaxation_time
+            terms.append((model.wall_repulsion * np.exp((radius - gap) / model.wall_length) + closing) * away)
+            pace = min(wanted, max(free, 0.0) / model.time_gap)
+            terms += [pace * e / model.relaxation_time, -v / model.relaxation_time]
+            total = sum(terms)
+            out[w, i] = total * min(model.max_acceleration / np.linalg.norm(total), 1.0)
+            size[w, i] = sum(np.linalg.norm(term) for term in terms)
+    return out, size
+
+
+def foreseen(model, offset, relative, e, velocity, reach, body, right, together, wall):
+    """Two accelerations by one neighbour, and the free distance to it."""
+    d, along = np.linalg.norm(offset), offset @ e
+    t = max(offset @ relative / (relative @ relative + 1e-6), 0.0)
+    then = offset - t * relative + model.side * np.array([-relative[1], relative[0]]) - max(right, 0.0) * wall
+    nearest = np.sqrt(then @ then + 1e-6)
+    near = np.clip(1.0 - (nearest - reach) / model.distance, 0.0, 1.0)
+    soon = min(5.0 * t, 1.0) * max(1.0 - t / model.horizon, 0.0)
+    view = model.behind + (1.0 - model.behind) * (1.0 + along / d) / 2.0
+    avoid = 0.0 if together else model.avoidance * near * soon * view
+    touch = model.push * max(reach / d - 1.0, 0.0)
+    back = touch * along * (1.0 - model.back - max(right, 0.0)) * e
+    against = np.clip(-velocity @ e, 0.0, 1.0)
+    aside = max(d**2 - along**2, 0.0)
+    room = np.sqrt(along**2 + model.breadth**2 * aside) - body - model.wait * max(right, 0.0) * against
+    force = [-(1.0 + right) * avoid * then / nearest, -(1.0 + right) * touch * offset, back]
+    return force, room if along > 0.0 else np.inf
