@@ -34,7 +34,7 @@ from agora.errors import InputError
 from agora.interfaces import NOTE, Label, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.local.dwa_plan import plan
-from agora.planners.local.dwa_rollout import Parameters, Recall, Scratch, enough, horizon, scene_of
+from agora.planners.local.dwa_rollout import SPACING, Parameters, Recall, Scratch, horizon, scene_of
 
 _LOCAL = threading.local()
 
@@ -43,8 +43,8 @@ _LOCAL = threading.local()
 class Dwa:
     """Sample twists that can be reached in one period, roll them out, score them on the local costmap, drive the best.
 
-    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not touch
-    a lethal or unknown cell.
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap.
@@ -55,8 +55,8 @@ class Dwa:
         acc_lim_x, acc_lim_y, acc_lim_theta: m/s2 and rad/s2.
         sim_time: length of the roll-outs, s; less where the fastest would leave the window.
         sim_granularity, angular_sim_granularity: largest step of a roll-out, m and rad.
-        vx_samples, vy_samples, vth_samples: samples of each axis, None for one every 0.1 m/s; 0 is added where an interval straddles
-            it.
+        vx_samples, vy_samples, vth_samples: samples of each axis, None for one every 0.1 m/s; 0 is added where it
+            lies between two.
         use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
         path_distance_bias, goal_distance_bias: scales of the distances to path and goal, 1/m.
         occdist_scale: scale of the largest cost under the footprint.
@@ -174,7 +174,8 @@ class Dwa:
         speed = min(float(own(self.max_vel_trans)), float(np.hypot(np.max(o.limits.max_vx), np.max(o.limits.max_vy))))
         turn = min(float(own(self.max_vel_theta)), float(np.max(o.limits.max_omega)))
         poses = 8 + math.ceil(self.sim_time * max(speed / self.sim_granularity, turn / self.angular_sim_granularity))
-        forward = self.vx_samples or enough(float(np.max(o.limits.max_vx) - np.min(o.limits.min_vx)))
+        width = float(np.max(o.limits.max_vx) - np.min(o.limits.min_vx))
+        forward = self.vx_samples or 2 + math.ceil(width / SPACING)
         counts = [1 + max(count, 2) for count in (forward, self.vy_samples, self.vth_samples)]
         key = (cells, *counts, poses)
         if getattr(_LOCAL, "key", None) != key:

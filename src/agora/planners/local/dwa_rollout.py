@@ -15,7 +15,7 @@ from agora.interfaces import Observation
 from agora.planners.local.dwa_critics import WALL, cell_of, distance_at, footprint_cost
 
 _SNAP = np.float32(1e-6)
-_SPACING = np.float32(0.1)
+SPACING = np.float32(0.1)  # m/s
 DISCARDED = np.float32(-1.0)
 
 
@@ -160,7 +160,7 @@ def is_another(mark, path, count):
 @hidden
 def enough(width):
     """How many samples have 0.1 m/s between them, where they span ``width`` m/s."""
-    return np.int64(np.ceil(width / _SPACING - _SNAP)) + 1
+    return np.int64(np.ceil(width / SPACING - _SNAP)) + 1
 
 
 @hidden

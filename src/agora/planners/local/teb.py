@@ -51,8 +51,8 @@ _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "
 class Teb:
     """Optimise the poses of a band and the times between them for time, within limits and off obstacles; drive the first step.
 
-    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not touch
-    a lethal or unknown cell.
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.

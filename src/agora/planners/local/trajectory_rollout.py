@@ -52,8 +52,8 @@ _LOCAL = threading.local()
 class TrajectoryRollout:
     """Sample twists, roll them out, score them on the local costmap, drive the best; back up where there is none.
 
-    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not touch
-    a lethal or unknown cell.
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap.
