@@ -1,10 +1,13 @@
 """The last turn, to the goal's heading, that the library makes for planners that only drive to a place.
 
-A planner that does it itself says so (`turns_at_goal`). The turn takes over where the task asks for a heading and the robot, if it
-braked now, would come to a stand within the tolerance of the goal: it brakes, then turns in place, on the shorter side. A robot
-that is no disc asks the local costmap first, if its planner reads one: it turns on the side where its outline is free all the way,
-and where neither is, the planner goes on. Car-like robots cannot turn in place: they keep the heading that their planner brings
-them with, and only one that plans poses (`teb`) brings them with the right one.
+A planner that plans poses says so (`turns_at_goal`), and nothing is done for it. For any other the turn takes over where the task
+asks for a heading and the robot, if it braked now, would come to a stand within the tolerance of the goal: it brakes, then turns in
+place, on the shorter side. `dwa` and `trajectory_rollout` have a turn of their own, which begins at their own tolerance; that may be
+nearer than the task asks for, and than they come.
+
+A robot that is no disc asks the local costmap first, if its planner reads one: it turns on the side where its outline is free all
+the way, and where neither is, the planner goes on. Car-like robots cannot turn in place: they keep the heading that their planner
+brings them with, and only one that plans poses (`teb`) brings them with the right one.
 """
 
 from __future__ import annotations

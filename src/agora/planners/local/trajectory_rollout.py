@@ -82,7 +82,6 @@ class TrajectoryRollout:
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
     label: ClassVar[Label] = "faithful"
     concurrent: ClassVar[bool] = True
-    turns_at_goal: ClassVar[bool] = True
     tunable: ClassVar[dict[str, Span]] = {
         "max_vel_x": Span(0.3, 2.0),
         "max_vel_theta": Span(0.5, 3.0),
