@@ -2,8 +2,8 @@
 
 A planner that plans poses says so (`turns_at_goal`), and nothing is done for it. For any other the turn takes over where the task
 asks for a heading and the robot, if it braked now, would come to a stand within the tolerance of the goal: it brakes, then turns in
-place, on the shorter side. `dwa` and `trajectory_rollout` have a turn of their own, which begins at their own tolerance; that may be
-nearer than the task asks for, and than they come.
+place, on the shorter side. `dwa` and `trajectory_rollout` have a turn of their own, which begins at their own tolerance; that may
+be nearer than the task asks for, and than they come.
 
 A robot that is no disc asks the local costmap first, if its planner reads one: it turns on the side where its outline is free all
 the way, and where neither is, the planner goes on. Car-like robots cannot turn in place: they keep the heading that their planner
