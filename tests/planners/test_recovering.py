@@ -48,7 +48,7 @@ class Scripted:
 
 
 def recovering(*script, **fields):
-    given = {"max_vel_theta": 1.2, "controller_patience": 2.0} | {k: v for k, v in fields.items() if k != "speeds"}
+    given = {"max_vel_theta": 1.2, "acc_lim_theta": 3.2, "controller_patience": 2.0} | {k: v for k, v in fields.items() if k != "speeds"}
     own = {"speeds": fields["speeds"]} if "speeds" in fields else {}
     return Recovering(Named("scripted", Scripted((script or (STAND,),), **own)), **given)
 
