@@ -53,7 +53,7 @@ def test_the_launch_file_starts_the_whole_graph_and_every_argument_is_a_paramete
         "staged,rviz_ui",
         "orca",
     ]
-    assert value(config, "/local_planner") == "teb" and value(config, "/use_sim_time") is True
+    assert value(config, "/local_planner") == "dwa" and value(config, "/use_sim_time") is True
 
 
 def test_no_node_has_the_name_of_a_parameter_since_its_private_parameters_would_be_inside_that():

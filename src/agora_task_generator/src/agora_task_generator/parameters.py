@@ -46,7 +46,7 @@ class Parameters:
     map_file: str = "hall"
     model: str = "jackal"
     robot_setup_file: str = ""
-    local_planner: str = "teb"
+    local_planner: str = "dwa"
     inter_planner: str = ""
     global_planner: str = "a_star"
     navigation: Driver = "agora"
