@@ -25,8 +25,9 @@ from agora.tasks.periods import Periods
 if TYPE_CHECKING:
     from agora.costmap.window import Window
     from agora.interfaces import Behaviour, CostmapLayer, GlobalPlanner, Memory, SemanticWindow
+    from agora.maps.grid import Map
     from agora.sensors.lidar import Lidar
-    from agora.tasks.start import Start
+    from agora.tasks.start import RobotStart, Start
     from agora.tasks.suite import Stage
 
 _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
@@ -305,7 +306,7 @@ class Episodes:
         rows = np.zeros(self.observer.rows, np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
         self._memory = reset_memory(self._memory, rows)
-        self._shortest[w] = [geodesic_length(start.map, r.pose[:2], r.goals[0, :2], r.model.radius) for r in start.robots]
+        self._shortest[w] = [_way(start.map, robot) for robot in start.robots]
 
     def _control(self) -> None:
         """Ask the planner for the twists of all rows that are under way."""
@@ -371,3 +372,10 @@ class Episodes:
             command_delay=model.command_delay,
             **recorder.noted(w, r, kept),
         )
+
+
+def _way(place: Map, robot: RobotStart) -> float:
+    """The geodesic length from a robot's start to its first goal, m."""
+    if robot.legs is not None:
+        return float(robot.legs[0])
+    return geodesic_length(place, robot.pose[:2], robot.goals[0, :2], robot.model.radius)

@@ -143,6 +143,8 @@ class Observation:
         footprint: (N, V, 2) corners in the robot's frame, m; V = 0 for discs.
         limits: of the robots.
         dt: control period, s.
+        goal_tolerance, heading_tolerance: (N,) how near to the goal is enough, m and rad; the latter pi or more for any heading,
+            as where it is None.
         path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
         path_count: (N,).
         pedestrians, robots: who is near ("pedestrians", "robots" in ``needs``).
@@ -159,6 +161,8 @@ class Observation:
     footprint: Floats
     limits: Limits
     dt: float
+    goal_tolerance: Floats | None = None
+    heading_tolerance: Floats | None = None
     path: Floats | None = None
     path_count: Ints | None = None
     pedestrians: Tracks | None = None
@@ -219,8 +223,8 @@ class Span:
 class BatchPlanner(Protocol):
     """A local planner for a batch: rows share no state.
 
-    ``label`` (`Label`), ``tunable`` (`Span` by field) and ``concurrent`` (True: threads may call ``act`` at the same time, each for
-    some of the rows) may stand beside.
+    ``label`` (`Label`), ``tunable`` (`Span` by field), ``concurrent`` (True: threads may call ``act`` at the same time, each for
+    some of the rows) and ``turns_at_goal`` (True: it turns to the goal's heading itself; else the library does) may stand beside.
     """
 
     needs: ClassVar[frozenset[str]]

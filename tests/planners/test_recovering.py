@@ -212,6 +212,8 @@ def test_the_kernel_does_what_its_plain_twin_does():
         controller_patience=1.5,
         oscillation_timeout=4.0,
         oscillation_distance=0.2,
+        acc_lim_theta=3.2,
+        max_vel_theta=1.0,
         sim_granularity=0.05,
     )
     seen = observation(rows, seed=3, window=window, corners=4, dt=DT)

@@ -102,7 +102,7 @@ def test_arenas_settings_are_read_unchanged_and_followed(tmp_path):
     (tmp_path / "task_generator.yaml").write_text(ARENA)
     made = TaskGenerator(tmp_path / "task_generator.yaml", seed=3)
     assert made.seed == 7
-    assert made.stage.timeout == 60.0
+    assert made.stage.timeout == "auto"
     assert made.stage.goal_tolerance == 1.0
     assert made.stage.heading_tolerance == pytest.approx(math.radians(30.0))
     counts = {len(made.start(k).pedestrians.id) for k in range(25)}
@@ -141,7 +141,7 @@ def test_parameters_have_the_names_of_ros():
     [
         ("episodes: 50", "episodess: 50", "t.yaml:2: episodess: unknown key; did you mean 'episodes'?"),
         ("episodes: 50", "episodes: many", "t.yaml:2: episodes: expected an integer"),
-        ("episodes: 50", "timeout: .nan", "t.yaml:2: timeout: expected a finite number"),
+        ("episodes: 50", "timeout: .nan", "t.yaml:2: timeout: expected a number or one of auto, got nan"),
         ("episodes: 50", "timeout: 0", "timeout must be above 0"),
         ("episodes: 50", "goal_tolerance_angle: 200", "goal_tolerance_angle must be in [0, 180]"),
         ("min: 1, max: 5", "min: 6, max: 5", "t.yaml:13: RANDOM.dynamic: min must be at least 0 and at most max"),

@@ -70,7 +70,7 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
     first, second = suite.stages
     assert (first.count, second.count, suite.entries()) == (2, 1, [("first", 0), ("first", 1), ("second", 0)])
     assert first.robots.part.distance == 3.0
-    assert (first.crowd.people.speed, first.crowd.people.radius, second.timeout, second.robot) == (1.2, 0.3, 60.0, "jackal")
+    assert (first.crowd.people.speed, first.crowd.people.radius, second.timeout, second.robot) == (1.2, 0.3, "auto", "jackal")
     (tmp_path / "again.yaml").write_text(dump(suite))
     assert load_suite(tmp_path / "again.yaml") == suite
 
@@ -79,8 +79,8 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
     ("old", "new", "message"),
     [
         ("seed: 3", "sed: 3", ":2: sed: unknown key; did you mean 'seed'?"),
-        ("timeout: 5.0", "timeout: soon", ":12: stages[0].timeout: expected a number, got 'soon'"),
-        ("timeout: 5.0", "timeout: .nan", ":12: stages[0].timeout: expected a finite number, got nan"),
+        ("timeout: 5.0", "timeout: soon", ":12: stages[0].timeout: expected a number or one of auto, got 'soon'"),
+        ("timeout: 5.0", "timeout: .nan", ":12: stages[0].timeout: expected a number or one of auto, got nan"),
         ("timeout: 5.0", "timeout: 0.0", ":12: stages[0]: timeout must be above 0"),
         ("helbing", "helbling", ":11: stages[0].crowd.model: no crowd model called 'helbling'; did you mean 'helbing'?"),
         ("{name: orca}", "{name: orka}", ":18: stages[1].crowd.model: no crowd model called 'orka'; did you mean 'orca'?"),

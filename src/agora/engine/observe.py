@@ -303,6 +303,8 @@ class Observer:
             footprint=read_only(self._footprint),
             limits=self.limits,
             dt=self._control,
+            goal_tolerance=read_only(self._engine.status.tolerance.reshape(-1)),
+            heading_tolerance=read_only(self._engine.status.heading_tolerance.reshape(-1)),
             path=read_only(self._path) if "path" in seen else None,
             path_count=read_only(self._path_count) if "path" in seen else None,
             pedestrians=self._people.tracks if self._people is not None and "pedestrians" in seen else None,

@@ -12,6 +12,7 @@ from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.interfaces import NOTE, NOTES, Guidance, Limits, Memory, Observation
 from agora.planners import lift
+from agora.planners.final_turn import turns_at_goal
 from agora.registry import Named, Plug
 
 TOP_SPEED = ("max_vel_x", "max_speed", "preferred_speed", "speed")
@@ -41,6 +42,11 @@ class Guided:
     def concurrent(self) -> bool:
         """Whether threads may ask both at the same time."""
         return all(getattr(one.part, "concurrent", False) for one in (self.planner, self.interplanner))
+
+    @property
+    def turns_at_goal(self) -> bool:
+        """Whether the local planner turns to the goal's heading."""
+        return turns_at_goal(self.planner.part)
 
     @property
     def notes(self) -> frozenset[str]:

@@ -16,6 +16,7 @@ from agora.core.recording import Reason
 from agora.core.state import Bools, Floats, read_only
 from agora.errors import PlannerError
 from agora.interfaces import NOTE, NOTES, BatchPlanner, Memory, Observation, Planner
+from agora.planners.final_turn import turn_at_goal, turns_at_goal
 
 Ranges = Callable[[Callable[[int, int], None]], None]
 """Calls a function for ranges of rows ``first <= n < last`` that together are all, on several threads."""
@@ -43,7 +44,8 @@ def call(
 
     A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
     stand still; nothing that a planner does raises here, short of leaving the process. So do rows that have no path, whatever a
-    planner that needs one says of them. The memory always has the ``reason`` noted of every row (`agora.interfaces.NOTES`).
+    planner that needs one says of them. Rows at a goal whose heading counts turn to it (`agora.planners.final_turn`), unless their
+    planner does that itself. The memory always has the ``reason`` noted of every row (`agora.interfaces.NOTES`).
 
     Args:
         planner: of either form.
@@ -55,6 +57,11 @@ def call(
     lost, none = _lost(planner, observation), np.zeros(len(active), np.int8)
     twists, after, failures = _call(planner, observation, unnoted(memory), active & ~lost, ranges)
     reason = np.where(lost, np.int8(Reason.NO_PATH), after.get(NOTE + "reason", none))
+    if not turns_at_goal(planner):
+        well = active & ~lost
+        well[list(failures)] = False
+        twists, turning = turn_at_goal(observation, twists, well)
+        reason = np.where(turning, np.int8(Reason.NONE), reason)
     return twists, after | {NOTE + "reason": reason}, failures
 
 

@@ -30,7 +30,9 @@ from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import NOTE, Label, Memory, Observation
 from agora.planners import lift
+from agora.planners.final_turn import turns_at_goal
 from agora.planners.guided import top_speed
+from agora.planners.limits import own
 from agora.planners.local.dwa_critics import footprint_cost
 from agora.planners.local.dwa_rollout import scene_of
 from agora.registry import Named, Plug
@@ -54,7 +56,7 @@ class Recovering:
         oscillation_timeout: for how long to stay within ``oscillation_distance``, s; 0 for ever.
         oscillation_distance: m.
         rotations: turns to try before giving up.
-        acc_lim_theta, max_vel_theta, min_in_place_vel_theta: of a turn, rad/s2 and rad/s.
+        acc_lim_theta, max_vel_theta, min_in_place_vel_theta: of a turn, rad/s2 and rad/s; the robot's where None.
         yaw_goal_tolerance: how near half a turn, and then a whole one, is enough, rad.
         sim_granularity: between two headings at which the footprint must be free before the robot turns on, rad.
     """
@@ -67,8 +69,8 @@ class Recovering:
     oscillation_timeout: float = 0.0
     oscillation_distance: float = 0.5
     rotations: int = 2
-    acc_lim_theta: float = 3.2
-    max_vel_theta: float = 1.0
+    acc_lim_theta: float | None = None
+    max_vel_theta: float | None = None
     min_in_place_vel_theta: float = 0.4
     yaw_goal_tolerance: float = 0.1
     sim_granularity: float = 0.017
@@ -77,8 +79,8 @@ class Recovering:
         if "reason" not in getattr(self.planner.part, "notes", ()):
             raise InputError(f"planner: must note why the robot stands, which {self.planner.name} does not")
         for name in ("acc_lim_theta", "max_vel_theta", "sim_granularity", "yaw_goal_tolerance"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
         for name in ("controller_patience", "oscillation_timeout", "oscillation_distance", "rotations", "min_in_place_vel_theta"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
@@ -92,6 +94,11 @@ class Recovering:
     def concurrent(self) -> bool:
         """Whether threads may ask the local planner at the same time."""
         return bool(getattr(self.planner.part, "concurrent", False))
+
+    @property
+    def turns_at_goal(self) -> bool:
+        """Whether the local planner turns to the goal's heading."""
+        return turns_at_goal(self.planner.part)
 
     @property
     def window(self) -> Window:
@@ -135,8 +142,8 @@ class Recovering:
             oscillates=self.oscillation_timeout > 0,
             rotations=self.rotations,
             distance=f(self.oscillation_distance),
-            acc_theta=f(self.acc_lim_theta),
-            max_theta=f(self.max_vel_theta),
+            acc_theta=own(self.acc_lim_theta),
+            max_theta=own(self.max_vel_theta),
             min_theta=f(self.min_in_place_vel_theta),
             tolerance=f(self.yaw_goal_tolerance),
             granularity=f(self.sim_granularity),

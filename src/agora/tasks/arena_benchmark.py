@@ -15,6 +15,8 @@ from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
 from agora.tasks.suite import Crowd, Stage, Suite
 
+_TIMEOUT = 60.0  # s, Arena's
+
 
 _CROWD = Crowd(routes=False, faithful=True)  # as in the published benchmark
 
@@ -142,17 +144,18 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
 
     Args:
         place: folder with ``config.yaml``; the one that comes with Agora where empty.
-        settings: what the stages' values are put over; ``configs/task_generator.yaml`` where not given.
+        settings: what the stages' values are put over; ``configs/task_generator.yaml`` with Arena's time-out where not given.
 
     Raises:
         InputError: a file is missing or wrong; names file, line and key.
     """
     root = Path(place) if str(place) else folder("configs") / "benchmark" / "arena"
     config = load(root / "config.yaml", BenchmarkFile)
-    base = load(folder("configs") / "task_generator.yaml", Settings) if settings is None else settings
+    if settings is None:
+        settings = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)
     suite_file = _chosen(root / "config.yaml", "suite", root / "suites", config.suite.config)
     entries = load(suite_file, SuiteFile).stages
-    stages = tuple(_stage(suite_file, k, entry, base, config.suite.scale_episodes) for k, entry in enumerate(entries))
+    stages = tuple(_stage(suite_file, k, entry, settings, config.suite.scale_episodes) for k, entry in enumerate(entries))
     try:
         suite = Suite(suite_file.stem, stages)
     except ValueError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from agora.config import build, plain
 from agora.errors import UnknownNameError
@@ -95,7 +95,7 @@ class Settings:
     """The keys of the file.
 
     Attributes:
-        timeout: of an episode, s; below 0 for none.
+        timeout: of an episode, s; below 0 for none, auto for what the robots' ways need (`agora.tasks.budget`).
         episodes: after which the generator is done; below 0 for never.
         goal_radius: distance at which a goal counts as reached, m.
         goal_tolerance_angle: deviation from the goal's heading at which it does, degrees; 180 for any heading.
@@ -103,7 +103,7 @@ class Settings:
         dynamicmap, autoreset, auto_reset, timeout_wait_for_service, max_reset_fail_times: Arena's; not used.
     """
 
-    timeout: float = 60.0
+    timeout: float | Literal["auto"] = "auto"
     episodes: int = -1
     goal_radius: float = 1.0
     goal_tolerance_angle: float = 30.0
@@ -120,8 +120,8 @@ class Settings:
     max_reset_fail_times: int = 10
 
     def __post_init__(self) -> None:
-        if self.timeout == 0 or self.timeout > 36_000:
-            raise ValueError(f"timeout must be above 0 and at most 36000 s, or negative for none, got {self.timeout}")
+        if self.timeout != "auto" and (self.timeout == 0 or self.timeout > 36_000):
+            raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
         if not 0 < self.goal_radius <= 1000:
             raise ValueError(f"goal_radius must be above 0 and at most 1000 m, got {self.goal_radius}")
         if not 0 <= self.goal_tolerance_angle <= 180:

@@ -68,7 +68,7 @@ class Setup:
                 obstacles=self._obstacles(),
                 crowd=self.crowd,
                 robot=self.robot,
-                timeout=_NEVER if settings.timeout < 0 else settings.timeout,
+                timeout=_NEVER if settings.timeout != "auto" and settings.timeout < 0 else settings.timeout,
                 goal_tolerance=settings.goal_radius,
                 heading_tolerance=None if settings.goal_tolerance_angle >= 180 else math.radians(settings.goal_tolerance_angle),
                 modules=modules,

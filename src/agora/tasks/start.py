@@ -24,11 +24,13 @@ class RobotStart:
         model: what it is.
         pose: (3,) x, y, heading.
         goals: (G, 3) poses to reach one after the other, G >= 1; the episode ends at the last.
+        legs: (G,) geodesic length of the way to each goal from the one before, m; None where nobody has measured it.
     """
 
     model: RobotModel
     pose: Doubles
     goals: Doubles
+    legs: Doubles | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from agora.registry import Named, Plug
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
 from agora.share import folder
+from agora.tasks.budget import measured, time_budget
 from agora.tasks.module import Plan
 from agora.tasks.periods import Periods
 from agora.tasks.start import PedestrianStarts, RobotStart, Start
@@ -115,7 +116,8 @@ class Stage:
         name: unique in the suite. episodes: how many; 0 for one of each world.
         world: source of the surroundings. robots, obstacles: task modes. crowd: of simulated pedestrians.
         robot: model of the robots, one name for all or one for each.
-        timeout: s; a world that sets its own has precedence. goal_tolerance: m. heading_tolerance: rad, None for any heading.
+        timeout: s; auto for what the robots' ways need (`agora.tasks.budget`). A world that sets its own has precedence.
+            goal_tolerance: m. heading_tolerance: rad, None for any heading.
         safety: clearance beyond the radius that robots get at random places, m.
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.
@@ -136,7 +138,7 @@ class Stage:
     crowd: Crowd = field(default_factory=Crowd)
     episodes: int = 0
     robot: str | tuple[str, ...] = "jackal"
-    timeout: float = 60.0
+    timeout: float | Literal["auto"] = "auto"
     goal_tolerance: float = 0.3
     heading_tolerance: float | None = None
     safety: float = 0.25
@@ -159,7 +161,7 @@ class Stage:
             except UnknownNameError as error:
                 raise ValueError(f"robot: {error}") from error
         for key, most in {"timeout": _LONGEST, "goal_tolerance": 1000.0}.items():
-            if not 0 < getattr(self, key) <= most:
+            if getattr(self, key) != "auto" and not 0 < getattr(self, key) <= most:
                 raise ValueError(f"{key} must be above 0 and at most {most}, got {getattr(self, key)}")
         if self.heading_tolerance is not None and self.heading_tolerance < 0:
             raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
@@ -298,10 +300,11 @@ def prepare(plan: Plan) -> tuple[Plan, Task, list[RobotModel]]:
         stream,
         stage.crowd.people,
         forbidden=tuple(world.areas(stage.forbidden)),
-        timeout=stage.timeout if world.timeout is None else world.timeout,
+        timeout=world.timeout if world.timeout is not None else None if stage.timeout == "auto" else stage.timeout,
         goal_tolerance=stage.goal_tolerance,
         speed=max((m.top_speed for m in models), default=0.0),
         control=stage.periods.control,
+        models=tuple(models),
     )
     return plan, task, models
 
@@ -356,13 +359,17 @@ def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]
 def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
     stage = plan.stage
     people = stage.crowd.share_out(task.pedestrians, Stream(plan.entry, plan.seed, "crowd_models"))
+    timeout = task.timeout
+    if timeout is None:
+        robots = tuple(measured(task.map, robot) for robot in robots)
+        timeout = time_budget(robots)
     return Start(
         entry=plan.entry,
         seed=plan.seed,
         map=task.map,
         robots=robots,
         pedestrians=pedestrian_starts(people, task.crowd),
-        timeout=task.timeout,
+        timeout=timeout,
         goal_tolerance=stage.goal_tolerance,
         heading_tolerance=math.pi if stage.heading_tolerance is None else stage.heading_tolerance,
         things=tuple(task.things),

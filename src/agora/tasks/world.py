@@ -17,11 +17,13 @@ from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.seeds import Stream
+from agora.tasks.budget import measured, time_budget
 from agora.tasks.placement import place
-from agora.tasks.start import Habits, Thing
+from agora.tasks.start import Habits, RobotStart, Thing
 
 if TYPE_CHECKING:
     from agora.datasets.trajectories import Trajectories
+    from agora.robots.model import RobotModel
     from agora.tasks.scenario import Scenario
 
 
@@ -103,7 +105,8 @@ class Task:
         replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
         things: furniture put into the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
-        timeout: s. goal_tolerance: m. speed: of the fastest robot, m/s. control: s between two calls of the planner.
+        timeout: s; None where it follows from the robots' ways. goal_tolerance: m. speed: of the fastest robot, m/s. control: s
+            between two calls of the planner. models: of the robots, one for all or one for each.
         later: called one after the other when robots and obstacles are placed.
         numbers: how many names there are of each beginning.
         kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.
@@ -122,10 +125,11 @@ class Task:
     phase: Doubles = field(default_factory=lambda: np.zeros(0))
     things: list[Thing] = field(default_factory=list)
     forbidden: tuple[Doubles, ...] = ()
-    timeout: float = 60.0
+    timeout: float | None = 60.0
     goal_tolerance: float = 0.3
     speed: float = 2.0
     control: float = 0.1
+    models: tuple[RobotModel, ...] = ()
     later: list[Callable[[], None]] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     kinds: Stream = field(init=False)
@@ -155,8 +159,15 @@ class Task:
             self.map = replace(self.map, discs=discs, polygons=self.map.polygons + polygons)
             self.things.extend(things)
 
-    def enough_goals(self, spacing: float) -> int:
-        """How many goals nobody can use up before the time-out, where each is at least ``spacing`` m from the one before."""
+    def enough_goals(self, spacing: float, routes: Sequence[tuple[Doubles, Doubles]]) -> int:
+        """How many goals nobody can use up before the time-out, where each is at least ``spacing`` m from the one before.
+
+        A time-out that is open is from now on what the robots need for their ``routes``, start and goals, once.
+        """
+        if self.timeout is None:
+            models = [self.models[k % len(self.models)] for k in range(len(routes))]
+            robots = [RobotStart(model, start, goals) for model, (start, goals) in zip(models, routes, strict=True)]
+            self.timeout = time_budget(measured(self.map, robot) for robot in robots)
         calls = math.ceil(self.timeout / self.control) + 2
         ride = spacing - 2 * self.goal_tolerance
         return calls if ride <= 0 else min(calls, math.ceil(1.001 * self.timeout * self.speed / ride) + 2)

@@ -164,7 +164,7 @@ def test_a_retreat_that_meta_began_is_finished_when_there_is_no_reason_for_it_an
 def test_limits_are_shares_of_the_local_planners_top_speed():
     o = scene((1.0, 2.5))
     found, _ = Aggressive().guide(o, {})
-    assert guided(o, found, Dwa()).limits.max_vx[0] == pytest.approx(0.5 * 0.55)
+    assert guided(o, found, Dwa(max_vel_x=0.55)).limits.max_vx[0] == pytest.approx(0.5 * 0.55)
     assert guided(o, found, object()).limits.max_vx[0] == pytest.approx(0.5 * o.limits.max_vx[0])
 
 

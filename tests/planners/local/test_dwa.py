@@ -19,6 +19,13 @@ START = (2.3, -4.1, 0.6)
 WINDOW = Window(size=6.0)
 
 
+def ros(**fields):
+    """The planner with the limits of the package, and other fields."""
+    planner = named_planner("dwa_ros")[1].part
+    assert isinstance(planner, Dwa)
+    return dataclasses.replace(planner, **fields)
+
+
 def ahead(distance, aside=0.0, heading=0.6, start=START):
     c, s = math.cos(start[2]), math.sin(start[2])
     return (start[0] + distance * c - aside * s, start[1] + distance * s + aside * c, heading)
@@ -51,7 +58,7 @@ def corners_of(planner, seen, n):
     "kind", [{}, {"max_vy": 0.6}, {"turning_radius": 0.7, "corners": 4}], ids=["differential", "holonomic", "car"]
 )
 def test_the_kernel_drives_the_sample_that_its_plain_twin_scores_best(kind, use_dwa):
-    planner = Dwa(window=Window(size=4.2), use_dwa=use_dwa, vy_samples=4, vth_samples=9, twirling_scale=0.1)
+    planner = ros(window=Window(size=4.2), use_dwa=use_dwa, vy_samples=4, vth_samples=9, twirling_scale=0.1)
     exact = 0
     for seed in (4, 5):
         seen = observation(6, seed=seed, window=planner.window, **kind)
@@ -71,7 +78,7 @@ def test_the_kernel_drives_the_sample_that_its_plain_twin_scores_best(kind, use_
 
 def test_on_an_empty_map_it_drives_straight_at_top_speed_and_arrives_when_arithmetic_says():
     distance, dt, top, acceleration = 4.0, 0.05, 0.55, 2.5
-    planner = Dwa(window=WINDOW)
+    planner = ros(window=WINDOW)
     poses, twists = drive(planner, START, ahead(distance), 9.0, dt=dt)
     travelled = np.hypot(*(poses[:, :2] - START[:2]).T)
     cruising = (travelled[1:] > 0.3) & (travelled[1:] < distance - 1.2)
@@ -83,7 +90,7 @@ def test_on_an_empty_map_it_drives_straight_at_top_speed_and_arrives_when_arithm
 
 def test_at_the_goal_it_stops_within_the_tolerance_and_turns_to_the_goal_s_heading():
     goal = ahead(2.0, 0.4, heading=-2.2)
-    planner = Dwa(window=WINDOW)
+    planner = ros(window=WINDOW)
     poses, twists = drive(planner, START, goal, 14.0)
     assert math.dist(poses[-1, :2], goal[:2]) < planner.xy_goal_tolerance
     assert abs(math.remainder(poses[-1, 2] - goal[2], 2 * math.pi)) < planner.yaw_goal_tolerance
@@ -99,14 +106,14 @@ def why(memory):
 def test_a_wall_all_round_stops_it():
     ring = [(START[0] + 0.75 * math.cos(a), START[1] + 0.75 * math.sin(a), 0.3) for a in np.linspace(0, 2 * math.pi, 16)]
     seen = look(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring)
-    twists, memory = Dwa(window=WINDOW).act(seen, {})
+    twists, memory = ros(window=WINDOW).act(seen, {})
     assert np.all(twists == 0.0)
     assert why(memory) == Reason.BLOCKED
 
 
 def test_standing_in_an_obstacle_it_stays():
     seen = look(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*ahead(0.25)[:2], 0.1)])
-    twists, memory = Dwa(window=WINDOW).act(seen, {})
+    twists, memory = ros(window=WINDOW).act(seen, {})
     assert np.all(twists == 0.0)
     assert why(memory) == Reason.START_IN_CONTACT
 
@@ -124,14 +131,14 @@ def test_it_follows_a_path_round_a_pillar_without_touching_it_and_arrives():
 
 def test_a_path_through_a_pillar_does_not_lead_into_it():
     pillar = (*ahead(1.7, 0.05)[:2], 0.3)
-    poses, _ = drive(Dwa(window=WINDOW), START, ahead(3.6), 12.0, discs=[pillar])
+    poses, _ = drive(ros(window=WINDOW), START, ahead(3.6), 12.0, discs=[pillar])
     assert np.hypot(*(poses[:, :2] - pillar[:2]).T).min() > 0.6
 
 
 @pytest.mark.parametrize("reach", [0.4, 0.8])
 def test_a_goal_inside_a_wall_is_approached_and_the_wall_not_touched(reach):
     goal = ahead(3.0)
-    poses, _ = drive(Dwa(window=WINDOW), START, goal, 10.0, discs=[(*goal[:2], reach)])
+    poses, _ = drive(ros(window=WINDOW), START, goal, 10.0, discs=[(*goal[:2], reach)])
     gap = np.hypot(*(poses[:, :2] - goal[:2]).T) - reach - 0.3
     assert 0.0 < gap.min() < 0.7
 
@@ -140,13 +147,13 @@ def test_a_path_walled_off_from_the_robot_stops_it():
     shut = [(*ahead(1.0, 0.12 * k)[:2], 0.1) for k in range(-30, 31)]
     path = np.linspace(ahead(1.4)[:2], ahead(2.4)[:2], 30)
     seen = look(START, (0.3, 0.0, 0.0), ahead(2.4), path=path, discs=shut)
-    assert np.all(Dwa(window=WINDOW).act(seen, {})[0] == 0.0)
+    assert np.all(ros(window=WINDOW).act(seen, {})[0] == 0.0)
 
 
 def test_no_path_and_a_path_elsewhere_stop_it():
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
         seen = look(START, (0.3, 0.0, 0.0), ahead(30.0), path=path)
-        twists, memory = Dwa(window=WINDOW).act(seen, {})
+        twists, memory = ros(window=WINDOW).act(seen, {})
         assert np.all(twists == 0.0)
         assert why(memory) == Reason.NO_PATH
 
@@ -154,7 +161,7 @@ def test_no_path_and_a_path_elsewhere_stop_it():
 @pytest.mark.parametrize(("aside", "heading"), [(0.37, 0.11), (0.21, -0.33)])
 def test_a_mirrored_scene_gives_the_mirrored_twist(aside, heading):
     """A window about y = 0 maps cells to cells. Outlines are drawn the other way round, which may move a cell: no cost for them."""
-    planner, twists = Dwa(window=WINDOW, occdist_scale=0.0), []
+    planner, twists = ros(window=WINDOW, occdist_scale=0.0), []
     path = np.stack((np.linspace(0.01, 3.0, 80), 0.02 * np.linspace(1.0, 3.0, 80)), -1)
     here = look((0.01, 1e-3, heading), (0.4, 0.0, 0.0), (3.0, 0.06, 0.0), path=path, discs=[(1.3, aside, 0.2)])
     for sign in (1, -1):
@@ -167,7 +174,7 @@ def test_a_mirrored_scene_gives_the_mirrored_twist(aside, heading):
 
 
 def test_it_does_not_swing_left_and_right_on_the_spot():
-    planner = Dwa(window=WINDOW)
+    planner = ros(window=WINDOW)
     goal = ahead(-2.0, 0.01)
     _, twists = drive(planner, START, goal, 3.0)
     on_the_spot = twists[np.abs(twists[:, 0]) <= planner.min_vel_trans, 2]
@@ -177,7 +184,7 @@ def test_it_does_not_swing_left_and_right_on_the_spot():
 
 
 def test_a_forbidden_direction_is_not_driven_until_the_path_changes():
-    planner, goal = Dwa(window=WINDOW), ahead(0.2, 2.0)
+    planner, goal = ros(window=WINDOW), ahead(0.2, 2.0)
     seen = look(START, (0.0, 0.0, 0.0), goal)
     free, memory = planner.act(seen, {})
     assert free[0, 2] > 0.0
@@ -196,7 +203,7 @@ def test_a_path_that_comes_by_twice_is_followed_in_order_once_what_lies_behind_i
     wall = [(*ahead(0.1 * k - 2.0, 0.9)[:2], 0.03) for k in range(41)]
     ends = {}
     for prune in (True, False):
-        planner = Dwa(window=Window(size=5.0), prune_plan=prune)
+        planner = ros(window=Window(size=5.0), prune_plan=prune)
         poses, _ = drive(planner, START, (*path[-1], 0.0), 17.0, path=path, discs=wall, radius=0.2, size=5.0)
         ends[prune] = math.dist(poses[-1, :2], path[-1])
     assert ends[True] < planner.xy_goal_tolerance + 0.02
@@ -214,7 +221,7 @@ def test_a_robot_with_tighter_limits_than_the_planner_s_is_driven_within_them():
 def test_two_threads_get_what_one_gets():
     from concurrent.futures import ThreadPoolExecutor
 
-    planner = Dwa(window=WINDOW)
+    planner = ros(window=WINDOW)
     scenes = [observation(4, seed=s, window=w) for s in range(6) for w in (WINDOW, Window(size=4.2))]
     serial = [planner.act(seen, {})[0] for seen in scenes]
     with ThreadPoolExecutor(3) as pool:
@@ -225,4 +232,4 @@ def test_two_threads_get_what_one_gets():
 def test_parameters_that_make_no_sense_are_refused():
     for wrong in ({"sim_time": 0.0}, {"vx_samples": 0}, {"occdist_scale": -1.0}, {"acc_lim_x": math.nan}):
         with pytest.raises(InputError, match=next(iter(wrong))):
-            Dwa(**wrong)
+            ros(**wrong)

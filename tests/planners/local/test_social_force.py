@@ -10,7 +10,7 @@ from agora.planners.local.social_force import SocialForce, SocialForceSimple
 from agora.testing.planners import check_planner
 from planners.local.observations import beside, observe, tracks
 
-PLANNERS = [SocialForce(), SocialForceSimple()]
+PLANNERS = [SocialForce(max_speed=1.2), SocialForceSimple(speed=1.0)]
 
 
 def velocity(planner, observation):
@@ -89,24 +89,24 @@ def test_from_rest_the_robot_gathers_speed_along_the_path_and_not_towards_the_go
     path = [[(0.0, 0.0), (0.0, 0.6), (0.0, 1.2), (3.0, 1.2)]]
     o = observe([(0.1, 0.0, 1.3)], [(3.0, 1.2)], path=path, path_count=[4], dt=0.1)
     e = np.array([-0.1, 1.2]) / math.hypot(0.1, 1.2)
-    assert velocity(SocialForce(), o)[0] == pytest.approx(0.5 * 0.1 * 1.2 * e, rel=1e-4)
-    assert velocity(SocialForceSimple(), o)[0] == pytest.approx(0.1 * 1.0 * e, rel=1e-4)
+    assert velocity(SocialForce(max_speed=1.2), o)[0] == pytest.approx(0.5 * 0.1 * 1.2 * e, rel=1e-4)
+    assert velocity(SocialForceSimple(speed=1.0), o)[0] == pytest.approx(0.1 * 1.0 * e, rel=1e-4)
 
 
 def test_repeated_points_after_the_end_of_the_path_are_not_aimed_at():
     path = [[(0.0, 0.0), (2.0, 0.0), (-9.0, 9.0)]]
     o = observe([(0.2, 0.0, 0.0)], [(2.0, 0.0)], path=path, path_count=[2])
-    assert velocity(SocialForce(), o)[0, 1] == 0.0
+    assert velocity(SocialForce(max_speed=1.2), o)[0, 1] == 0.0
 
 
 def test_a_pedestrian_in_the_way_brakes_with_the_published_exponential():
     # at rest, 1.5 m ahead: a = 1.2 - 10 exp(-1.5 / 0.35)
     o = observe([(0.0, 0.0, 0.0)], [(9.0, 0.0)], pedestrians=tracks([[(1.5, 0.0)]]), dt=0.2)
     expected = 0.5 * 0.2 * (1.2 - 10.0 * math.exp(-1.5 / 0.35))
-    assert velocity(SocialForce(), o)[0] == pytest.approx([expected, 0.0], abs=1e-6)
+    assert velocity(SocialForce(max_speed=1.2), o)[0] == pytest.approx([expected, 0.0], abs=1e-6)
     # r_i + r_j = 0.55
     expected = 0.2 * (1.0 - 2.0 * math.exp(0.55 - 1.5))
-    assert velocity(SocialForceSimple(), o)[0] == pytest.approx([expected, 0.0], abs=1e-6)
+    assert velocity(SocialForceSimple(speed=1.0), o)[0] == pytest.approx([expected, 0.0], abs=1e-6)
 
 
 @pytest.mark.parametrize("gap", [0.1, 0.5, 1.2])
@@ -115,19 +115,19 @@ def test_the_nearest_wall_pushes_away_with_libpedsims_exponential(gap):
     walls = [[-3.0, -0.25 - gap, 3.0, -0.25 - gap], [-3.0, 1.8, 3.0, 1.8]]
     o = beside(observe([(0.0, 0.0, 0.4)], [(9.0, 0.0)], dt=0.2), walls)
     expected = 0.5 * 0.2 * np.array([1.2, 3.0 * math.exp(-gap / 0.8)])
-    found = velocity(SocialForce(obstacle_factor=3.0, obstacle_sigma=0.8), o)[0]
+    found = velocity(SocialForce(max_speed=1.2, obstacle_factor=3.0, obstacle_sigma=0.8), o)[0]
     assert found == pytest.approx(expected, abs=0.5 * 0.2 * 3.0 * 0.025 / 0.8)
-    assert velocity(SocialForce(obstacle_factor=0.0), o)[0] == pytest.approx([0.12, 0.0], abs=1e-6)
+    assert velocity(SocialForce(max_speed=1.2, obstacle_factor=0.0), o)[0] == pytest.approx([0.12, 0.0], abs=1e-6)
 
 
 def test_near_the_goal_nothing_matters_but_the_goal():
     crowd = tracks([[(0.6, 0.3), (0.4, -0.4)]])
-    v = velocity(SocialForce(), observe([(0.0, 0.0, 0.4)], [(0.8, 0.0)], pedestrians=crowd, radius=0.24))[0]
+    v = velocity(SocialForce(max_speed=1.2), observe([(0.0, 0.0, 0.4)], [(0.8, 0.0)], pedestrians=crowd, radius=0.24))[0]
     assert v == pytest.approx([0.6, 0.0], abs=0.03)
 
 
 def test_the_robot_steps_to_the_side_where_fewer_come_the_other_way():
-    planner = SocialForce(social_factor=0.0)
+    planner = SocialForce(max_speed=1.2, social_factor=0.0)
     for y, side in ((0.5, -1.0), (-0.5, 1.0)):
         oncoming = tracks([[(6.0, y), (7.0, y), (6.5, -y)]], [[(-1.0, 0.0)] * 3])
         v = velocity(planner, observe([(0.0, 0.0, 0.0)], [(15.0, 0.0)], pedestrians=oncoming, dt=0.1))[0]
@@ -174,7 +174,7 @@ def test_the_original_circles_a_goal_that_it_missed_and_damping_ends_that():
         position, v, distances = np.array([2.4, 0.0]), np.array([0.0, 1.2]), []
         for _ in range(500):
             o = observe([(*position, 0.0)], [(0.0, 0.0)], twist=[(*v, 0.0)], radius=0.001)
-            v = velocity(SocialForce(side_damping=damping), o)[0].astype(float)
+            v = velocity(SocialForce(max_speed=1.2, side_damping=damping), o)[0].astype(float)
             position = position + 0.05 * v
             distances.append(np.hypot(*position))
         assert min(distances) == pytest.approx(least, abs=0.15)

@@ -18,8 +18,8 @@ from agora.planners.presets import named_planner
 
 START = (2.3, -4.1, 0.6)
 ROBOT = limits(min_vx=-1.0, max_vx=1.0, max_omega=1.5)
-ONE = Teb(max_number_classes=1)
-MANY = Teb()
+MANY = named_planner("teb_ros")[1].part
+ONE = dataclasses.replace(MANY, max_number_classes=1)
 
 
 def ahead(distance, aside=0.0, heading=0.6, start=START):

@@ -40,7 +40,7 @@ REVERSING = limits(min_vx=-0.5)
     ids=["differential", "holonomic", "car", "per cell"],
 )
 def test_the_kernel_drives_what_its_plain_twin_drives(kind, fields):
-    planner = TrajectoryRollout(window=Window(size=4.2), vx_samples=4, vtheta_samples=9, **fields)
+    planner = ros(window=Window(size=4.2), vx_samples=4, vtheta_samples=9, **fields)
     exact = rows = 0
     for seed in (4, 5):
         seen = observation(6, seed=seed, window=planner.window, **kind)
@@ -61,6 +61,13 @@ def test_the_kernel_drives_what_its_plain_twin_drives(kind, fields):
                     other, _ = twin.score(tuple(twists[n].astype(float).tolist()))
                     assert other <= score + 0.05 * max(score, 1.0)
     assert exact >= 0.9 * rows
+
+
+def ros(**fields):
+    """The planner with the limits of the package, and other fields."""
+    planner = named_planner("trajectory_rollout_ros")[1].part
+    assert isinstance(planner, TrajectoryRollout)
+    return dataclasses.replace(planner, **fields)
 
 
 def test_on_an_empty_map_it_drives_straight_at_top_speed_and_arrives_when_arithmetic_says():
@@ -89,7 +96,7 @@ def test_before_a_dead_end_it_backs_up_straight_until_it_has_the_way_and_not_bef
     """A niche as wide as the robot: no turn, no curve, only back; the escape ends after escape_reset_dist."""
     side = [(*ahead(x, y)[:2], 0.03) for x in np.arange(-0.5, 0.36, 0.05) for y in (-0.39, 0.39)]
     front = [(*ahead(0.36, y)[:2], 0.03) for y in np.arange(-0.4, 0.41, 0.05)]
-    planner = TrajectoryRollout(window=Window(size=6.0), escape_vel=-0.3, escape_reset_dist=0.2)
+    planner = ros(window=Window(size=6.0), escape_vel=-0.3, escape_reset_dist=0.2)
     goal = ahead(3.0)
     seen = look(START, (0.0, 0.0, 0.0), goal, discs=side + front, robot=REVERSING, radius=0.3)
     box = np.array([[[0.3, 0.3], [-0.3, 0.3], [-0.3, -0.3], [0.3, -0.3]]], np.float32)
@@ -112,7 +119,7 @@ def test_a_robot_whose_centre_is_inscribed_stands():
     column, row = ((seen.pose[0, :2] - seen.costmap.origin[0]) / 0.05).astype(int)
     assert seen.costmap.cost[0, row, column] == 253
     small = dataclasses.replace(seen, radius=np.array([0.2], np.float32))
-    twists, memory = TrajectoryRollout(window=WINDOW).act(small, {})
+    twists, memory = ros(window=WINDOW).act(small, {})
     assert np.all(twists == 0.0)
     assert memory["note.reason"][0] == Reason.BLOCKED
 
@@ -195,7 +202,7 @@ def test_waves_to_the_path_pass_under_the_footprint_whatever_is_there():
 
 def test_per_metre_and_per_cell_are_the_same_with_biases_scaled_by_the_resolution():
     seen = observation(6, seed=8, window=Window(size=4.2))
-    metre = TrajectoryRollout(window=Window(size=4.2), path_distance_bias=0.6, goal_distance_bias=0.8, meter_scoring=True)
+    metre = ros(window=Window(size=4.2), path_distance_bias=0.6, goal_distance_bias=0.8, meter_scoring=True)
     cell = dataclasses.replace(metre, path_distance_bias=0.6 * 0.05, goal_distance_bias=0.8 * 0.05, meter_scoring=False)
     np.testing.assert_allclose(metre.act(seen, {})[0], cell.act(seen, {})[0], atol=1e-6)
 
@@ -203,4 +210,4 @@ def test_per_metre_and_per_cell_are_the_same_with_biases_scaled_by_the_resolutio
 def test_parameters_that_make_no_sense_are_refused():
     for wrong in ({"sim_time": 0.0}, {"vx_samples": 1}, {"occdist_scale": -1.0}, {"escape_vel": 0.1}, {"acc_lim_x": math.nan}):
         with pytest.raises(InputError, match=next(iter(wrong))):
-            TrajectoryRollout(**wrong)
+            ros(**wrong)

@@ -11,6 +11,8 @@ Where it differs:
 - The change of heading that lifts the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs its nose as
   much as any other; path and goal discard even with scale 0.
 - A car-like robot's samples respect its turning radius, and it does not turn in place at the goal.
+- Limits that are not given are the robot's; the package's own are the preset `dwa_ros`. Roll-outs end where the fastest would leave
+  the window, and there is a speed every 0.1 m/s instead of three: between these a robot that accelerates well would miss its goal.
 
 Where all samples are discarded the robot stops; upstream, move_base then starts its recovery behaviours, which are no part of this.
 """
@@ -30,8 +32,9 @@ from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import NOTE, Label, Memory, Observation, Span
+from agora.planners.limits import own
 from agora.planners.local.dwa_plan import plan
-from agora.planners.local.dwa_rollout import Parameters, Recall, Scratch, scene_of
+from agora.planners.local.dwa_rollout import SPACING, Parameters, Recall, Scratch, horizon, scene_of
 
 _LOCAL = threading.local()
 
@@ -40,17 +43,20 @@ _LOCAL = threading.local()
 class Dwa:
     """Sample twists that can be reached in one period, roll them out, score them on the local costmap, drive the best.
 
-    All limits apply together with the robot's own. The outline of the window's footprint must not touch a lethal or unknown cell.
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap.
-        max_vel_x, min_vel_x, max_vel_y: m/s; sideways only robots that can.
-        max_vel_trans, min_vel_trans: of the speed; samples below ``min_vel_trans`` and ``min_vel_theta`` are not driven, m/s.
+        max_vel_x, min_vel_x, max_vel_y: m/s; sideways only robots that can. It backs up only where ``min_vel_x`` is below 0.
+        max_vel_trans, min_vel_trans: of the speed, which is never above the robot's along an axis, m/s; samples below
+            ``min_vel_trans`` and ``min_vel_theta`` are not driven.
         max_vel_theta, min_vel_theta: rad/s.
         acc_lim_x, acc_lim_y, acc_lim_theta: m/s2 and rad/s2.
-        sim_time: length of the roll-outs, s.
+        sim_time: length of the roll-outs, s; less where the fastest would leave the window.
         sim_granularity, angular_sim_granularity: largest step of a roll-out, m and rad.
-        vx_samples, vy_samples, vth_samples: samples of each axis; 0 is added where an interval straddles it.
+        vx_samples, vy_samples, vth_samples: samples of each axis, None for one every 0.1 m/s; 0 is added where it
+            lies between two.
         use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
         path_distance_bias, goal_distance_bias: scales of the distances to path and goal, 1/m.
         occdist_scale: scale of the largest cost under the footprint.
@@ -79,20 +85,20 @@ class Dwa:
     }
 
     window: Window = field(default_factory=Window)
-    max_vel_x: float = 0.55
+    max_vel_x: float | None = None
     min_vel_x: float = 0.0
-    max_vel_y: float = 0.1
-    max_vel_trans: float = 0.55
+    max_vel_y: float | None = None
+    max_vel_trans: float | None = None
     min_vel_trans: float = 0.1
-    max_vel_theta: float = 1.0
+    max_vel_theta: float | None = None
     min_vel_theta: float = 0.4
-    acc_lim_x: float = 2.5
-    acc_lim_y: float = 2.5
-    acc_lim_theta: float = 3.2
+    acc_lim_x: float | None = None
+    acc_lim_y: float | None = None
+    acc_lim_theta: float | None = None
     sim_time: float = 1.7
     sim_granularity: float = 0.025
     angular_sim_granularity: float = 0.1
-    vx_samples: int = 3
+    vx_samples: int | None = None
     vy_samples: int = 10
     vth_samples: int = 20
     use_dwa: bool = True
@@ -113,14 +119,15 @@ class Dwa:
 
     def __post_init__(self) -> None:
         for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
         for name in ("vx_samples", "vy_samples", "vth_samples"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}: must be at least 1, is {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise InputError(f"{name}: must be at least 1, is {value}")
         for one in dataclasses.fields(self):
-            if one.name not in ("window", "min_vel_x") and not getattr(self, one.name) >= 0:
-                raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
+            value = getattr(self, one.name)
+            if one.name not in ("window", "min_vel_x") and value is not None and not value >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {value}")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return the twists (N, 3), and the memory: oscillation flags, goal latch, progress on the path, and why a robot stands."""
@@ -129,8 +136,16 @@ class Dwa:
         recall = _recalled(memory, len(o.pose))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o), scene_of(o, self.window), recall, self._scratch(o), twists, reasons, 0, len(twists))
+            given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
+            plan(*given, recall, self._scratch(o), twists, reasons, 0, len(twists))
         return twists, recall._asdict() | {NOTE + "reason": reasons}
+
+    def horizon(self, o: Observation) -> Floats:
+        """For how long each robot (N,) rolls out, s."""
+        sideways = np.where(o.limits.holonomic, np.minimum(o.limits.max_vy, own(self.max_vel_y)), np.float32(0.0))
+        forward = np.minimum(o.limits.max_vx, own(self.max_vel_x))
+        speed = np.minimum(np.maximum(forward, sideways), own(self.max_vel_trans))
+        return horizon(self.sim_time, speed, self.window, self.forward_point_distance)
 
     def _parameters(self, o: Observation) -> Parameters:
         """The kernel's parameters; grid distances are counted in cells, so that scales are per metre after the resolution."""
@@ -138,13 +153,14 @@ class Dwa:
         cell = o.costmap.resolution
         f = np.float32
         return Parameters(
-            *(f(o.dt), f(self.sim_time), f(self.sim_granularity), f(self.angular_sim_granularity)),
-            *(self.vx_samples, self.vy_samples, self.vth_samples, self.use_dwa),
+            *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
+            *(self.vx_samples or 0, self.vy_samples, self.vth_samples),
+            self.use_dwa,
             *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias), f(self.occdist_scale), f(self.twirling_scale)),
             *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
             *(f(self.scaling_speed), f(self.max_scaling_factor)),
-            *(f(self.min_vel_x), f(self.max_vel_x), f(self.max_vel_y), f(self.min_vel_trans), f(self.max_vel_trans)),
-            *(f(self.min_vel_theta), f(self.max_vel_theta), f(self.acc_lim_x), f(self.acc_lim_y), f(self.acc_lim_theta)),
+            *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
+            *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
             *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),
             self.prune_plan,
         )
@@ -154,10 +170,12 @@ class Dwa:
         assert o.costmap is not None
         rows, columns = o.costmap.cost.shape[1:]
         cells = (rows + 2) * (columns + 2)
-        speed = min(self.max_vel_trans, float(np.hypot(np.max(o.limits.max_vx), np.max(o.limits.max_vy))))
-        turn = min(self.max_vel_theta, float(np.max(o.limits.max_omega)))
+        speed = min(float(own(self.max_vel_trans)), float(np.hypot(np.max(o.limits.max_vx), np.max(o.limits.max_vy))))
+        turn = min(float(own(self.max_vel_theta)), float(np.max(o.limits.max_omega)))
         poses = 8 + math.ceil(self.sim_time * max(speed / self.sim_granularity, turn / self.angular_sim_granularity))
-        counts = [1 + max(count, 2) for count in (self.vx_samples, self.vy_samples, self.vth_samples)]
+        width = float(np.max(o.limits.max_vx) - np.min(o.limits.min_vx))
+        forward = self.vx_samples or 2 + math.ceil(width / SPACING)
+        counts = [1 + max(count, 2) for count in (forward, self.vy_samples, self.vth_samples)]
         key = (cells, *counts, poses)
         if getattr(_LOCAL, "key", None) != key:
             path, goal, nose, queue = (np.empty(cells, np.int32) for _ in range(4))

@@ -61,11 +61,11 @@ def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_
 
 
 @spliced
-def _may(p, scene, n, scratch, sample, acceleration, scale):
+def _may(p, scene, n, time, scratch, sample, acceleration, scale):
     """Whether the footprint is free of obstacles along one sample."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
-    count, _ = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+    count, _ = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     return obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale) >= ZERO
 
@@ -115,7 +115,7 @@ def _sample(samples, counts, i):
 
 
 @spliced
-def _score_on_grids(p, scene, n, oscillation, scratch, counts, limits, acceleration, align):
+def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align):
     """Write the scores of all samples, as yet without obstacles; -1 for those that are discarded."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
@@ -133,14 +133,14 @@ def _score_on_grids(p, scene, n, oscillation, scratch, counts, limits, accelerat
             continue
         if speed - _EPSILON > max_trans or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON:
             continue
-        count, command = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+        count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
         if count > 0 and not forbids(oscillation, command):
             twirl = p.twirling_scale * abs(command[2])
             scratch.scores[i] = grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch, align, twirl)
 
 
 @spliced
-def _choose(p, scene, n, scratch, counts, max_trans, acceleration):
+def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration):
     """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
 
     Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
@@ -155,7 +155,7 @@ def _choose(p, scene, n, scratch, counts, max_trans, acceleration):
         score = scratch.scores[least]
         scratch.scores[least] = DISCARDED
         sample = _sample(scratch.samples, counts, least)
-        count, command = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+        count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
         driven = math.sqrt(command[0] * command[0] + command[1] * command[1])
         scale = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
         corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
@@ -175,12 +175,13 @@ def why_none(scene, n):
 
 
 @lean_kernel
-def plan(p, scene, recall, scratch, twists, reasons, first, last):
+def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
         p: `Parameters`.
         scene: `Scene`.
+        horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
@@ -190,13 +191,14 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
-        pose, now = scene.pose[n], scene.twist[n]
+        pose, now, time = scene.pose[n], scene.twist[n], horizon[n]
         oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
         if is_another(mark, scene.path[n], count):
             oscillation[:], latch[:], recall.progress[n, :] = 0, False, 0
         low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
         high_y, max_theta = min(p.max_y, scene.max_y[n]), min(p.max_theta, scene.max_theta[n])
-        max_trans = min(p.max_trans, math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y))
+        diagonal = math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y)
+        max_trans = min(p.max_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
         acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
         dx, dy = scene.goal[n, 0] - pose[0], scene.goal[n, 1] - pose[1]
         away = math.sqrt(dx * dx + dy * dy)
@@ -207,26 +209,26 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
             oscillation[:] = 0
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
             reasons[n] = BLOCKED
-            if _may(p, scene, n, scratch, command, acceleration, ONE):
+            if _may(p, scene, n, time, scratch, command, acceleration, ONE):
                 twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = command[0], command[1], command[2], GOES_ON
             continue
-        horizon = p.period if p.use_dwa else p.sim_time
+        reached = p.period if p.use_dwa else time
         if not p.use_dwa:
-            high_x, high_y = max(min(high_x, away / p.sim_time), low_x), min(high_y, away / p.sim_time)
+            high_x, high_y = max(min(high_x, away / time), low_x), min(high_y, away / time)
         x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
         counts = (
-            fill_samples(now[0], acceleration[0] * horizon, low_x, high_x, p.vx_samples, x),
-            fill_samples(now[1], acceleration[1] * horizon, -high_y, high_y, p.vy_samples, y),
-            fill_samples(now[2], acceleration[2] * horizon, -max_theta, max_theta, p.vth_samples, theta),
+            fill_samples(now[0], acceleration[0] * reached, low_x, high_x, p.vx_samples, x),
+            fill_samples(now[1], acceleration[1] * reached, -high_y, high_y, p.vy_samples, y),
+            fill_samples(now[2], acceleration[2] * reached, -max_theta, max_theta, p.vth_samples, theta),
         )
         fastest = _fastest(x, counts[0]) + _fastest(y, counts[1])
         fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
-        reach = np.int32(np.ceil((fastest * p.sim_time + p.forward) * scene.inverse)) + 1
+        reach = np.int32(np.ceil((fastest * time + p.forward) * scene.inverse)) + 1
         found, align = _prepare(p, scene, n, recall.progress[n], scratch, reach)
         if not found:
             continue
-        _score_on_grids(p, scene, n, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
-        command, best = _choose(p, scene, n, scratch, counts, max_trans, acceleration)
+        _score_on_grids(p, scene, n, time, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
+        command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration)
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command

@@ -15,6 +15,7 @@ from agora.interfaces import Observation
 from agora.planners.local.dwa_critics import WALL, cell_of, distance_at, footprint_cost
 
 _SNAP = np.float32(1e-6)
+SPACING = np.float32(0.1)  # m/s
 DISCARDED = np.float32(-1.0)
 
 
@@ -22,7 +23,6 @@ class Parameters(NamedTuple):
     """The fields of `Dwa` that the loop reads, as float32, and what follows from them; limits are those of the planner alone."""
 
     period: np.float32
-    sim_time: np.float32
     granularity: np.float32
     angular_granularity: np.float32
     vx_samples: int
@@ -105,6 +105,20 @@ def scene_of(o: Observation, window: Window) -> Scene:
     )
 
 
+def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floats:
+    """For how long robots (N,) roll out, s: ``sim_time``, or as long as the fastest stay in the window.
+
+    Args:
+        sim_time: s.
+        speed: (N,) largest, m/s.
+        window: local costmap.
+        nose: how far before the robot's centre the window must reach, m.
+    """
+    room = np.float32(0.5 * window.size - nose - 2.0 * window.resolution)
+    longest: Floats = np.minimum(np.float32(sim_time), np.maximum(room, _SNAP) / np.maximum(speed, _SNAP))
+    return longest
+
+
 class Recall(NamedTuple):
     """What a row remembers; all zero is the start of an episode.
 
@@ -144,13 +158,22 @@ def is_another(mark, path, count):
 
 
 @hidden
+def enough(width):
+    """How many samples have 0.1 m/s between them, where they span ``width`` m/s."""
+    return np.int64(np.ceil(width / SPACING - _SNAP)) + 1
+
+
+@hidden
 def fill_samples(now, change, least, most, count, out):
-    """Write ``count`` even samples of ``now`` +- ``change`` within limits, and zero where it lies between two; return how many."""
+    """Write ``count`` even samples of ``now`` +- ``change`` within limits, and zero where it lies between two; return how many.
+
+    A ``count`` of 0 is as many as are `enough`.
+    """
     low, high = min(max(now - change, least), most), max(min(now + change, most), least)
     if low >= high:
         out[0] = high
         return 1
-    pieces = max(count, 2) - 1
+    pieces = max(count if count > 0 else enough(high - low), 2) - 1
     k = 0
     for j in range(pieces + 1):
         value = high if j == pieces else low + np.float32(j) * (high - low) / np.float32(pieces)
@@ -213,18 +236,18 @@ def scale_of(speed, scaling_speed, max_trans, factor):
 
 
 @hidden
-def roll_out(p, x, y, heading, now, sample, acceleration, points):
-    """Write the poses of one sample; the first is the present one, the last one step before ``sim_time``.
+def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
+    """Write the poses of one sample; the first is the present one, the last one step before ``time``, s.
 
     Returns:
         Number of poses (0: the robot would not move), and the twist to command.
     """
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
-    count = np.int64(np.ceil(max(speed * p.sim_time / p.granularity, abs(sample[2]) * p.sim_time / p.angular_granularity)))
+    count = np.int64(np.ceil(max(speed * time / p.granularity, abs(sample[2]) * time / p.angular_granularity)))
     count = min(count, points.shape[0])
     if count == 0:
         return count, sample
-    dt = p.sim_time / np.float32(count)
+    dt = time / np.float32(count)
     command = sample
     if not p.use_dwa:
         command = (

@@ -32,6 +32,7 @@ class GoToGoal:
 
     needs: ClassVar[frozenset[str]] = frozenset()
     label: ClassVar[Label] = "own"
+    turns_at_goal: ClassVar[bool] = True
     tunable: ClassVar[dict[str, Span]] = {"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)}
 
     speed: float | None = None

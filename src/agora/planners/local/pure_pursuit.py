@@ -17,7 +17,7 @@ class PurePursuit:
 
     Attributes:
         lookahead: how far ahead on the path the point is, m.
-        speed: m/s, where the robot allows it.
+        speed: m/s, where the robot allows it; None for the robot's own.
         tolerance: distance to the end of the path at which to stop, m.
     """
 
@@ -26,7 +26,7 @@ class PurePursuit:
     tunable: ClassVar[dict[str, Span]] = {"lookahead": Span(0.2, 2.0), "speed": Span(0.2, 2.0)}
 
     lookahead: float = 0.8
-    speed: float = 1.0
+    speed: float | None = None
     tolerance: float = 0.05
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
@@ -38,7 +38,8 @@ class PurePursuit:
         dx, dy, cosine, sine = ahead_x - x, ahead_y - y, math.cos(heading), math.sin(heading)
         limits, dt = observation.limits, observation.dt
         left = max(way, math.dist((x, y), path[count - 1])) - self.tolerance
-        speed = min(self.speed, stopping_speed(left, limits.max_ax, dt))
+        top = math.inf if self.speed is None else self.speed
+        speed = min(top, stopping_speed(left, limits.max_ax, dt))
         twist = steer(
             cosine * dx + sine * dy,
             cosine * dy - sine * dx,

@@ -78,16 +78,17 @@ def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
 
 @kernel
 def _socnavbench(
-    parameters, dt, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last
+    parameters, dt, top, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last
 ):
-    speed, desired, near_factor, near_radii, social, ahead_factor = parameters[:6]
-    law, ahead = (parameters[6], parameters[7], parameters[8], parameters[9], parameters[10]), parameters[11]
-    damping, wall, sigma = parameters[12], parameters[13], parameters[14]
+    desired, near_factor, near_radii, social, ahead_factor = parameters[:5]
+    law, ahead = (parameters[5], parameters[6], parameters[7], parameters[8], parameters[9]), parameters[10]
+    damping, wall, sigma = parameters[11], parameters[12], parameters[13]
     walls = wall > ZERO and window[0].shape[1] > 0
     keys = np.empty(room(max(window[0].shape[1], window[0].shape[2])), np.int64)
     nearest, point = np.empty(1, np.int64), np.empty((1, 2), np.float32)
     for i in range(first, last):
         x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, ahead)
+        speed = top[i]
         fx, fy, rights = ZERO, ZERO, 0
         if walls:
             fx, fy = _from_wall(i, radius[i], window, x, y, wall, sigma, keys, nearest, point)
@@ -111,10 +112,11 @@ def _socnavbench(
 
 
 @kernel
-def _crowdnav(parameters, dt, pose, twist, goal, radius, path, path_count, position, sizes, present, out, first, last):
-    speed, relaxation, strength, inverse_length, ahead = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
+def _crowdnav(parameters, dt, top, pose, twist, goal, radius, path, path_count, position, sizes, present, out, first, last):
+    relaxation, strength, inverse_length, ahead = parameters[0], parameters[1], parameters[2], parameters[3]
     for i in range(first, last):
         x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, ahead)
+        speed = top[i]
         ax, ay = relaxation * (speed * ex - vx), relaxation * (speed * ey - vy)
         for j in range(present.shape[1]):
             if present[i, j]:
@@ -128,6 +130,12 @@ def _crowdnav(parameters, dt, pose, twist, goal, radius, path, path_count, posit
 def _others(observation: Observation, name: str) -> Array:
     """One field of the pedestrians' and the robots' tracks side by side."""
     return frozen(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
+
+
+def _top(observation: Observation, speed: float | None) -> Floats:
+    """The largest speed (N,) that is wanted, m/s: as given, or the robots'."""
+    most = observation.limits.max_vx
+    return frozen(most if speed is None else np.full(len(most), speed, np.float32))
 
 
 def _itself(observation: Observation) -> tuple[Array, ...]:
@@ -147,7 +155,7 @@ class SocialForce:
     (radius v_max); ``side_damping`` is the remedy, and changes nothing on a straight way. 0 gives the original.
 
     Attributes:
-        max_speed: v_max, m/s.
+        max_speed: v_max, m/s; None for the robot's (SocNavBench 1.2).
         desired_factor: the acceleration along the path is this times ``max_speed``.
         near_factor, near_radii: the same, for the last ``near_radii`` radii of the robot before the goal.
         social_factor: weight of the interaction.
@@ -176,7 +184,7 @@ class SocialForce:
         "heading_gain": Span(0.5, 6.0, log=True),
     }
 
-    max_speed: float = 1.2
+    max_speed: float | None = None
     desired_factor: float = 1.0
     near_factor: float = 1000.0
     near_radii: float = 4.0
@@ -195,7 +203,9 @@ class SocialForce:
     heading_gain: float = 3.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "max_speed", "gamma", "cutoff", "heading_gain", "obstacle_sigma")
+        if self.max_speed is not None:
+            above_zero(self, "max_speed")
+        above_zero(self, "gamma", "cutoff", "heading_gain", "obstacle_sigma")
         at_least_zero(self, "obstacle_factor")
         at_least_zero(self, "desired_factor", "near_factor", "near_radii", "social_factor", "look_ahead_factor")
         at_least_zero(self, "importance", "n", "n_prime", "path_ahead", "side_damping")
@@ -208,7 +218,6 @@ class SocialForce:
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return twists (N, 3) in the robot's frame; nothing is remembered."""
         factors = (
-            self.max_speed,
             self.desired_factor,
             self.near_factor,
             self.near_radii,
@@ -221,7 +230,17 @@ class SocialForce:
         others = [_others(observation, name) for name in ("position", "velocity", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         window = window_of(observation.costmap, len(wanted))
-        _socnavbench(parameters, np.float32(observation.dt), *_itself(observation), *others, window, wanted, 0, len(wanted))
+        _socnavbench(
+            parameters,
+            np.float32(observation.dt),
+            _top(observation, self.max_speed),
+            *_itself(observation),
+            *others,
+            window,
+            wanted,
+            0,
+            len(wanted),
+        )
         return velocity_to_twist(wanted, observation, self.heading_gain), memory
 
 
@@ -230,7 +249,7 @@ class SocialForceSimple:
     """CrowdNav's social force: v' = v + dt (K_i (v_des - v) + sum A exp((r_i + r_j - d) / B) n), capped at the preferred speed.
 
     Attributes:
-        speed: preferred speed, m/s.
+        speed: preferred speed, m/s; None for the robot's (CrowdNav 1).
         relaxation: K_i, 1/s.
         repulsion: A, m/s2.
         length: B, m.
@@ -249,7 +268,7 @@ class SocialForceSimple:
         "heading_gain": Span(0.5, 6.0, log=True),
     }
 
-    speed: float = 1.0
+    speed: float | None = None
     relaxation: float = 1.0
     repulsion: float = 2.0
     length: float = 1.0
@@ -257,14 +276,25 @@ class SocialForceSimple:
     heading_gain: float = 3.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "speed", "relaxation", "length", "heading_gain")
+        if self.speed is not None:
+            above_zero(self, "speed")
+        above_zero(self, "relaxation", "length", "heading_gain")
         at_least_zero(self, "repulsion", "path_ahead")
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return twists (N, 3) in the robot's frame; nothing is remembered."""
-        values = (self.speed, self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead)
+        values = (self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead)
         parameters = tuple(np.float32(v) for v in values)
         others = [_others(observation, name) for name in ("position", "radius", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
-        _crowdnav(parameters, np.float32(observation.dt), *_itself(observation), *others, wanted, 0, len(wanted))
+        _crowdnav(
+            parameters,
+            np.float32(observation.dt),
+            _top(observation, self.speed),
+            *_itself(observation),
+            *others,
+            wanted,
+            0,
+            len(wanted),
+        )
         return velocity_to_twist(wanted, observation, self.heading_gain), memory

@@ -13,6 +13,7 @@ Where it differs:
 - Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
   is, so that a robot that somebody touches can leave. In contact with a wall it stops.
 - The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
+- Limits that are not given are the robot's; the package's own are the preset `teb_ros`.
 - A band has at most 100 poses (``max_samples``; 500 upstream), 30 s at least.
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
@@ -37,6 +38,7 @@ from agora.core.state import Array, Bools, Floats, frozen
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import NOTE, Label, Memory, Observation, Span, Tracks
+from agora.planners.limits import own
 from agora.planners.local.teb_discs import BLOCK
 from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
 from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
@@ -49,12 +51,13 @@ _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "
 class Teb:
     """Optimise the poses of a band and the times between them for time, within limits and off obstacles; drive the first step.
 
-    All limits apply together with the robot's own. The outline of the window's footprint must not touch a lethal or unknown cell.
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
         footprint_model: distances to obstacles are those of the robot's centre ("point") or of the disc about it ("circular").
-        max_vel_x, max_vel_x_backwards: m/s, both positive.
+        max_vel_x, max_vel_x_backwards: m/s, both positive; how fast to back up, blind, is a choice and no limit of the robot.
         max_vel_theta: rad/s.
         acc_lim_x, acc_lim_theta: m/s2 and rad/s2.
         min_turning_radius: of car-like robots, m; 0 for those that turn in place.
@@ -101,6 +104,7 @@ class Teb:
     notes: ClassVar[frozenset[str]] = frozenset({"reason"})
     label: ClassVar[Label] = "faithful"
     concurrent: ClassVar[bool] = True
+    turns_at_goal: ClassVar[bool] = True
     tunable: ClassVar[dict[str, Span]] = {
         "max_vel_x": Span(0.2, 2.0),
         "max_vel_x_backwards": Span(0.05, 0.5),
@@ -118,11 +122,11 @@ class Teb:
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
     footprint_model: Literal["point", "circular"] = "point"
-    max_vel_x: float = 0.4
+    max_vel_x: float | None = None
     max_vel_x_backwards: float = 0.2
-    max_vel_theta: float = 0.3
-    acc_lim_x: float = 0.5
-    acc_lim_theta: float = 0.5
+    max_vel_theta: float | None = None
+    acc_lim_x: float | None = None
+    acc_lim_theta: float | None = None
     min_turning_radius: float = 0.0
     dt_ref: float = 0.3
     dt_hysteresis: float = 0.1
@@ -184,12 +188,13 @@ class Teb:
 
     def __post_init__(self) -> None:
         for one in dataclasses.fields(self):
-            if one.name not in _MAY_BE_NEGATIVE and not getattr(self, one.name) >= 0:
-                raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
+            value = getattr(self, one.name)
+            if one.name not in _MAY_BE_NEGATIVE and value is not None and not value >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {value}")
         positive = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_theta", "dt_ref", "max_global_plan_lookahead_dist")
         for name in (*positive, "weight_adapt_factor", "weight_optimaltime", "no_inner_iterations", "no_outer_iterations"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
         if self.footprint_model not in ("point", "circular"):
             raise InputError(f"footprint_model: must be point or circular, is {self.footprint_model!r}")
         if not self.dt_hysteresis < self.dt_ref:
@@ -215,11 +220,11 @@ class Teb:
         """The kernel's parameters."""
         f = np.float32
         return Parameters(
-            max_vel_x=f(self.max_vel_x),
+            max_vel_x=own(self.max_vel_x),
             max_vel_x_backwards=f(self.max_vel_x_backwards),
-            max_vel_theta=f(self.max_vel_theta),
-            acc_lim_x=f(self.acc_lim_x),
-            acc_lim_theta=f(self.acc_lim_theta),
+            max_vel_theta=own(self.max_vel_theta),
+            acc_lim_x=own(self.acc_lim_x),
+            acc_lim_theta=own(self.acc_lim_theta),
             min_turning_radius=f(self.min_turning_radius),
             circular=self.footprint_model == "circular",
             dt_ref=f(self.dt_ref),

@@ -22,6 +22,8 @@ Where it differs:
 - ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
 - On unknown ground, and in a place that is not on its costmap, it stands; upstream backs up.
 - At the goal it asks only whether the footprint is free.
+- Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
+  fastest would leave the window.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import NOTE, Label, Memory, Observation, Span
-from agora.planners.local.dwa_rollout import scene_of
+from agora.planners.limits import own
+from agora.planners.local.dwa_rollout import horizon, scene_of
 from agora.planners.local.trajectory_rollout_plan import ASIDE, Parameters, Recall, Scratch, plan
 
 _LOCAL = threading.local()
@@ -49,7 +52,8 @@ _LOCAL = threading.local()
 class TrajectoryRollout:
     """Sample twists, roll them out, score them on the local costmap, drive the best; back up where there is none.
 
-    All limits apply together with the robot's own. The outline of the window's footprint must not touch a lethal or unknown cell.
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap.
@@ -60,7 +64,7 @@ class TrajectoryRollout:
         y_vels: speeds of going aside, m/s; only robots that can.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place.
         latch_xy_goal_tolerance: whether it goes on doing so where it slides out again, until the path changes.
-        sim_time: length of the roll-outs, s.
+        sim_time: length of the roll-outs, s; less where the fastest would leave the window.
         sim_granularity, angular_sim_granularity: largest step of a roll-out, m and rad (upstream counts the rad in one second).
         vx_samples, vtheta_samples: samples of each axis.
         path_distance_bias, goal_distance_bias: scales of the distances to path and goal.
@@ -91,12 +95,12 @@ class TrajectoryRollout:
     }
 
     window: Window = field(default_factory=Window)
-    acc_lim_x: float = 2.5
-    acc_lim_y: float = 2.5
-    acc_lim_theta: float = 3.2
-    max_vel_x: float = 0.55
+    acc_lim_x: float | None = None
+    acc_lim_y: float | None = None
+    acc_lim_theta: float | None = None
+    max_vel_x: float | None = None
     min_vel_x: float = 0.0
-    max_vel_theta: float = 1.0
+    max_vel_theta: float | None = None
     min_in_place_vel_theta: float = 0.4
     escape_vel: float = -0.1
     y_vels: tuple[float, ...] = (-0.3, -0.1, 0.1, 0.3)
@@ -121,14 +125,15 @@ class TrajectoryRollout:
 
     def __post_init__(self) -> None:
         for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
         for name in ("vx_samples", "vtheta_samples"):
             if getattr(self, name) < 2:
                 raise InputError(f"{name}: must be at least 2, is {getattr(self, name)}")
         for one in dataclasses.fields(self):
-            if one.name not in ("window", "escape_vel", "y_vels") and not getattr(self, one.name) >= 0:
-                raise InputError(f"{one.name}: must not be negative, is {getattr(self, one.name)}")
+            value = getattr(self, one.name)
+            if one.name not in ("window", "escape_vel", "y_vels") and value is not None and not value >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {value}")
         if not self.escape_vel <= 0:
             raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
 
@@ -139,8 +144,14 @@ class TrajectoryRollout:
         recall = _recalled(memory, len(o.pose))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o), scene_of(o, self.window), recall, self._scratch(o), twists, reasons, 0, len(twists))
+            given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
+            plan(*given, recall, self._scratch(o), twists, reasons, 0, len(twists))
         return twists, recall._asdict() | {NOTE + "reason": reasons}
+
+    def horizon(self, o: Observation) -> Floats:
+        """For how long each robot (N,) rolls out, s."""
+        speed = np.minimum(o.limits.max_vx, own(self.max_vel_x))
+        return horizon(self.sim_time, speed, self.window, self.heading_lookahead)
 
     def _parameters(self, o: Observation) -> Parameters:
         """The kernel's parameters."""
@@ -148,7 +159,7 @@ class TrajectoryRollout:
         cell = o.costmap.resolution if self.meter_scoring else 1.0
         f = np.float32
         return Parameters(
-            *(f(o.dt), f(self.sim_time), f(self.sim_granularity), f(self.angular_sim_granularity)),
+            *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
             *(self.vx_samples, self.vtheta_samples, self.dwa),
             *(
                 f(cell * self.path_distance_bias),
@@ -158,8 +169,8 @@ class TrajectoryRollout:
             ),
             *(f(self.oscillation_reset_dist), f(self.escape_reset_dist), f(self.escape_reset_theta), f(self.escape_vel)),
             np.array(self.y_vels, np.float32),
-            *(f(self.min_vel_x), f(self.max_vel_x), f(self.min_in_place_vel_theta), f(self.max_vel_theta)),
-            *(f(self.acc_lim_x), f(self.acc_lim_y), f(self.acc_lim_theta)),
+            *(f(self.min_vel_x), own(self.max_vel_x), f(self.min_in_place_vel_theta), own(self.max_vel_theta)),
+            *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
             *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance)),
             latch=self.latch_xy_goal_tolerance,
             trans_stopped=f(0.01),
@@ -172,10 +183,10 @@ class TrajectoryRollout:
         assert o.costmap is not None
         rows, columns = o.costmap.cost.shape[1:]
         cells = (rows + 2) * (columns + 2)
-        fastest = max(self.max_vel_x, -self.escape_vel, *(abs(v) for v in self.y_vels), math.hypot(ASIDE, ASIDE))
-        poses = 2 + math.ceil(
-            max(fastest * self.sim_time / self.sim_granularity, self.max_vel_theta / self.angular_sim_granularity)
-        )
+        limits = ((o.limits.max_vx, self.max_vel_x), (o.limits.max_omega, self.max_vel_theta))
+        speed, turn = (float(min(np.max(most), own(its))) for most, its in limits)
+        fastest = max(speed, -self.escape_vel, *(abs(v) for v in self.y_vels), math.hypot(ASIDE, ASIDE))
+        poses = 2 + math.ceil(max(fastest * self.sim_time / self.sim_granularity, turn / self.angular_sim_granularity))
         count = self.vx_samples * self.vtheta_samples + 2
         key = (cells, rows, count, poses)
         if getattr(_LOCAL, "key", None) != key:

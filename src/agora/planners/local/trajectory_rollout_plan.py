@@ -38,7 +38,6 @@ class Parameters(NamedTuple):
     """The fields of `TrajectoryRollout` that the loop reads, as float32; limits are those of the planner alone."""
 
     period: np.float32
-    sim_time: np.float32
     granularity: np.float32
     angular_granularity: np.float32
     vx_samples: int
@@ -107,12 +106,12 @@ class Scratch(NamedTuple):
 
 
 @hidden
-def roll_out(p, x, y, heading, now, sample, acceleration, points):
+def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
     """Write the poses of one sample, from the present one on; return how many."""
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
-    steps = np.int64(max(speed * p.sim_time / p.granularity, abs(sample[2]) / p.angular_granularity) + HALF)
+    steps = np.int64(max(speed * time / p.granularity, abs(sample[2]) / p.angular_granularity) + HALF)
     count = min(max(steps, 1), points.shape[0])
-    write_poses(x, y, heading, now, sample, acceleration, p.sim_time / np.float32(count), count, points)
+    write_poses(x, y, heading, now, sample, acceleration, time / np.float32(count), count, points)
     return count
 
 
@@ -137,7 +136,7 @@ def _grid_cost(p, points, count, cost, inverse, scratch):
 
 
 @hidden
-def _score(p, scene, n, scratch, sample, acceleration):
+def _score(p, scene, n, time, scratch, sample, acceleration):
     """The score of one sample without its obstacles, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
 
     Returns:
@@ -145,7 +144,7 @@ def _score(p, scene, n, scratch, sample, acceleration):
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
-    count = roll_out(p, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+    count = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
     return _grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch)
 
 
@@ -193,7 +192,7 @@ def _even(low, high, count, i):
 
 
 @spliced
-def _curves(p, scene, n, scratch, acceleration, slowest, fastest, rightmost, leftmost):
+def _curves(p, scene, n, time, scratch, acceleration, slowest, fastest, rightmost, leftmost):
     """Try the curves ahead; return the best and its score, `_HIT` for none.
 
     Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
@@ -212,7 +211,7 @@ def _curves(p, scene, n, scratch, acceleration, slowest, fastest, rightmost, lef
         sample = (samples[i, 0], samples[i, 1], samples[i, 2])
         scores[i] = _HIT
         if abs(sample[2]) * scene.turning_radius[n] <= abs(sample[0]) + _EPSILON:
-            scores[i], _ = _score(p, scene, n, scratch, sample, acceleration)
+            scores[i], _ = _score(p, scene, n, time, scratch, sample, acceleration)
     best, chosen, number = _HIT, (ZERO, ZERO, ZERO), -1
     while True:
         least = least_of(scores, count)
@@ -220,7 +219,7 @@ def _curves(p, scene, n, scratch, acceleration, slowest, fastest, rightmost, lef
             return chosen, best
         scores[least] = _HIT
         sample = (samples[least, 0], samples[least, 1], samples[least, 2])
-        score, poses = _score(p, scene, n, scratch, sample, acceleration)
+        score, poses = _score(p, scene, n, time, scratch, sample, acceleration)
         score = _with_obstacles(p, scene, n, scratch, score, poses)
         if score >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
             best, chosen, number = score, sample, least
@@ -234,7 +233,7 @@ def _nose(p, scene, n, points, count):
 
 
 @spliced
-def _turns(p, scene, n, scratch, only, acceleration, rightmost, leftmost, max_theta, chosen, best):
+def _turns(p, scene, n, time, scratch, only, acceleration, rightmost, leftmost, max_theta, chosen, best):
     """Try to turn in place, to where the nose is nearest to the local goal; return the best of all so far and its score."""
     step = (leftmost - rightmost) / np.float32(p.vth_samples - 1)
     slowest = min(p.min_theta, max_theta)
@@ -244,7 +243,7 @@ def _turns(p, scene, n, scratch, only, acceleration, rightmost, leftmost, max_th
         if abs(asked) <= step or only[1 if asked < ZERO else 0]:
             continue
         sample = (ZERO, ZERO, max(asked, slowest) if asked > ZERO else min(asked, -slowest))
-        score, count = _score(p, scene, n, scratch, sample, acceleration)
+        score, count = _score(p, scene, n, time, scratch, sample, acceleration)
         if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
             continue
         score = _with_obstacles(p, scene, n, scratch, score, count)
@@ -258,12 +257,12 @@ def _turns(p, scene, n, scratch, only, acceleration, rightmost, leftmost, max_th
 
 
 @spliced
-def _strafes(p, scene, n, scratch, only, acceleration):
+def _strafes(p, scene, n, time, scratch, only, acceleration):
     """Try to go aside; return the best and its score, `_HIT` for none."""
     best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
     for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
         sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
-        score, count = _score(p, scene, n, scratch, sample, acceleration)
+        score, count = _score(p, scene, n, time, scratch, sample, acceleration)
         score = _with_obstacles(p, scene, n, scratch, score, count)
         if score < ZERO or (best >= ZERO and score > best) or sample[1] == ZERO or only[0 if sample[1] > ZERO else 1]:
             continue
@@ -310,34 +309,34 @@ def _ends_escape(p, recall, n, pose):
 
 
 @spliced
-def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta):
+def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
     """The twist of the best sample, zero where there is no path or no way; and the reason for what is neither curve nor turn."""
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
-    horizon = p.period if p.use_dwa else p.sim_time
+    reached = p.period if p.use_dwa else time
     swiftest = max(high_x, -p.escape, abs(now[0]), math.sqrt(now[0] * now[0] + now[1] * now[1]), scene.max_y[n])
-    reach = np.int32(np.ceil((swiftest * p.sim_time + p.lookahead) * scene.inverse)) + 1
+    reach = np.int32(np.ceil((swiftest * time + p.lookahead) * scene.inverse)) + 1
     found, away = _prepare(p, scene, n, recall.progress[n], scratch, reach)
     if not found:
         return still, NO_PATH
-    fastest = max(min(min(high_x, away / p.sim_time), now[0] + acceleration[0] * horizon), low_x)
-    slowest = max(low_x, now[0] - acceleration[0] * horizon)
-    leftmost = min(max_theta, now[2] + acceleration[2] * horizon)
-    rightmost = max(-max_theta, now[2] - acceleration[2] * horizon)
+    fastest = max(min(min(high_x, away / time), now[0] + acceleration[0] * reached), low_x)
+    slowest = max(low_x, now[0] - acceleration[0] * reached)
+    leftmost = min(max_theta, now[2] + acceleration[2] * reached)
+    rightmost = max(-max_theta, now[2] - acceleration[2] * reached)
     best, chosen = _HIT, still
     if not recall.escaping[n]:
-        chosen, best = _curves(p, scene, n, scratch, acceleration, slowest, fastest, rightmost, leftmost)
+        chosen, best = _curves(p, scene, n, time, scratch, acceleration, slowest, fastest, rightmost, leftmost)
     if scene.turning_radius[n] == ZERO:
         only = recall.only[n]
-        chosen, best = _turns(p, scene, n, scratch, only, acceleration, rightmost, leftmost, max_theta, chosen, best)
+        chosen, best = _turns(p, scene, n, time, scratch, only, acceleration, rightmost, leftmost, max_theta, chosen, best)
     if best < ZERO:
-        chosen, best = _strafes(p, scene, n, scratch, recall.only_strafe[n], acceleration)
+        chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration)
     if best >= ZERO:
         remember(recall, n, pose, chosen, p.reset_distance)
         _ends_escape(p, recall, n, pose)
         return chosen, GOES_ON
     back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
-    score, count = _score(p, scene, n, scratch, back, acceleration)
+    score, count = _score(p, scene, n, time, scratch, back, acceleration)
     score = _with_obstacles(p, scene, n, scratch, score, count)
     forget(recall, n, pose, p.reset_distance)
     if not recall.escaping[n] and score > _NO_WAY:
@@ -350,12 +349,13 @@ def _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
 
 
 @lean_kernel
-def plan(p, scene, recall, scratch, twists, reasons, first, last):
+def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
         p: `Parameters`.
         scene: `agora.planners.local.dwa_rollout.Scene`.
+        horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
@@ -383,11 +383,11 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
             now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
             x, y = pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1]
-            poses = roll_out(p, x, y, pose[2], now, command, acceleration, scratch.points)
+            poses = roll_out(p, horizon[n], x, y, pose[2], now, command, acceleration, scratch.points)
             corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
             if obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y, ONE) < ZERO:
                 continue
             reasons[n] = GOES_ON
         else:
-            command, reasons[n] = _drive(p, scene, n, recall, scratch, acceleration, low_x, high_x, max_theta)
+            command, reasons[n] = _drive(p, scene, n, horizon[n], recall, scratch, acceleration, low_x, high_x, max_theta)
         twists[n, 0], twists[n, 1], twists[n, 2] = command

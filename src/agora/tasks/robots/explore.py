@@ -41,7 +41,7 @@ class Explore:
 
     def _go_on(self, task: Task) -> None:
         """Add the further goals, which keep clear of what was placed meanwhile."""
-        count = task.enough_goals(self.distance)
+        count = task.enough_goals(self.distance, task.robots)
         task.robots = [(start, more_goals(task, goals, count, self.distance)) for start, goals in task.robots]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,12 +97,13 @@ class Guided:
         drawn = task.place(clearance, self.count - len(fixed), apart=2 * clearance, keep_out=keep_out, **anchor)
         headings = task.stream.uniform(-np.pi, np.pi, (len(drawn),))
         starts = np.vstack([fixed, np.column_stack([drawn, headings])])
-        return [(start, self._cycle(task, points if len(points) else start[None])) for start in starts]
+        routes = [(start, points if len(points) else start[None]) for start in starts]
+        return [(start, self._cycle(task, goals, routes)) for start, goals in routes]
 
-    def _cycle(self, task: Task, points: Doubles) -> Doubles:
+    def _cycle(self, task: Task, points: Doubles, routes: Sequence[tuple[Doubles, Doubles]]) -> Doubles:
         """The waypoints round and round, more of them than a robot can reach before the time-out."""
         steps = np.hypot(*(points[:, :2] - np.roll(points[:, :2], 1, axis=0)).T)
-        count = task.enough_goals(float(steps.min()))
+        count = task.enough_goals(float(steps.min()), routes)
         return points[np.arange(max(count, len(points))) % len(points)]
 
     def _check(self, task: Task, points: Doubles, fixed: Doubles) -> None:

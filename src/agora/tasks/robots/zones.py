@@ -70,7 +70,7 @@ class Zones:
 
     def _go_on(self, task: Task, regions: list[list[Doubles]]) -> None:
         """Add the further goals, which keep clear of what was placed meanwhile."""
-        count = task.enough_goals(self.distance)
+        count = task.enough_goals(self.distance, task.robots)
         task.robots = [
             (start, more_goals(task, goals, count, self.distance, region))
             for (start, goals), region in zip(task.robots, regions, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import rosgraph
 import rospy
@@ -53,7 +53,7 @@ class Parameters:
     sfm: str = ""
     behaviours: str = ""
     scenario_file: str = ""
-    timeout: float | None = None
+    timeout: float | Literal["auto"] | None = None
     episodes: int | None = None
     seed: int = 0
     suite: str = ""

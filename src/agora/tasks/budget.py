@@ -1,0 +1,42 @@
+"""How much time a task gives its robots where it does not say: what their way needs, and something to spare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from agora.maps.grid import Map
+from agora.planners.global_.astar import geodesic_length
+from agora.tasks.start import RobotStart
+
+SPARE = 60.0  # s
+RIDES = 3.0
+_HALF_TURN = math.pi  # rad, at every goal
+_LONGEST = 3600.0  # s
+
+
+def measured(map: Map, robot: RobotStart) -> RobotStart:
+    """The robot with the geodesic lengths of its legs, from place to place, m; infinite where there is no way."""
+    places = np.vstack([robot.pose[:2], robot.goals[:, :2]])
+    lengths = [geodesic_length(map, a, b, robot.model.radius) for a, b in zip(places, places[1:], strict=False)]
+    return replace(robot, legs=np.array(lengths))
+
+
+def time_budget(robots: Iterable[RobotStart]) -> float:
+    """The time for robots whose legs are measured, whole s: 60 s, and three times what the slowest of them needs at its top speed.
+
+    That is the way to all goals, straight where there is none, and half a turn at each. At most an hour.
+    """
+    rides = [_ride(robot) for robot in robots]
+    return min(float(math.ceil(SPARE + RIDES * max(rides, default=0.0))), _LONGEST)
+
+
+def _ride(robot: RobotStart) -> float:
+    """How long a robot drives at its top speed, and turns, s."""
+    assert robot.legs is not None
+    straight = np.hypot(*np.diff(np.vstack([robot.pose[:2], robot.goals[:, :2]]), axis=0).T)
+    way = float(np.where(np.isfinite(robot.legs), robot.legs, straight).sum())
+    return way / max(robot.model.vx[1], 1e-3) + len(robot.goals) * _HALF_TURN / max(robot.model.omega, 1e-3)

@@ -1,0 +1,55 @@
+"""The time that a task gives follows from the way and the robot."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tests.starts import plane
+
+from agora.episode import Conditions, Episodes
+from agora.registry import make
+from agora.robots.model import load_robot
+from agora.tasks.budget import RIDES, SPARE, measured, time_budget
+from agora.tasks.generator import TaskGenerator
+from agora.tasks.settings import Settings
+from agora.tasks.start import RobotStart
+
+
+def robot(name, *goals):
+    return RobotStart(load_robot(name), np.zeros(3), np.array(goals, float).reshape(-1, 3))
+
+
+def test_it_is_60_s_and_three_times_the_ride_with_half_a_turn_at_every_goal():
+    for name in ("burger", "jackal"):
+        model, goals = load_robot(name), ((3.0, 4.0, 0.0), (3.0, 1.0, 1.0))
+        ride = 8.0 / model.vx[1] + 2 * math.pi / model.omega
+        assert time_budget([measured(plane(), robot(name, *goals))]) == math.ceil(SPARE + RIDES * ride)
+
+
+def test_the_slowest_robot_decides_and_nobody_has_less_than_60_s():
+    far, near = measured(plane(), robot("burger", (9.0, 0.0, 0.0))), measured(plane(), robot("jackal", (0.1, 0.0, 0.0)))
+    assert time_budget([near, far]) == time_budget([far]) > 180.0
+    assert time_budget([near]) >= 60.0 and time_budget([]) == 60.0
+
+
+def test_a_goal_without_a_way_counts_straight():
+    lost = measured(plane(), robot("jackal", (100.0, 0.0, 0.0)))
+    assert math.isinf(lost.legs[0]) and time_budget([lost]) == pytest.approx(60.0 + 3.0 * (50.0 + math.pi / 4.0), abs=1.0)
+
+
+@pytest.mark.parametrize("mode", ["random", "explore", "guided"])
+def test_every_mode_has_a_time_and_a_number_still_counts(mode):
+    asked = {"tm_robots": mode, "tm_obstacles": "none", "world": "hall", "robot": "burger"}
+    start = TaskGenerator(Settings(), **asked).start(0)
+    assert 60.0 < start.timeout < 3600.0 and start.timeout == round(start.timeout)
+    assert TaskGenerator(Settings(timeout=31.5), **asked).start(0).timeout == 31.5
+
+
+def test_a_slow_robot_reaches_a_goal_that_60_s_would_not_let_it_reach():
+    generator = TaskGenerator(tm_obstacles="none", world="map_empty", robot="burger", seed=0)
+    start = max((generator.start(k) for k in range(3)), key=lambda s: s.robots[0].legs[0])
+    ((_, (recording,)),) = Episodes([start], make("planners", "orca"), Conditions.of(generator.stage))
+    assert recording.outcome.label == "reached" and recording.time[-1] > 60.0
+    assert recording.shortest_path == start.robots[0].legs[0]
