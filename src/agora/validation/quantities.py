@@ -20,8 +20,8 @@ QUANTITIES = {
     "sidestep": "m",
     "reaction": "s",
 }
-"""Speed, distance to the nearest other and to the nearest wall up to 3 m, people within 2 m by area; of encounters the least distance
-by kind, the sidestep and how long before the least distance it begins."""
+"""Speed; distance to the nearest other, and to the nearest wall up to 3 m; people within 2 m by area. Of encounters: least distance
+by kind, sidestep, and how long before the least distance it begins."""
 
 FORMATION = {"group distance": "m", "group angle": "degrees"}
 """Of two members of a walking group: distance, and angle from a member's heading to the other, 90 degrees for abreast."""

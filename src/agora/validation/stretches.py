@@ -2,7 +2,7 @@
 
 A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. Those who walk and are there from its beginning to its end can be
 simulated; everybody else, who stands, comes or leaves, walks as recorded in the simulation too. A simulated pedestrian begins with
-the recorded place and velocity (that of the last 0.4 s), prefers the mean speed of its recorded way and walks to where that way ends.
+the recorded place and velocity (that of the last 0.4 s), prefers the mean speed of its recorded way and walks to where it ends.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ STEP = 0.4
 
 SAMPLES = 20
 """Samples of a stretch."""
+
+APART = 12
+"""Samples from the beginning of a stretch to that of the next: what is compared of both does not overlap."""
 
 DURATION = (SAMPLES - 1) * STEP
 """From the first sample to the last, s."""
@@ -110,51 +113,42 @@ class Stretch:
         return Trajectories.of_rows(time, np.append(seen[row], seen[last]) + 1, x, y)
 
 
-def stretches(scenes: Sequence[str], *, every: float = 4.8, parts: int = 1) -> list[Stretch]:
+def stretches(scenes: Sequence[str], *, parts: int = 1) -> list[Stretch]:
     """Cut scenes into stretches with at least one walker.
 
     Args:
         scenes: names of scenes of ETH/UCY.
-        every: s between the beginnings of two stretches.
         parts: only each ``parts``-th stretch, for a quick look.
 
     Raises:
         InputError: the data set is not there.
     """
-    return [stretch for name in scenes for stretch in of_scene(read_scene(name), every=every)[::parts]]
+    return [stretch for name in scenes for stretch in of_scene(read_scene(name), parts=parts)]
 
 
-def of_scene(scene: Scene, *, every: float = 4.8) -> list[Stretch]:
+def of_scene(scene: Scene, *, parts: int = 1) -> list[Stretch]:
     """Cut one scene into stretches; see `stretches`."""
     people = scene.trajectories
     if not people.count:
         return []
+    begin = float(people.start.min())
+    moments = [people.at(begin + k * STEP) for k in range(int((people.end.max() - begin) / STEP) + 1)]
+    position = np.array([moment.position for moment in moments])
+    present = np.array([moment.present for moment in moments])
     pace = np.array([people.only(people.id == who).mean_speed() for who in people.id])
     last = people.first[1:] - 1
     ends = np.stack([people.knot_x[last], people.knot_y[last]], -1)
     has_walls = bool(scene.map.occupied.any() or scene.map.has_shapes)
     cut = []
-    for begin in np.arange(people.start.min() + STEP, people.end.max() - DURATION, every):
-        moments = [people.at(begin + k * STEP) for k in range(-1, SAMPLES)]
-        position = np.array([moment.position for moment in moments])
-        present = np.array([moment.present for moment in moments])
-        walks = present.all(0) & (pace > WALKS)
+    for first in range(1, len(moments) - SAMPLES + 1, APART * parts):
+        seen = slice(first, first + SAMPLES)
+        walks = present[first - 1 : seen.stop].all(0) & (pace > WALKS)
         if not walks.any():
             continue
-        kept = np.concatenate([np.flatnonzero(walks), np.flatnonzero(present[1:].any(0) & ~walks)])
-        count = int(walks.sum())
-        before, now = position[0, kept[:count]], position[1, kept[:count]]
-        cut.append(
-            Stretch(
-                f"{scene.name} {begin:.1f} s",
-                scene.map,
-                has_walls,
-                position[1:, kept],
-                present[1:, kept],
-                (now - before) / STEP,
-                pace[kept[:count]],
-                ends[kept[:count]],
-                people.group[kept],
-            )
-        )
+        who = np.flatnonzero(walks)
+        kept = np.concatenate([who, np.flatnonzero(present[seen].any(0) & ~walks)])
+        velocity = (position[first, who] - position[first - 1, who]) / STEP
+        places = (scene.map, has_walls, position[seen][:, kept], present[seen][:, kept])
+        name = f"{scene.name} {begin + first * STEP:.1f} s"
+        cut.append(Stretch(name, *places, velocity, pace[who], ends[who], people.group[kept]))
     return cut

@@ -1,6 +1,6 @@
 """The 4.8 s of a stretch that are compared, the same processing for recorded and simulated people.
 
-Everything is derived from places every 0.4 s. Places are smoothed by (1, 2, 1) / 4, which takes off most of the annotation's jitter;
+Everything is derived from places every 0.4 s. Places are smoothed by (1, 2, 1) / 4 against the jitter of annotation;
 velocities are the central differences of the places before smoothing, (p[k + 1] - p[k - 1]) / 0.8 s. The first 2.4 s of a stretch,
 in which both crowds are still nearly the same, are left out.
 """
@@ -36,7 +36,7 @@ class Window:
     @property
     def walkers(self) -> int:
         """N."""
-        return self.wall.shape[1]
+        return int(self.wall.shape[1])
 
 
 def window(stretch: Stretch, walked: Doubles | None = None) -> Window:
