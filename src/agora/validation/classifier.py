@@ -7,6 +7,7 @@ by, so that the forest learns little from how a recording was annotated.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 
 import numpy as np
@@ -54,9 +55,9 @@ def told_apart(
     except ImportError as error:
         raise InputError("telling crowds apart needs scikit-learn: pip install 'agora-nav[validate]'") from error
 
-    one, other = (np.concatenate(list(crowd)) for crowd in training)
-    if not len(one) or not len(other):
+    if not all(sum(len(rows) for rows in crowd) for crowd in (*training, *test)):
         return Estimate(0, None, None, None)
+    one, other = (np.concatenate(list(crowd)) for crowd in training)
     kind = np.repeat([0, 1], [len(one), len(other)])
     weight = np.where(kind == 0, 0.5 / len(one), 0.5 / len(other)) * len(kind)
     trees = RandomForestClassifier(TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed)
@@ -67,3 +68,8 @@ def told_apart(
         found = trees.predict(np.concatenate(list(crowd))) == column
         right[:, column] = np.bincount(np.repeat(np.arange(len(crowd)), [len(rows) for rows in crowd]), found, len(crowd))
     return mean(right, counts, resamples=resamples)
+
+
+def has_scikit_learn() -> bool:
+    """Whether the classifier's package is installed."""
+    return importlib.util.find_spec("sklearn") is not None

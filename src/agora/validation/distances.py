@@ -51,9 +51,10 @@ def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estim
         counts: the same shape, how many they are.
         resamples: of the bootstrap; 0 for no interval.
     """
-    top, bottom = (np.asarray(a, np.float64).reshape(len(a), -1) for a in (sums, counts))
-    if not len(top) or not bottom.sum(0).all():
+    if not len(sums) or not np.sum(counts, 0).all():
         return Estimate(0, None, None, None)
+
+    top, bottom = (np.asarray(a, np.float64).reshape(len(a), -1) for a in (sums, counts))
 
     def value(times: Doubles) -> float:
         below = times @ bottom
