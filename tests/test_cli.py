@@ -19,6 +19,7 @@ from agora.registry import available
 from tests.suites import suite, write_world
 
 COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
+COMMANDS += ["validate", "calibrate"]
 COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export", "import", "import arena"]
 
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.ways import line, scene
 
 from agora.config import build_component, parse
 from agora.errors import InputError, ResultsError
@@ -14,7 +15,6 @@ from agora.validation.crowd import Crowd, simulate
 from agora.validation.scores import SPLITS, Half, Instrument, score_all
 from agora.validation.stretches import DURATION, of_scene
 from agora.validation.table import markdown, words, write
-from tests.validation.recordings import line, scene
 
 pytest.importorskip("optuna")
 TRUE = Helbing(relaxation_time=1.2, repulsion=6.0)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.ways import line, scene
 
 from agora.validation.classifier import shown, told_apart
 from agora.validation.features import features
 from agora.validation.replaced import constant_velocity, draw, replaced_error
 from agora.validation.stretches import of_scene
 from agora.validation.window import Window, window
-from tests.validation.recordings import line, scene
 
 pytest.importorskip("sklearn")
 

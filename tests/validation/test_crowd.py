@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.ways import line, scene
 
 from agora.errors import InputError
 from agora.pedestrians.helbing import Helbing
 from agora.validation.crowd import Crowd, simulate
 from agora.validation.stretches import of_scene
-from tests.validation.recordings import line, scene
 
 
 def test_a_batch_of_worlds_does_what_each_world_does_alone():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.ways import TIME, TURN, line, scene
 
 from agora.validation.encounters import KINDS, encounters
 from agora.validation.stretches import of_scene
 from agora.validation.window import window
-from tests.validation.recordings import TIME, TURN, line, scene
 
 MEETS = 4.8  # s after the first knot, in the middle of the window
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.ways import TIME, line, scene
 
 from agora.maps.grid import Map
 from agora.pedestrians.waypoint import Waypoint
@@ -10,7 +11,6 @@ from agora.validation.distances import wasserstein
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities
 from agora.validation.stretches import DURATION, SAMPLES, of_scene
 from agora.validation.window import window
-from tests.validation.recordings import TIME, line, scene
 
 
 def test_an_empty_scene_and_one_of_people_who_stand_have_no_stretch():

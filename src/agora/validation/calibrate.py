@@ -1,8 +1,8 @@
 """Calibration of a crowd model on recorded people: the search for parameters with the least distance on the training scenes.
 
 The search makes a weighted mean of `WEIGHTS` small. A distance counts in standard deviations of the recorded samples, the error of
-one replaced pedestrian in errors of constant velocity. The classifier and the held-out scenes have no say. A run that was killed asks
-for the same parameters again and finds what they were worth in its folder.
+one replaced pedestrian in errors of constant velocity. The classifier and the held-out scenes have no say. A run that was killed
+asks for the same parameters again and finds what they were worth in its folder.
 """
 
 from __future__ import annotations
