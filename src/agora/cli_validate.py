@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Routes = Annotated[bool, typer.Option("--routes", help="The engine leads people round walls.")]
 Careful = Annotated[bool, typer.Option("--careful", help="The engine keeps people from stepping into anybody or anything.")]
+Behaviours = Annotated[
+    list[str] | None, typer.Option("--behaviour", "-b", help="A behaviour of the people, such as groups; repeat it for several.")
+]
 Quick = Annotated[bool, typer.Option("--quick", help="A quarter of the recordings only, to look; not for numbers to report.")]
 Threads = Annotated[int, typer.Option(help="Threads over worlds.", min=1)]
 
@@ -31,6 +34,7 @@ def validate(
     seed: Annotated[int, typer.Option(help="Of places and preferred speeds; the table has none.", min=0)] = 0,
     routes: Routes = False,
     careful: Careful = False,
+    behaviour: Behaviours = None,
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
@@ -43,7 +47,8 @@ def validate(
     from agora.validation.crowd import Crowd
 
     names = sorted(available("crowd_models")) if every else models or ["helbing"]
-    crowds = {name: Crowd(_named(name).part, routes=routes, careful=careful) for name in names}
+    beside = _behaviours(behaviour)
+    crowds = {name: Crowd(_named("crowd_models", name).part, beside, routes, careful) for name in names}
     if every or table or len(names) > 1:
         from agora.validation.scores import score_all
         from agora.validation.table import write
@@ -85,6 +90,7 @@ def calibrate(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     routes: Routes = False,
     careful: Careful = False,
+    behaviour: Behaviours = None,
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
@@ -95,7 +101,7 @@ def calibrate(
     from agora.validation.scores import score_all
     from agora.validation.table import write
 
-    calibration = Calibration(_named(model), trials, seed, routes, careful)
+    calibration = Calibration(_named("crowd_models", model), trials, seed, _behaviours(behaviour), routes, careful)
     folder, instrument, told = (
         output or Path("results") / f"calibrate_{calibration.model.name}",
         _instrument(quick, threads),
@@ -126,12 +132,15 @@ def calibrate(
     typer.echo(f"parameters  {file}")
 
 
-def _named(text: str) -> Named:
-    from agora.config import build_component, parse_parameters
+def _named(kind: str, text: str) -> Named:
+    from agora.config import parse_component
+    from agora.registry import KINDS
 
-    name, _, rest = text.partition(":")
-    where = f"crowd model {text!r}"
-    return build_component("crowd_models", {"name": name} | parse_parameters(rest, where), where)
+    return parse_component(kind, text, f"{KINDS[kind]} {text!r}")
+
+
+def _behaviours(texts: list[str] | None) -> tuple[Any, ...]:
+    return tuple(_named("behaviours", text).part for text in texts or ())
 
 
 def _instrument(quick: bool, threads: int) -> Instrument:

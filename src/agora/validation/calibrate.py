@@ -62,18 +62,19 @@ class Calibration:
         model: where the search begins.
         trials: sets of parameters to try, the first is the model's own.
         seed: of the search.
-        routes, careful: switches of the engine (`Crowd`).
+        behaviours, routes, careful: what the engine does beside the model (`Crowd`).
     """
 
     model: Named
     trials: int = 64
     seed: int = 0
+    behaviours: tuple[Any, ...] = ()
     routes: bool = False
     careful: bool = False
 
     def crowd(self, model: Named | None = None) -> Crowd:
         """Return the crowd of a model, the one to begin with where not given."""
-        return Crowd((model or self.model).part, routes=self.routes, careful=self.careful)
+        return Crowd((model or self.model).part, self.behaviours, self.routes, self.careful)
 
     def describe(self, instrument: Instrument) -> dict[str, Any]:
         """What decides the result, as plain data; the number of trials is left out, so that a run can be made longer."""
@@ -83,6 +84,7 @@ class Calibration:
             "model": plain(self.model),
             "space": plain(space(self.model, "crowd model")),
             "seed": self.seed,
+            "behaviours": [{type(part).__name__: plain(part)} for part in self.behaviours],
             "switches": {"routes": self.routes, "careful": self.careful},
             "weights": WEIGHTS,
             "stretches": len(half.cut),

@@ -151,11 +151,12 @@ class Instrument:
         return Instrument(halves, threads, classify)
 
     def score(self, name: str, crowd: Crowd) -> list[Score]:
-        """Measure a crowd; a line for each split."""
+        """Measure a crowd; a line for each split. Formations are those of the behaviour `groups` where the crowd has none."""
+        grouped = crowd if crowd.behaviours else crowd.with_behaviours(Groups())
         walked = {split: half.walked(crowd, self.threads) for split, half in self.halves.items()}
         more = {}
         for split, half in self.halves.items():
-            led = take_over(crowd.with_behaviours(Groups()), half.grouped, self.threads)
+            led = take_over(grouped, half.grouped, self.threads)
             found = [formation(window(stretch, way)) for stretch, way in zip(half.grouped, led, strict=True)]
             more[split] = compare(half.formations, found, tuple(FORMATION))
             more[split]["one error"] = replaced_error(half.cut, half.replaced, crowd, threads=self.threads)
