@@ -10,13 +10,14 @@ from agora.config import build_component, parse
 from agora.errors import InputError, ResultsError
 from agora.pedestrians.helbing import Helbing
 from agora.registry import Named
-from agora.validation.calibrate import Calibration, calibrate, objective, preset
+from agora.validation.calibrate import WEIGHTS, Calibration, calibrate, objective, preset
 from agora.validation.crowd import Crowd, simulate
 from agora.validation.scores import SPLITS, Half, Instrument, score_all
 from agora.validation.stretches import DURATION, of_scene
 from agora.validation.table import markdown, words, write
 
 pytest.importorskip("optuna")
+RECORDED = {name: weight for name, weight in WEIGHTS.items() if name != "Weidmann"}
 TRUE = Helbing(relaxation_time=1.2, repulsion=6.0)
 
 
@@ -39,7 +40,7 @@ def instrument(half):
 
 
 def calibration(trials=12):
-    return Calibration(Named.of("crowd_models", "helbing"), trials)
+    return Calibration(Named.of("crowd_models", "helbing"), trials, weights=RECORDED)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,12 @@ def test_people_who_are_simulated_have_no_distance_to_the_model_that_they_are(ha
     walked = half.walked(Crowd(TRUE))
     assert all(estimate.value is None or estimate.value < 1e-9 for estimate in half.distances(walked).values())
     assert half.crowd_error(walked).value == 0.0
-    assert objective(half, Crowd(TRUE)) < 0.3 * objective(half, Crowd(Helbing()))
+    assert objective(half, Crowd(TRUE), RECORDED) < 0.3 * objective(half, Crowd(Helbing()), RECORDED)
+
+
+def test_a_model_that_pushes_dense_crowds_backwards_pays_for_it(half):
+    backwards = Crowd(Helbing(repulsion=5.0, length=0.05, anisotropy=0.14))
+    assert objective(half, backwards, {"Weidmann": 1.0}) > 2.0 * objective(half, Crowd(Helbing()), {"Weidmann": 1.0})
 
 
 def test_the_best_trial_is_better_than_the_model_as_it_was(found):
