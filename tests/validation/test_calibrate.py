@@ -81,9 +81,9 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, instrument, tmp
     assert calibrate(calibration(), instrument, tmp_path, resume=True) == found
 
 
-def test_a_model_that_names_nothing_to_calibrate_is_told(instrument, tmp_path):
+def test_a_model_that_names_nothing_to_calibrate_is_told():
     with pytest.raises(InputError, match="crowd model 'waypoint' names no parameters"):
-        calibrate(Calibration(Named.of("crowd_models", "waypoint")), instrument, tmp_path)
+        Calibration(Named.of("crowd_models", "waypoint"))
 
 
 def test_the_parameter_block_is_read_as_a_suites_crowd(found):

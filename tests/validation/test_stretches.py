@@ -9,7 +9,7 @@ from agora.pedestrians.waypoint import Waypoint
 from agora.validation.crowd import Crowd, simulate
 from agora.validation.distances import wasserstein
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities
-from agora.validation.stretches import DURATION, SAMPLES, of_scene
+from agora.validation.stretches import DURATION, SAMPLES, of_scene, stretches
 from agora.validation.window import window
 
 
@@ -69,3 +69,18 @@ def test_two_who_walk_abreast_in_a_group_are_beside_each_other_and_strangers_are
     assert found["group angle"] == pytest.approx(np.full(26, 90.0))
     strangers = formation(window(of_scene(scene(*ways))[0]))
     assert not any(len(strangers[name]) for name in FORMATION)
+
+
+@pytest.mark.data
+def test_recorded_scenes_have_what_is_known_of_them_and_no_distance_to_themselves(data):
+    cut = stretches(["zara01", "students001"], parts=6)
+    for stretch in cut:
+        assert stretch.has_walls == stretch.scene.startswith("zara")
+        assert (stretch.group >= 0).any() <= stretch.has_walls
+        assert stretch.present[:, : stretch.walkers].all()
+        assert np.hypot(*(stretch.position[1, : stretch.walkers] - stretch.position[0, : stretch.walkers]).T).max() < 1.2
+    samples = [quantities(window(stretch)) for stretch in cut]
+    for name in QUANTITIES:
+        found = wasserstein([s[name] for s in samples], [s[name] for s in samples])
+        assert found.n > 0, name
+        assert found.value == pytest.approx(0.0, abs=1e-9)

@@ -73,6 +73,9 @@ class Calibration:
         seed: of the search.
         behaviours, routes, careful: what the engine does beside the model (`Crowd`).
         weights: how much each distance counts, of those of `WEIGHTS`.
+
+    Raises:
+        InputError: the model has nothing to calibrate.
     """
 
     model: Named
@@ -82,6 +85,9 @@ class Calibration:
     routes: bool = False
     careful: bool = False
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
+
+    def __post_init__(self) -> None:
+        space(self.model, "crowd model")
 
     def crowd(self, model: Named | None = None) -> Crowd:
         """Return the crowd of a model, the one to begin with where not given."""
@@ -179,7 +185,7 @@ def calibrate(
         progress: called with the number of trials done and the best value.
 
     Raises:
-        InputError: the model has nothing to calibrate, or Optuna is not installed.
+        InputError: Optuna is not installed.
         ResultsError: the folder cannot be used or holds another run, or the model's own parameters lead nowhere.
     """
     study = Study(calibration.model, calibration.seed, "minimize", "crowd model")
