@@ -54,7 +54,8 @@ class Crowd:
         Raises:
             InputError: a switch is on that this engine does not have.
         """
-        switches: dict[str, Any] = {name: True for name in ("routes", "careful") if getattr(self, name)}
+        values = {"routes": starts, "careful": True}
+        switches: dict[str, Any] = {name: value for name, value in values.items() if getattr(self, name)}
         for name in switches.keys() - inspect.signature(Engine).parameters.keys():
             raise InputError(f"this version's engine has no switch {name!r}")
         maps, layout = [start.map for start in starts], Layout.of(starts, len(starts), dt)
