@@ -19,6 +19,7 @@ from agora.registry import available
 from tests.suites import suite, write_world
 
 COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
+COMMANDS += ["validate", "calibrate"]
 COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export", "import", "import arena"]
 
 
@@ -171,6 +172,8 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
         ("bench demo -p orca --batch 0", "--batch and --threads must be at least 1"),
         ("bench demo -p orca --seed -1", "Invalid value for '--seed'"),
         ("tune orca --suite demo --held-out planners", "suite 'demo' is for tests"),
+        ("calibrate waypoint", "crowd model 'waypoint' names no parameters"),
+        ("validate helbing helbing_simpel", "helbing_simple"),
         (
             "tune orca --suite planners_training --held-out demo --objective sucess",
             "no metric called 'sucess'; did you mean 'success'?",

@@ -15,6 +15,7 @@ from agora.cli_bags import bag
 from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
 from agora.cli_tune import tune
+from agora.cli_validate import calibrate, validate
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
 app.command()(bag)
 app.command()(tune)
+app.command()(validate)
+app.command()(calibrate)
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
 PlannerNames = Annotated[
@@ -354,35 +357,6 @@ def doctor() -> None:
         good &= fine
         typer.echo(f"{'ok     ' if fine else 'MISSING'} {line}")
     raise typer.Exit(0 if good else 1)
-
-
-@app.command()
-def validate(
-    model: Annotated[str, typer.Argument(help="A crowd model, NAME or NAME:key=value,key=value.")] = "helbing",
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the picture and the numbers.")] = Path(
-        "results/validation"
-    ),
-    seed: Annotated[int, typer.Option(help="Of places and preferred speeds.", min=0)] = 0,
-) -> None:
-    """Compare a crowd model with what is known of pedestrians: Weidmann, lanes, stripes, RiMEA, ETH/UCY. Takes minutes."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from agora.config import build_component, parse_parameters
-    from agora.validation.report import validate as run
-    from agora.validation.report import write
-
-    name, _, rest = model.partition(":")
-    where = f"crowd model {model!r}"
-    chosen = build_component("crowd_models", {"name": name} | parse_parameters(rest, where), where)
-    console = Console(width=120)
-    with console.status("") as shown:
-        done = run(model, chosen.part, seed=seed, progress=lambda what: shown.update(what))
-    table = Table("experiment", "expected", "found", "")
-    for case in done.cases:
-        table.add_row(case.name, case.expected, case.found, "met" if case.met else "missed")
-    console.print(table)
-    typer.echo(f"picture  {write(done, output)}")
 
 
 @data.command("status")

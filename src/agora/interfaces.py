@@ -204,7 +204,9 @@ planner says nothing, its author's own.
 
 @dataclass(frozen=True)
 class Span:
-    """What `agora tune` may try for a parameter; a planner's attribute ``tunable`` maps names of its fields to spans.
+    """What `agora tune` or `agora calibrate` may try for a parameter.
+
+    The attribute ``tunable`` of a planner or crowd model maps names of its fields to spans.
 
     Attributes:
         low, high: least and largest value, whole numbers for a field of whole numbers.

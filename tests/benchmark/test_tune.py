@@ -15,7 +15,8 @@ from tests.suites import plane, planners
 
 from agora.benchmark import store
 from agora.benchmark.bench import Options
-from agora.benchmark.tune import Tuning, space, tune
+from agora.benchmark.study import space
+from agora.benchmark.tune import Tuning, tune
 from agora.benchmark.tuned import preset
 from agora.config import dump, load, parse
 from agora.errors import InputError, ResultsError

@@ -1,10 +1,9 @@
 """Tuning of a planner's parameters on a training suite, and the check on a suite that the search never saw.
 
-The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011) as Optuna has it. It asks for `TOGETHER` sets of
-parameters at a time, whose episodes the benchmark's workers run. A set that over the first quarter of every stage is worse than the
-median of all sets so far over the same episodes is given up and cannot win; the planner as it is is never given up. What the search
-asks for depends on its seed and on what it was told, and that on no worker, so neither does its result. A run that was killed asks
-for the same sets again and finds their episodes in its folder.
+The search (`agora.benchmark.study`) asks for `TOGETHER` sets of parameters at a time, whose episodes the benchmark's workers run. A
+set that over the first quarter of every stage is worse than the median of all sets so far over the same episodes is given up and
+cannot win; the planner as it is is never given up. What the search asks for depends on no worker, so neither does its result. A run
+that was killed asks for the same sets again and finds their episodes in its folder.
 """
 
 from __future__ import annotations
@@ -25,19 +24,15 @@ from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, bench, check, check_space, jobs_for, prepare
 from agora.benchmark.job import Job, Plan
 from agora.benchmark.objective import DEFAULT, Objective
+from agora.benchmark.study import TOGETHER, Study, rounded, space, with_parameters
 from agora.benchmark.tuned import Trial, Tuned
 from agora.benchmark.workers import Pool, in_process, start_server
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
-from agora.interfaces import Span
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
-TOGETHER = 8
-"""Sets of parameters that are asked for at a time."""
-
 _QUARTER = 4
-_AT_RANDOM = 2 * TOGETHER
 
 
 @dataclass(frozen=True)
@@ -87,23 +82,6 @@ class Tuning:
         }
 
 
-def space(planner: Named) -> dict[str, Span]:
-    """The parameters to try: the planner's ``tunable`` ones but those that it leaves open (None).
-
-    Raises:
-        InputError: it has none, or one lies outside its span.
-    """
-    spans: Mapping[str, Span] = getattr(planner.part, "tunable", {})
-    found = {name: span for name, span in spans.items() if getattr(planner.part, name) is not None}
-    if not found:
-        raise InputError(f"planner {planner.name!r} names no parameters to tune (tunable)")
-    for name, span in found.items():
-        value = getattr(planner.part, name)
-        if not span.low <= value <= span.high:
-            raise InputError(f"planner {planner.name!r}: {name} is {value}; tuning tries {span.low:g} to {span.high:g}")
-    return found
-
-
 def tune(
     tuning: Tuning,
     folder: Path,
@@ -143,7 +121,7 @@ def tune(
             os.replace(fresh, folder / "trials.yaml")
             progress(len(trials), best.value or 0.0)
     before, after = tuning.label, f"{tuning.label} tuned"
-    planners = {before: tuning.planner, after: _with(tuning.planner, best.parameters)}
+    planners = {before: tuning.planner, after: with_parameters(tuning.planner, best.parameters)}
     checked = folder / "held_out"
     rows = bench(tuning.held_out, planners, checked, options, resume=(checked / "run.yaml").exists())
     return Tuned(trials, best, planners[after], rows, before, after)
@@ -153,34 +131,16 @@ class _Search:
     """Optuna's study, and what its trials are worth."""
 
     def __init__(self, tuning: Tuning) -> None:
-        try:
-            import optuna
-        except ImportError as error:
-            raise InputError("tuning needs Optuna: pip install 'agora-nav[tune]'") from error
-
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.tuning, self.done = tuning, 0
         self.begun: list[float] = []  # the objective of each set over the first episodes
-        own = {name: getattr(tuning.planner.part, name) for name in space(tuning.planner)}
-        self.axes: dict[str, Any] = {
-            name: optuna.distributions.IntDistribution(int(span.low), int(span.high), log=span.log)
-            if isinstance(own[name], int)
-            else optuna.distributions.FloatDistribution(span.low, span.high, log=span.log)
-            for name, span in space(tuning.planner).items()
-        }
-        self.given_up = optuna.trial.TrialState.PRUNED
-        self.study = optuna.create_study(
-            direction="maximize",
-            sampler=optuna.samplers.TPESampler(seed=tuning.seed, n_startup_trials=_AT_RANDOM, constant_liar=True),
-        )
-        self.study.enqueue_trial(own)
+        self.study = Study(tuning.planner, tuning.seed)
 
     def next(self, count: int, folder: Path, options: Options) -> list[Trial]:
         """Ask for some sets, run their episodes, and tell what they are worth."""
         numbers = range(self.done, self.done + count)
-        asked = {f"trial_{number:04d}": self.study.ask(self.axes) for number in numbers}
-        sets = {label: {name: _rounded(value) for name, value in trial.params.items()} for label, trial in asked.items()}
-        planners = {label: _with(self.tuning.planner, values) for label, values in sets.items()}
+        asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
+        sets = {label: rounded(trial.params) for label, trial in asked.items()}
+        planners = {label: with_parameters(self.tuning.planner, values) for label, values in sets.items()}
         worth = self._worth(planners, _beginning(self.tuning.suite), folder, options)
         for label, (early, _) in worth.items():
             asked[label].report(early, 1)
@@ -190,10 +150,7 @@ class _Search:
         whole = self._worth({label: planners[label] for label in kept}, self.tuning.suite, folder, options)
         trials = []
         for number, (label, trial) in zip(numbers, asked.items(), strict=True):
-            if label in whole:
-                self.study.tell(trial, whole[label][0])
-            else:
-                self.study.tell(trial, state=self.given_up)
+            self.study.tell(trial, whole[label][0] if label in whole else None)
             value, episodes = (worth | whole).get(label, (None, 0))
             trials.append(Trial(number, sets[label], value, episodes, label in whole))
         if self.done == 0 and not trials[0].whole:
@@ -225,15 +182,6 @@ def _beginning(suite: Suite) -> Suite:
     """The first quarter of every stage."""
     stages = (dataclasses.replace(stage, episodes=-(-stage.count // _QUARTER)) for stage in suite.stages)
     return dataclasses.replace(suite, stages=tuple(stages))
-
-
-def _rounded(value: float) -> float:
-    """Four digits: what the file shows is what was tried."""
-    return value if isinstance(value, int) else float(f"{value:.4g}")
-
-
-def _with(planner: Named, parameters: Mapping[str, float]) -> Named:
-    return Named(planner.name, dataclasses.replace(planner.part, **parameters))
 
 
 def _best(trials: Sequence[Trial]) -> Trial:

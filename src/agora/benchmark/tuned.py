@@ -119,15 +119,15 @@ def preset(tuning: Tuning, tuned: Tuned) -> str:
         for c in tuned.comparisons(tuning.objective)
     ]
     head = "\n".join(textwrap.fill(line, 128, initial_indent="# ", subsequent_indent="#   ") for line in lines)
-    return f"{head}\n{dump({'name': tuned.planner.name, **_changed(tuned.planner.part)})}"
+    return f"{head}\n{dump({'name': tuned.planner.name, **changed(tuned.planner.part)})}"
 
 
-def _changed(part: Any) -> dict[str, Any]:
+def changed(part: Any) -> dict[str, Any]:
     """The parameters that are not defaults."""
-    changed = {}
+    different = {}
     for field in dataclasses.fields(part):
         usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
         value = getattr(part, field.name)
         if field.init and value != usual:
-            changed[key_of(field)] = plain(value)
-    return changed
+            different[key_of(field)] = plain(value)
+    return different

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agora.core.field import distance_at, is_clear
+from agora.core.field import clearance_at, distance_at, is_clear
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
@@ -233,6 +233,21 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
 
 
 @hidden
+def _is_narrow(maps, m, x, y, ux, uy, radius):
+    """Whether somebody who walks to (ux, uy) has no room beside for another one: not to the left, to the right, or off the wall."""
+    double = _DOUBLE * radius
+    if distance_at(maps, m, x, y) >= double:
+        return False
+    free, nx, ny = clearance_at(maps, m, x, y)
+    aside, enough = double - free, _SHARE * double
+    return (
+        distance_at(maps, m, x - aside * uy, y + aside * ux) < enough
+        and distance_at(maps, m, x + aside * uy, y - aside * ux) < enough
+        and distance_at(maps, m, x + aside * nx, y + aside * ny) < enough
+    )
+
+
+@hidden
 def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
     """Note the first place on the way in which two cannot pass each other."""
     length = _gap(x, y, routes.x[w, i], routes.y[w, i])
@@ -240,7 +255,7 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
     t = ZERO
     routes.narrow[w, i] = False
     while t < min(length, _AHEAD):
-        if distance_at(maps, m, x + t * ux, y + t * uy) < _DOUBLE * radius:
+        if _is_narrow(maps, m, x + t * ux, y + t * uy, ux, uy, radius):
             routes.narrow[w, i] = True
             routes.narrow_x[w, i], routes.narrow_y[w, i] = x + t * ux, y + t * uy
             return
@@ -265,7 +280,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, u
         speed = math.sqrt(vx * vx + vy * vy)
         if speed < _TINY or (vx * ux + vy * uy) > _OPPOSED * speed:
             continue
-        if distance_at(maps, m, px, py) < _DOUBLE * traits.radius[w, j]:
+        if _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
             return True
         theirs = _gap(px, py, nx, ny)
         same = routes.narrow[w, j] and _gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
@@ -290,8 +305,8 @@ def _look(roads, maps, people, traits, robots, sees_robots, routes, m, w, i):
     if not routes.narrow[w, i]:
         return
     away = _gap(x, y, routes.x[w, i], routes.y[w, i])
-    if away > _REACHED and distance_at(maps, m, x, y) >= _DOUBLE * radius:
-        ux, uy = (routes.x[w, i] - x) / away, (routes.y[w, i] - y) / away
+    ux, uy = (routes.x[w, i] - x) / max(away, _TINY), (routes.y[w, i] - y) / max(away, _TINY)
+    if away > _REACHED and not _is_narrow(maps, m, x, y, ux, uy, radius):
         routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy)
 
 

@@ -20,6 +20,7 @@ from agora.core.cells import cell_at, extent, run, sort_into_cells
 from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.core.state import Floats
+from agora.interfaces import Span
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
@@ -144,6 +145,14 @@ class Helbing:
     """
 
     output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
+    tunable: ClassVar[dict[str, Span]] = {
+        "relaxation_time": Span(0.2, 1.5, log=True),
+        "repulsion": Span(0.3, 10.0, log=True),
+        "length": Span(0.05, 0.6, log=True),
+        "anisotropy": Span(0.0, 1.0),
+        "wall_repulsion": Span(0.5, 20.0, log=True),
+        "wall_length": Span(0.05, 0.5, log=True),
+    }
 
     relaxation_time: float = 0.5
     repulsion: float = 3.0

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Array, Doubles
-from agora.engine.world import Engine, Layout
+from agora.core.state import Doubles
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.start import PedestrianStarts, Start
 from agora.tasks.world import People
+from agora.validation.crowd import Crowd, simulate
 
 STAY = 2
 
@@ -59,7 +59,7 @@ def walk(
     """Let pedestrians walk along their waypoints and stay at the last.
 
     Args:
-        model: a crowd model of either form.
+        model: a crowd model of either form, or a `Crowd`.
         map: static surroundings.
         position: (P, 2) at the start, m.
         waypoints: (P, K, 2) m.
@@ -86,20 +86,8 @@ def walk(
         velocity=np.zeros((count, 2)) if velocity is None else np.asarray(velocity, np.float64),
     )
     start = Start("validation", 0, map, (), crowd, timeout=duration, goal_tolerance=0.3)
-    engine = Engine(Layout.of([start], 1, dt), [map], dt=dt, crowd=model)
-    engine.reset(0, start)
-    engine.status.time_limit[0] = np.iinfo(np.int32).max
-    engine.status.done[0] = False
-    samples: list[Array] = []
-    steps = round(duration / dt)
-    for step in range(steps + 1):
-        if step % every == 0:
-            now = engine.pedestrians
-            samples.append(np.stack([now.x[0, :count], now.y[0, :count], now.vx[0, :count], now.vy[0, :count]], -1))
-        if step < steps:
-            engine.step()
-    kept = np.array(samples, np.float64)
-    time: Doubles = np.arange(len(samples), dtype=np.float64) * (every * dt)
+    kept = simulate(Crowd.of(model), [start], duration, dt=dt, every=every)[0]
+    time: Doubles = np.arange(len(kept), dtype=np.float64) * (every * dt)
     return Walk(time, kept[..., :2], kept[..., 2:])
 
 

@@ -1,0 +1,100 @@
+"""The search for better parameters of a component: which may be tried, and what Optuna asks for next.
+
+The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). What it asks for depends on its seed and on what
+it was told, so that a run that was killed asks for the same sets again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from agora.errors import InputError
+from agora.interfaces import Span
+from agora.registry import Named
+
+TOGETHER = 8
+"""Sets of parameters that are asked for at a time."""
+
+_AT_RANDOM = 2 * TOGETHER
+
+
+def space(component: Named, kind: str = "planner") -> dict[str, Span]:
+    """The parameters to try: the component's ``tunable`` ones but those that it leaves open (None).
+
+    Args:
+        component: what is tuned.
+        kind: what it is called in messages.
+
+    Raises:
+        InputError: it has none, or one lies outside its span.
+    """
+    spans: Mapping[str, Span] = getattr(component.part, "tunable", {})
+    found = {name: span for name, span in spans.items() if getattr(component.part, name) is not None}
+    if not found:
+        raise InputError(f"{kind} {component.name!r} names no parameters to tune (tunable)")
+    for name, span in found.items():
+        value = getattr(component.part, name)
+        if not span.low <= value <= span.high:
+            raise InputError(f"{kind} {component.name!r}: {name} is {value}; tuning tries {span.low:g} to {span.high:g}")
+    return found
+
+
+def rounded(values: Mapping[str, float]) -> dict[str, float]:
+    """Four digits: what a file shows is what was tried."""
+    return {name: value if isinstance(value, int) else float(f"{value:.4g}") for name, value in values.items()}
+
+
+def with_parameters(component: Named, parameters: Mapping[str, float]) -> Named:
+    """Return the component with other parameters."""
+    return Named(component.name, dataclasses.replace(component.part, **parameters))
+
+
+class Study:
+    """Optuna's study over a component's parameters; the first set asked for is the component's own.
+
+    Args:
+        component: what is tuned.
+        seed: of the search.
+        direction: whether a large or a small value is good.
+        kind: what the component is called in messages.
+
+    Raises:
+        InputError: Optuna is not installed, or there is nothing to tune.
+    """
+
+    def __init__(
+        self, component: Named, seed: int, direction: Literal["maximize", "minimize"] = "maximize", kind: str = "planner"
+    ) -> None:
+        try:
+            import optuna
+        except ImportError as error:
+            raise InputError("tuning needs Optuna: pip install 'agora-nav[tune]'") from error
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        spans = space(component, kind)
+        own = {name: getattr(component.part, name) for name in spans}
+        self._axes: dict[str, Any] = {
+            name: optuna.distributions.IntDistribution(int(span.low), int(span.high), log=span.log)
+            if isinstance(own[name], int)
+            else optuna.distributions.FloatDistribution(span.low, span.high, log=span.log)
+            for name, span in spans.items()
+        }
+        self._given_up = optuna.trial.TrialState.PRUNED
+        self._study = optuna.create_study(
+            direction=direction,
+            sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=_AT_RANDOM, constant_liar=True),
+        )
+        self._study.enqueue_trial(own)
+
+    def ask(self) -> Any:
+        """Return Optuna's next trial; its ``params`` are the set to try."""
+        return self._study.ask(self._axes)
+
+    def tell(self, trial: Any, value: float | None) -> None:
+        """Say what a trial is worth; None where it was given up."""
+        if value is None:
+            self._study.tell(trial, state=self._given_up)
+        else:
+            self._study.tell(trial, value)

@@ -1,0 +1,238 @@
+"""Calibration of a crowd model on recorded people: the search for parameters with the least distance on the training scenes.
+
+The search makes a weighted mean of `WEIGHTS` small. A distance counts in standard deviations of the recorded samples, the error of
+one replaced pedestrian in errors of constant velocity, speeds other than Weidmann's in standard deviations of preferred speeds. The
+last is there because the recordings hold hardly more than one person a square metre: without it, what fits them best may push dense
+crowds backwards. The classifier and the held-out scenes have no say. A run that was killed asks for the same parameters again and
+finds what they were worth in its folder.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora import __version__
+from agora.benchmark.bench import alone
+from agora.benchmark.study import Study, rounded, space, with_parameters
+from agora.benchmark.tuned import changed
+from agora.config import dump, load, plain
+from agora.errors import ResultsError
+from agora.registry import Named
+from agora.validation.crowd import Crowd
+from agora.validation.flow import fundamental_diagram
+from agora.validation.replaced import replaced_error
+from agora.validation.scores import Half, Instrument
+
+WEIGHTS = {
+    "speed": 1.0,
+    "people": 1.0,
+    "walls": 1.0,
+    "density": 1.0,
+    "overtaking": 1.0,
+    "crossing": 1.0,
+    "head-on": 1.0,
+    "sidestep": 1.0,
+    "one error": 1.0,
+    "Weidmann": 1.0,
+}
+"""How much each distance counts: those on the training scenes, and of speeds at `DENSITIES` from Weidmann's."""
+
+DENSITIES = (0.5, 1.0, 2.0, 3.0)
+"""Of the corridor in which speeds are compared with Weidmann's, 1/m2."""
+
+_SPREAD = 0.26  # standard deviation of preferred speeds, m/s
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One set of parameters.
+
+    Attributes:
+        parameters: that were tried; those of number 0 are the model's own.
+        value: of the objective; None where people were nowhere.
+    """
+
+    parameters: dict[str, float]
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What is calibrated and how long: all that decides the result, but the instrument.
+
+    Attributes:
+        model: where the search begins.
+        trials: sets of parameters to try, the first is the model's own.
+        seed: of the search.
+        behaviours, routes, careful: what the engine does beside the model (`Crowd`).
+        weights: how much each distance counts, of those of `WEIGHTS`.
+
+    Raises:
+        InputError: the model has nothing to calibrate.
+    """
+
+    model: Named
+    trials: int = 64
+    seed: int = 0
+    behaviours: tuple[Any, ...] = ()
+    routes: bool = False
+    careful: bool = False
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
+
+    def __post_init__(self) -> None:
+        space(self.model, "crowd model")
+
+    def crowd(self, model: Named | None = None) -> Crowd:
+        """Return the crowd of a model, the one to begin with where not given."""
+        return Crowd((model or self.model).part, self.behaviours, self.routes, self.careful)
+
+    def describe(self, instrument: Instrument) -> dict[str, Any]:
+        """What decides the result, as plain data; the number of trials is left out, so that a run can be made longer."""
+        half = instrument.halves["training"]
+        return {
+            "version": __version__,
+            "model": plain(self.model),
+            "space": plain(space(self.model, "crowd model")),
+            "seed": self.seed,
+            "behaviours": [{type(part).__name__: plain(part)} for part in self.behaviours],
+            "switches": {"routes": self.routes, "careful": self.careful},
+            "weights": dict(self.weights),
+            "stretches": len(half.cut),
+            "replaced": len(half.replaced),
+        }
+
+
+@dataclass(frozen=True)
+class Record:
+    """A file of what was tried.
+
+    Attributes:
+        calibration: what decides the result.
+        trials: all so far, by number.
+    """
+
+    calibration: dict[str, Any]
+    trials: list[Trial] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What a calibration found.
+
+    Attributes:
+        trials: by number.
+        best: number of the best one; of equals the first.
+        model: with its parameters.
+    """
+
+    trials: list[Trial]
+    best: int
+    model: Named
+
+
+def objective(half: Half, crowd: Crowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
+    """Return the weighted mean of a crowd's distances; None where people went nowhere finite.
+
+    Args:
+        half: the recorded people.
+        crowd: who is compared with them.
+        weights: how much each distance counts; what was not recorded does not.
+        threads: over worlds.
+    """
+    walked = half.walked(crowd, threads)
+    if not all(np.isfinite(way).all() for way in walked):
+        return None
+    found = half.distances(walked, resamples=0)
+    total, counted = 0.0, 0.0
+    for name, weight in weights.items():
+        scale: float | None
+        value: float | None
+        if name == "Weidmann":
+            scale, value = _SPREAD, fundamental_diagram(crowd, DENSITIES).error
+        elif name == "one error":
+            scale = replaced_error(half.cut, half.replaced, None).value
+            value = replaced_error(half.cut, half.replaced, crowd, threads=threads).value
+        else:
+            recorded = np.concatenate([samples[name] for samples in half.samples])
+            scale, value = float(recorded.std()) if len(recorded) else None, found[name].value
+        if value is not None and scale:
+            total, counted = total + weight * value / scale, counted + weight
+    return total / counted if counted and math.isfinite(total) else None
+
+
+def calibrate(
+    calibration: Calibration,
+    instrument: Instrument,
+    folder: Path,
+    *,
+    resume: bool = False,
+    progress: Callable[[int, float], None] = lambda done, best: None,
+) -> Calibrated:
+    """Search for the parameters with the least distance on the training scenes.
+
+    Args:
+        calibration: what decides the result.
+        instrument: what crowds are measured with.
+        folder: of ``calibration.yaml``, made here.
+        resume: go on with a run that was begun in ``folder``.
+        progress: called with the number of trials done and the best value.
+
+    Raises:
+        InputError: Optuna is not installed.
+        ResultsError: the folder cannot be used or holds another run, or the model's own parameters lead nowhere.
+    """
+    study = Study(calibration.model, calibration.seed, "minimize", "crowd model")
+    described, file = calibration.describe(instrument), folder / "calibration.yaml"
+    trials: list[Trial] = []
+    with alone(folder):
+        known = _known(file, described, resume)
+        for number in range(calibration.trials):
+            asked = study.ask()
+            parameters = rounded(asked.params)
+            if number < len(known) and known[number].parameters == parameters:
+                trial = Trial(parameters, known[number].value)
+            else:
+                crowd = calibration.crowd(with_parameters(calibration.model, parameters))
+                trial = Trial(parameters, objective(instrument.halves["training"], crowd, calibration.weights, instrument.threads))
+            study.tell(asked, trial.value)
+            trials.append(trial)
+            if len(trials) > len(known):
+                fresh = folder / ".calibration.yaml.part"
+                fresh.write_text(dump(Record(described, trials)), encoding="utf-8")
+                os.replace(fresh, file)
+            if trials[0].value is None:
+                raise ResultsError(f"{folder}: the model's own parameters lead nowhere; there is nothing to compare with")
+            progress(number + 1, min(t.value for t in trials if t.value is not None))
+    best = min((t.value, k) for k, t in enumerate(trials) if t.value is not None)[1]
+    return Calibrated(trials, best, with_parameters(calibration.model, trials[best].parameters) if best else calibration.model)
+
+
+def _known(file: Path, described: dict[str, Any], resume: bool) -> list[Trial]:
+    """The trials that a folder holds already."""
+    if not file.exists():
+        return []
+    if not resume:
+        raise ResultsError(f"{file.parent}: holds a calibration; go on with --resume or choose another folder")
+    record = load(file, Record)
+    if record.calibration != described:
+        raise ResultsError(f"{file}: is of another calibration; choose another folder")
+    return record.trials
+
+
+def preset(calibration: Calibration, found: Calibrated) -> str:
+    """The text of a parameter block: the crowd model as a suite names it, and above it where the numbers are from."""
+    first, best = found.trials[0].value, found.trials[found.best].value
+    lines = [
+        f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on training scenes of ETH/UCY.",
+        f"# Budget: {len(found.trials)} trials, seed {calibration.seed}; best is trial {found.best}.",
+        f"# Objective, the weighted mean of distances: {first:.3f} before, {best:.3f} after.",
+        f"# Weights: {', '.join(f'{name} {weight:g}' for name, weight in calibration.weights.items())}.",
+    ]
+    return "\n".join(lines) + "\n" + dump({"name": calibration.model.name, **changed(found.model.part)})

@@ -1,0 +1,102 @@
+"""A crowd model as the engine is told to run it, and many of its walks at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array, Doubles
+from agora.engine.world import Engine, Layout
+from agora.errors import InputError
+from agora.tasks.start import Start
+
+_TOGETHER = 256  # worlds of one batch
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """A crowd model with what the engine does beside it. This is the one place where experiments build an engine.
+
+    Attributes:
+        model: a crowd model of either form.
+        behaviours: what decides where people want to go, before the model is called.
+        routes: the engine leads people round walls.
+        careful: the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
+    """
+
+    model: Any
+    behaviours: tuple[Any, ...] = ()
+    routes: bool = False
+    careful: bool = False
+
+    @staticmethod
+    def of(model: Any) -> Crowd:
+        """Return a crowd as it is, and a bare model with nothing beside it."""
+        return model if isinstance(model, Crowd) else Crowd(model)
+
+    def with_behaviours(self, *behaviours: Any) -> Crowd:
+        """Return the same crowd under other behaviours."""
+        return dataclasses.replace(self, behaviours=behaviours)
+
+    def engine(self, starts: Sequence[Start], dt: float, threads: int = 1) -> Engine:
+        """Return an engine with one world for each start, all of them begun.
+
+        Args:
+            starts: one a world.
+            dt: physics step, s.
+            threads: over worlds.
+
+        Raises:
+            InputError: a switch is on that this engine does not have.
+        """
+        values = {"routes": starts, "careful": True}
+        switches: dict[str, Any] = {name: value for name, value in values.items() if getattr(self, name)}
+        for name in switches.keys() - inspect.signature(Engine).parameters.keys():
+            raise InputError(f"this version's engine has no switch {name!r}")
+        maps, layout = [start.map for start in starts], Layout.of(starts, len(starts), dt)
+        engine = Engine(layout, maps, dt=dt, crowd=self.model, behaviours=self.behaviours, threads=threads, **switches)
+        for world, start in enumerate(starts):
+            engine.reset(world, start)
+            engine.status.time_limit[world] = np.iinfo(np.int32).max
+            engine.status.done[world] = False
+        return engine
+
+
+def simulate(
+    crowd: Crowd, starts: Sequence[Start], duration: float, *, dt: float = 0.05, every: int = 2, threads: int = 1
+) -> list[Doubles]:
+    """Return what the simulated pedestrians of each start do: (T, P, 4) x, y, vx, vy every ``every`` steps from 0 on.
+
+    Starts run in batches, each with those that need about as many slots; what a world does depends on no other.
+
+    Args:
+        crowd: who walks.
+        starts: one a world.
+        duration: s.
+        dt: physics step, s.
+        every: steps between two samples.
+        threads: over worlds.
+    """
+    done: list[Doubles] = [np.zeros((0, 0, 4))] * len(starts)
+    order = sorted(range(len(starts)), key=lambda k: starts[k].crowd_size)
+    for begin in range(0, len(order), _TOGETHER):
+        batch = order[begin : begin + _TOGETHER]
+        engine = crowd.engine([starts[k] for k in batch], dt, threads)
+        samples: list[Array] = []
+        steps = round(duration / dt)
+        for step in range(steps + 1):
+            if step % every == 0:
+                now = engine.pedestrians
+                samples.append(np.stack([now.x, now.y, now.vx, now.vy], -1))
+            if step < steps:
+                engine.step()
+        engine.close()
+        kept = np.array(samples, np.float64)
+        for world, k in enumerate(batch):
+            done[k] = kept[:, world, : len(starts[k].pedestrians.id)]
+    return done

@@ -1,0 +1,71 @@
+"""Encounters of two pedestrians: who overtakes, meets head on or crosses, how near they come, how far and when they step aside.
+
+A walker has an encounter with another if both walk (0.3 m/s on average), belong to no common group and are there through the whole
+window, their distance is least strictly inside the window and at most 2 m, and the other is displaced by at least 1 m as seen from
+the walker, so that people who walk side by side have none. Up to the least distance each covers some way; the angle between both
+ways makes it overtaking (below 45 degrees), crossing, or head-on (above 135 degrees). These definitions are ours; the kinds are
+those of A. H. Olivier et al., Gait and Posture 38, 2013 and M. Moussaid et al., Proc. R. Soc. B 276, 2009.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.state import Doubles, Ints
+from agora.validation.stretches import STEP, WALKS
+from agora.validation.window import Window, apart
+
+KINDS = ("overtaking", "crossing", "head-on")
+
+_NEAR = 2.0  # m
+_PASSED = 1.0  # m
+_ASIDE = 0.2  # sidestep from which on it has a beginning, m
+
+
+class Encounters(NamedTuple):
+    """E encounters, each from the view of one walker.
+
+    Attributes:
+        walker, other: (E,) numbers in the window.
+        kind: (E,) number in `KINDS`.
+        distance: (E,) least distance of the centres, m.
+        sidestep: (E,) the walker's distance, when they are nearest, from the line along which it walked at the beginning, m.
+        reaction: (E,) how long before they are nearest half of that is reached, s; NaN where it is less than 0.2 m.
+    """
+
+    walker: Ints
+    other: Ints
+    kind: Ints
+    distance: Doubles
+    sidestep: Doubles
+    reaction: Doubles
+
+
+def encounters(seen: Window) -> Encounters:
+    """Return the encounters in a window."""
+    distance, place = apart(seen), seen.position
+    nearest = distance.argmin(0)
+    walks = seen.present.all(0) & (np.hypot(*np.moveaxis(seen.velocity, -1, 0)).mean(0) > WALKS)
+    mine = seen.group[: seen.walkers, None]
+    strangers = (mine != seen.group) | (mine < 0)
+    inside = (nearest > 0) & (nearest < len(place) - 1)
+    near = distance.min(0) <= _NEAR
+    i, j = np.nonzero(walks[: seen.walkers, None] & walks & strangers & inside & near)
+    moved = (place[-1, j] - place[-1, i]) - (place[0, j] - place[0, i])
+    passed = np.hypot(*moved.T) >= _PASSED
+    i, j = i[passed], j[passed]
+    at = nearest[i, j]
+    ways = place[at, i] - place[0, i], place[at, j] - place[0, j]
+    turned = np.degrees(np.abs(np.arctan2(_cross(*ways), (ways[0] * ways[1]).sum(-1))))
+    ahead = seen.velocity[0, i] / np.maximum(np.hypot(*seen.velocity[0, i].T), 1e-9)[:, None]
+    aside = np.abs(_cross(ahead, place[:, i] - place[0, i]))
+    sidestep = aside[at, np.arange(len(i))]
+    begun = (aside >= sidestep / 2.0).argmax(0)
+    reaction = np.where(sidestep >= _ASIDE, (at - begun) * STEP, np.nan)
+    return Encounters(i, j, np.digitize(turned, (45.0, 135.0)), distance[at, i, j], sidestep, reaction)
+
+
+def _cross(one: Doubles, other: Doubles) -> Doubles:
+    return np.asarray(one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0])

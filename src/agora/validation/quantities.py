@@ -1,0 +1,58 @@
+"""What recorded and simulated windows are compared in: one set of samples a window and quantity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.validation.encounters import KINDS, encounters
+from agora.validation.stretches import WALKS
+from agora.validation.window import Window, apart
+
+QUANTITIES = {
+    "speed": "m/s",
+    "people": "m",
+    "walls": "m",
+    "density": "1/m2",
+    "overtaking": "m",
+    "crossing": "m",
+    "head-on": "m",
+    "sidestep": "m",
+    "reaction": "s",
+}
+"""Speed; distance to the nearest other, and to the nearest wall up to 3 m; people within 2 m by area. Of encounters: least distance
+by kind, sidestep, and how long before the least distance it begins."""
+
+FORMATION = {"group distance": "m", "group angle": "degrees"}
+"""Of two members of a walking group: distance, and angle from a member's heading to the other, 90 degrees for abreast."""
+
+_AROUND = 2.0  # m
+_FAR = 3.0  # distance from which on walls are equally far away, m
+
+
+def quantities(seen: Window) -> dict[str, Doubles]:
+    """Return the samples of each of `QUANTITIES` in a window; whoever is alone has no distance to people."""
+    distance, n = apart(seen), seen.walkers
+    nearest = distance.min(-1) if distance.size else np.full(distance.shape[:2], np.inf)
+    met = encounters(seen)
+    return {
+        "speed": np.hypot(*np.moveaxis(seen.velocity[:, :n], -1, 0)).ravel(),
+        "people": nearest[np.isfinite(nearest)],
+        "walls": np.minimum(seen.wall, _FAR).ravel(),
+        "density": (((distance < _AROUND).sum(-1) + 1) / (np.pi * _AROUND**2)).ravel(),
+        **{kind: met.distance[met.kind == k] for k, kind in enumerate(KINDS)},
+        "sidestep": met.sidestep,
+        "reaction": met.reaction[np.isfinite(met.reaction)],
+    }
+
+
+def formation(seen: Window) -> dict[str, Doubles]:
+    """Return the samples of each of `FORMATION`: of walkers who walk, and every other member that is there."""
+    n = seen.walkers
+    together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)
+    moves = np.hypot(*np.moveaxis(seen.velocity[:, :n], -1, 0)) > WALKS
+    distance = apart(seen)
+    k, i, j = np.nonzero(together & np.isfinite(distance) & moves[..., None])
+    to, ahead = seen.position[k, j] - seen.position[k, i], seen.velocity[k, i]
+    angle = np.arctan2(ahead[:, 0] * to[:, 1] - ahead[:, 1] * to[:, 0], (ahead * to).sum(-1))
+    return {"group distance": distance[k, i, j], "group angle": np.degrees(np.abs(angle))}

@@ -1,0 +1,154 @@
+"""Stretches of recordings that a crowd model takes over: who is simulated from where to where, and who is replayed.
+
+A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. Those who walk and are there from its beginning to its end can be
+simulated; everybody else, who stands, comes or leaves, walks as recorded in the simulation too. A simulated pedestrian begins with
+the recorded place and velocity (that of the last 0.4 s), prefers the mean speed of its recorded way and walks to where it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Bools, Doubles, Ints
+from agora.datasets.eth_ucy import SOURCES, Scene, read_scene
+from agora.datasets.trajectories import Trajectories
+from agora.maps.grid import Map
+from agora.tasks.start import PedestrianStarts, Start
+
+STEP = 0.4
+"""Time between two samples of a recording, s."""
+
+SAMPLES = 20
+"""Samples of a stretch."""
+
+APART = 12
+"""Samples from the beginning of a stretch to that of the next: what is compared of both does not overlap."""
+
+DURATION = (SAMPLES - 1) * STEP
+"""From the first sample to the last, s."""
+
+TRAINING = ("eth", "students001", "zara01")
+HELD_OUT = tuple(name for name in SOURCES if name not in TRAINING)
+"""Scenes that models are calibrated on, and the others."""
+
+RADIUS = 0.25
+"""Of everybody, m."""
+
+WALKS = 0.3
+"""Mean speed below which somebody stands about and is no walker, m/s."""
+
+_STAY = 2
+_TOLERANCE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """A stretch of a scene; its N walkers come first among its P pedestrians.
+
+    Attributes:
+        scene: its name, and time of the first sample, s.
+        map: of the scene.
+        has_walls: whether anything is known of walls.
+        position: (T, P, 2) recorded, m; without meaning where not present.
+        present: (T, P).
+        velocity: (N, 2) at the first sample, m/s.
+        speed: (N,) preferred, m/s.
+        goal: (N, 2) m.
+        group: (P,) number of the walking group, -1 for none.
+    """
+
+    scene: str
+    map: Map
+    has_walls: bool
+    position: Doubles
+    present: Bools
+    velocity: Doubles
+    speed: Doubles
+    goal: Doubles
+    group: Ints
+
+    @property
+    def walkers(self) -> int:
+        """N."""
+        return len(self.speed)
+
+    def start(self, simulated: Sequence[int]) -> Start:
+        """Return the episode in which some walkers are simulated and all others walk as recorded.
+
+        Args:
+            simulated: numbers of walkers.
+        """
+        who = np.asarray(simulated, np.int32)
+        count = len(who)
+        crowd = PedestrianStarts(
+            position=self.position[0, who],
+            speed=self.speed[who],
+            radius=np.full(count, RADIUS),
+            group=self.group[who],
+            id=who + 1,
+            waypoints=self.goal[who][:, None],
+            waypoint_count=np.ones(count, np.int32),
+            mode=np.full(count, _STAY, np.int32),
+            tolerance=np.full(count, _TOLERANCE),
+            velocity=self.velocity[who],
+        )
+        replay = self._replay(np.setdiff1d(np.arange(len(self.group)), who))
+        return Start(self.scene, 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
+
+    def _replay(self, others: Ints) -> Trajectories | None:
+        """The recorded tracks of others; who is there at the end stays for one more sample."""
+        seen = others[self.present[:, others].any(0)]
+        if not len(seen):
+            return None
+        sample, row = np.nonzero(self.present[:, seen])
+        time, place = sample * STEP, self.position[sample, seen[row]]
+        last = np.flatnonzero(self.present[-1, seen])
+        beyond = 2.0 * self.position[-1, seen[last]] - self.position[-2, seen[last]]
+        beyond = np.where(self.present[-2, seen[last], None], beyond, self.position[-1, seen[last]])
+        time = np.append(time, np.full(len(last), SAMPLES * STEP))
+        x, y = np.concatenate([place, beyond]).T
+        return Trajectories.of_rows(time, np.append(seen[row], seen[last]) + 1, x, y)
+
+
+def stretches(scenes: Sequence[str], *, parts: int = 1) -> list[Stretch]:
+    """Cut scenes into stretches with at least one walker.
+
+    Args:
+        scenes: names of scenes of ETH/UCY.
+        parts: only each ``parts``-th stretch, for a quick look.
+
+    Raises:
+        InputError: the data set is not there.
+    """
+    return [stretch for name in scenes for stretch in of_scene(read_scene(name), parts=parts)]
+
+
+def of_scene(scene: Scene, *, parts: int = 1) -> list[Stretch]:
+    """Cut one scene into stretches; see `stretches`."""
+    people = scene.trajectories
+    if not people.count:
+        return []
+    begin = float(people.start.min())
+    moments = [people.at(begin + k * STEP) for k in range(int((people.end.max() - begin) / STEP) + 1)]
+    position = np.array([moment.position for moment in moments])
+    present = np.array([moment.present for moment in moments])
+    pace = np.array([people.only(people.id == who).mean_speed() for who in people.id])
+    last = people.first[1:] - 1
+    ends = np.stack([people.knot_x[last], people.knot_y[last]], -1)
+    has_walls = bool(scene.map.occupied.any() or scene.map.has_shapes)
+    cut = []
+    for first in range(1, len(moments) - SAMPLES + 1, APART * parts):
+        seen = slice(first, first + SAMPLES)
+        walks = present[first - 1 : seen.stop].all(0) & (pace > WALKS)
+        if not walks.any():
+            continue
+        who = np.flatnonzero(walks)
+        kept = np.concatenate([who, np.flatnonzero(present[seen].any(0) & ~walks)])
+        velocity = (position[first, who] - position[first - 1, who]) / STEP
+        places = (scene.map, has_walls, position[seen][:, kept], present[seen][:, kept])
+        name = f"{scene.name} {begin + first * STEP:.1f} s"
+        cut.append(Stretch(name, *places, velocity, pace[who], ends[who], people.group[kept]))
+    return cut

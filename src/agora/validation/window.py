@@ -1,0 +1,67 @@
+"""The 4.8 s of a stretch that are compared, the same processing for recorded and simulated people.
+
+Everything is derived from places every 0.4 s. Places are smoothed by (1, 2, 1) / 4 against the jitter of annotation;
+velocities are the central differences of the places before smoothing, (p[k + 1] - p[k - 1]) / 0.8 s. The first 2.4 s of a stretch,
+in which both crowds are still nearly the same, are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Bools, Doubles, Ints
+from agora.validation.stretches import STEP, Stretch
+
+_BEGIN = 5  # first sample of a stretch that is read
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """T = 13 samples of P pedestrians, of whom the first N are compared.
+
+    Attributes:
+        position: (T, P, 2) m. velocity: (T, P, 2) m/s. present: (T, P); places and velocities of others have no meaning.
+        wall: (T, N) distance of the centres to the nearest wall, m, 0 inside; T = 0 where no walls are known.
+        group: (P,) number of the walking group, -1 for none.
+    """
+
+    position: Doubles
+    velocity: Doubles
+    present: Bools
+    wall: Doubles
+    group: Ints
+
+    @property
+    def walkers(self) -> int:
+        """N."""
+        return int(self.wall.shape[1])
+
+
+def window(stretch: Stretch, walked: Doubles | None = None) -> Window:
+    """Return the window of a stretch.
+
+    Args:
+        stretch: the recorded one.
+        walked: (20, N, 2) places of the walkers in a simulation, m; None for the recorded ones.
+    """
+    raw, there = stretch.position.copy(), stretch.present
+    if walked is not None:
+        raw[:, : stretch.walkers] = walked
+    raw, there = raw[_BEGIN:], there[_BEGIN:]
+    place = (raw[:-2] + 2.0 * raw[1:-1] + raw[2:]) / 4.0
+    wall = np.zeros((0, stretch.walkers))
+    if stretch.has_walls:
+        wall = np.maximum(np.asarray(stretch.map.clearance_at(place[:, : stretch.walkers]), np.float64), 0.0)
+    velocity: Doubles = (raw[2:] - raw[:-2]) / (2.0 * STEP)
+    return Window(place, velocity, there[:-2] & there[1:-1] & there[2:], wall, stretch.group)
+
+
+def apart(seen: Window) -> Doubles:
+    """Return the distances (T, N, P) from each walker to everybody, m; infinite to oneself and to who is absent."""
+    difference = seen.position[:, None] - seen.position[:, : seen.walkers, None]
+    distance: Doubles = np.hypot(difference[..., 0], difference[..., 1])
+    distance[:, np.arange(seen.walkers), np.arange(seen.walkers)] = np.inf
+    distance[np.broadcast_to(~seen.present[:, None], distance.shape)] = np.inf
+    return distance

@@ -1,0 +1,107 @@
+"""Calibration finds parameters that are better, the same however often it is killed, and writes what a suite reads."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from tests.ways import line, scene
+
+from agora.config import build_component, parse
+from agora.errors import InputError, ResultsError
+from agora.pedestrians.helbing import Helbing
+from agora.registry import Named
+from agora.validation.calibrate import WEIGHTS, Calibration, calibrate, objective, preset
+from agora.validation.crowd import Crowd, simulate
+from agora.validation.scores import SPLITS, Half, Instrument, score_all
+from agora.validation.stretches import DURATION, of_scene
+from agora.validation.table import markdown, words, write
+
+pytest.importorskip("optuna")
+RECORDED = {name: weight for name, weight in WEIGHTS.items() if name != "Weidmann"}
+TRUE = Helbing(relaxation_time=1.2, repulsion=6.0)
+
+
+@pytest.fixture(scope="module")
+def half():
+    """People of whom every stretch was walked by a model with parameters other than its own."""
+    drawn = np.random.default_rng(5)
+    cut = []
+    for _ in range(6):
+        ways = [line(drawn.uniform(-6, 6, 2), (drawn.choice((-1, 1)) * drawn.uniform(0.8, 1.5), 0.1)) for _ in range(5)]
+        one = of_scene(scene(*ways, groups=[(1, 2)]))[0]
+        walked = simulate(Crowd(TRUE), [one.start(range(one.walkers))], DURATION, every=8)[0][..., :2]
+        cut.append(dataclasses.replace(one, position=np.concatenate([walked, one.position[:, one.walkers :]], 1)))
+    return Half(cut, 10)
+
+
+@pytest.fixture(scope="module")
+def instrument(half):
+    return Instrument(dict.fromkeys(SPLITS, half), classify=False)
+
+
+def calibration(trials=12):
+    return Calibration(Named.of("crowd_models", "helbing"), trials, weights=RECORDED)
+
+
+@pytest.fixture(scope="module")
+def found(instrument, tmp_path_factory):
+    return calibrate(calibration(), instrument, tmp_path_factory.mktemp("found"))
+
+
+def test_people_who_are_simulated_have_no_distance_to_the_model_that_they_are(half):
+    walked = half.walked(Crowd(TRUE))
+    assert all(estimate.value is None or estimate.value < 1e-9 for estimate in half.distances(walked).values())
+    assert half.crowd_error(walked).value == 0.0
+    assert objective(half, Crowd(TRUE), RECORDED) < 0.3 * objective(half, Crowd(Helbing()), RECORDED)
+
+
+def test_a_model_that_pushes_dense_crowds_backwards_pays_for_it(half):
+    backwards = Crowd(Helbing(repulsion=5.0, length=0.05, anisotropy=0.14))
+    assert objective(half, backwards, {"Weidmann": 1.0}) > 2.0 * objective(half, Crowd(Helbing()), {"Weidmann": 1.0})
+
+
+def test_the_best_trial_is_better_than_the_model_as_it_was(found):
+    assert found.best > 0
+    assert found.trials[found.best].value == min(trial.value for trial in found.trials)
+    assert found.trials[0].parameters["repulsion"] == 3.0
+    assert found.model.part.repulsion != 3.0
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_result(found, instrument, tmp_path, monkeypatch):
+    calibrate(calibration(5), instrument, tmp_path)
+    with pytest.raises(ResultsError, match="go on with --resume"):
+        calibrate(calibration(), instrument, tmp_path)
+    with pytest.raises(ResultsError, match="another calibration"):
+        calibrate(dataclasses.replace(calibration(), seed=1), instrument, tmp_path, resume=True)
+    told = []
+    again = calibrate(calibration(), instrument, tmp_path, resume=True, progress=lambda done, best: told.append(done))
+    assert again == found
+    assert told == list(range(1, 13))
+    monkeypatch.setattr("agora.validation.calibrate.objective", lambda *a: pytest.fail("tried again"))
+    assert calibrate(calibration(), instrument, tmp_path, resume=True) == found
+
+
+def test_a_model_that_names_nothing_to_calibrate_is_told():
+    with pytest.raises(InputError, match="crowd model 'waypoint' names no parameters"):
+        Calibration(Named.of("crowd_models", "waypoint"))
+
+
+def test_the_parameter_block_is_read_as_a_suites_crowd(found):
+    text = preset(calibration(), found)
+    assert "12 trials, seed 0" in text
+    assert build_component("crowd_models", parse(text, dict)) == found.model
+
+
+def test_the_table_has_every_crowd_in_both_splits(instrument, tmp_path):
+    scores = score_all({"true": Crowd(TRUE), "own": Crowd(Helbing())}, instrument)
+    assert [score.name for score in scores[::2]] == ["recorded, others", "recorded, jittered", "constant velocity", "true", "own"]
+    text = markdown(scores)
+    assert text.count("| true |") == 2
+    assert "**held out**: hotel" in text
+    true = next(score for score in scores if score.name == "true")
+    assert words(true.values["speed"]) == "0.00 [0.00, 0.00]"
+    assert true.values["one error"].value == pytest.approx(0.0, abs=0.05)
+    assert "told apart" not in true.values
+    assert words(None) == "-"
+    assert write(scores, tmp_path).read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "crowds.json").is_file()
