@@ -42,12 +42,20 @@ def run(crowd, seconds=8.0, place=None, model=None, robot=(0.0, 90.0, 0.0), comm
     return engine, least
 
 
-def test_two_who_walk_at_each_other_stop_where_they_meet_and_share_the_way_by_their_speeds():
-    crowd = people([(-2.0, 1.0), (2.0, 1.0)], [(2.0, 1.0), (-2.0, 1.0)], speed=np.array([1.2, 0.6]))
-    engine, (among, *_) = run(crowd, 3.2)
-    assert among == pytest.approx(0.0, abs=2e-3) and among > -1e-4
-    x = engine.pedestrians.x[0, :2]
-    assert x[0] == pytest.approx(-2.0 + 3.4 * 2 / 3, abs=0.04) and x[1] == pytest.approx(2.0 - 3.4 / 3, abs=0.04)
+@pytest.mark.parametrize("turn", [0.0, 0.8, 4.0])
+def test_two_who_walk_straight_at_each_other_pass_on_the_right(turn):
+    along, left = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+    crowd = people([-2.0 * along, 2.0 * along], [2.0 * along, -2.0 * along], speed=np.array([1.2, 0.6]))
+    beside, among = [], np.inf
+    for seconds in np.arange(1.5, 6.0, 0.5):
+        engine, (gap, *_) = run(crowd, seconds)
+        p = engine.pedestrians
+        beside.append(((p.x[0, 1] - p.x[0, 0]) * left[0] + (p.y[0, 1] - p.y[0, 0]) * left[1], gap))
+        among = min(among, gap)
+    assert among > -5e-3
+    assert max(b for b, _ in beside) > 0.5  # the other one is to the left of the first
+    x = engine.pedestrians.x[0, :2] * along[0] + engine.pedestrians.y[0, :2] * along[1]
+    assert x[0] > 1.0 and x[1] < -0.5
 
 
 def test_who_stands_is_not_pushed():

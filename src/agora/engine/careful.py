@@ -3,7 +3,8 @@
 After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies overlap at
 the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a wall the pedestrian
 alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst contact of each settle who
-gives up how much; where many press together and that is not enough, those who would still step into somebody stand.
+gives up how much; where many press together and that is not enough, those who would still step into somebody stand. Whom somebody
+stops who stands or comes the other way steps aside, to the right, so that two who meet do not stand before each other for ever.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ _MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robo
 _PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
 _CREEP = np.float32(0.01)  # m/s
 _SLOP = np.float32(0.001)  # m
+_NEAR = np.float32(0.1)  # m, at which one steps aside for somebody
+_HEAD_ON = np.float32(0.7)  # cosine of the angle between the way and the direction to them, above which one does
+_STOPPED = np.float32(0.3)  # of the preferred speed, below which one does
+_ASIDE = np.float32(0.4)  # of it, with which one does
+_BACK = np.float32(0.2)  # of it, with which one of two steps back
 _ROUNDS = 4
 _PAIRS = 8  # a slot
 _TINY = np.float32(1e-12)
@@ -101,20 +107,43 @@ def _among(pairs, normals, found, minds, moves, vx, vy, inverse_h, worst):
 
 
 @hidden
+def _wish(people, traits, goals, w, i):
+    """Velocity with which a pedestrian would walk to its goal if nobody were there; none within a step of it."""
+    dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
+    distance = math.sqrt(dx * dx + dy * dy)
+    k = traits.speed[w, i] / distance if distance > traits.radius[w, i] else ZERO
+    return dx * k, dy * k
+
+
+@hidden
+def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
+    """Step aside, to the right, and the one of the larger id back too, if pedestrian j in direction (nx, ny) keeps i from going on and does not go the same way."""
+    wx, wy = _wish(people, traits, goals, w, i)
+    ox, oy = _wish(people, traits, goals, w, j)
+    speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
+    going = people.vx[w, i] * wx + people.vy[w, i] * wy
+    if ahead > _HEAD_ON * speed and wx * ox + wy * oy <= ZERO and going < _STOPPED * speed * speed:
+        back = _BACK if traits.id[w, j] < traits.id[w, i] else ZERO
+        vx[i] += (_ASIDE * ny - back * nx) * ahead
+        vy[i] -= (_ASIDE * nx + back * ny) * ahead
+
+
+@hidden
 def _stop(pairs, normals, found, minds, moves, vx, vy, inverse_h):
-    """Let those stand who would still step into somebody, and then those who would step into them."""
-    stopped = True
+    """Have those who would still step into somebody give up all of that, and at last stand, until nobody does."""
+    turn, stopped = 0, True
     while stopped:
-        stopped = False
+        stopped, keep = False, ONE if turn < _ROUNDS else ZERO
+        turn += 1
         for k in range(found):
             i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
             a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
             if a + b <= max(normals[2, k], ZERO) * inverse_h + _CREEP:
                 continue
             if a > ZERO and moves[i] and minds[i] == ALL:
-                vx[i], vy[i], stopped = ZERO, ZERO, True
+                vx[i], vy[i], stopped = keep * (vx[i] - a * nx), keep * (vy[i] - a * ny), True
             if b > ZERO and moves[j] and minds[j] == ALL:
-                vx[j], vy[j], stopped = ZERO, ZERO, True
+                vx[j], vy[j], stopped = keep * (vx[j] + b * nx), keep * (vy[j] + b * ny), True
 
 
 @hidden
@@ -150,7 +179,7 @@ def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
 
 @kernel
 def hold_back(
-    dt, substeps, sees, minds, number, people, traits, replay, robots, robot_traits, maps, status, out_x, out_y, first, last
+    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, status, out_x, out_y, first, last
 ):  # fmt: skip
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
 
@@ -158,7 +187,7 @@ def hold_back(
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models.
         minds: (K,) for each crowd model ALL, ROBOTS or NOTHING. number: (W, P) whose model moves a pedestrian.
-        people: at the beginning of the substep.
+        people: at the beginning of the substep. goals: the waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
     inverse_h = ONE / h
@@ -179,7 +208,7 @@ def hold_back(
             vx[i], vy[i] = (people.vx[w, i], people.vy[w, i]) if recorded else (ox[i], oy[i])
             near[i] = 0
             if moves[i]:
-                step = math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) * h
+                step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + _ASIDE * traits.speed[w, i]) * h
                 at_wall = distance_at(maps, m, people.x[w, i], people.y[w, i]) < traits.radius[w, i] + step
                 at_robot = sees & SEES_ROBOTS and _near_robots(people, traits, robots, robot_traits, w, i, step)
                 near[i] = int(at_wall) + 2 * int(at_robot)
@@ -191,6 +220,13 @@ def hold_back(
             )
         if found == 0 and not pressed:
             continue
+        for k in range(found):
+            i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+            if normals[2, k] < _NEAR:
+                if moves[i] and mind[i] == ALL:
+                    _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy)
+                if moves[j] and mind[j] == ALL:
+                    _give_way(people, traits, goals, w, j, i, -nx, -ny, vx, vy)
         for _ in range(_ROUNDS):
             changed = False
             _among(pairs, normals, found, mind, moves, vx, vy, inverse_h, worst)
@@ -208,6 +244,12 @@ def hold_back(
                     changed = True
             if not changed:
                 break
+        for i in range(count):
+            if near[i] & 1:
+                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
+                vx[i] -= worst[0, i] * worst[1, i]
+                vy[i] -= worst[0, i] * worst[2, i]
+                worst[0, i] = ZERO
         _stop(pairs, normals, found, mind, moves, vx, vy, inverse_h)
         for i in range(count):
             if moves[i]:

@@ -263,6 +263,21 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
 
 
 @hidden
+def _meets(people, traits, routes, w, i, ux, uy):
+    """Whom pedestrian i, who walks to (ux, uy), meets in a narrow place and has to step back for: smaller ids go first; or -1."""
+    x, y = people.x[w, i], people.y[w, i]
+    for j in range(traits.count[w]):
+        dx, dy = people.x[w, j] - x, people.y[w, j] - y
+        if j == i or not people.active[w, j] or dx * dx + dy * dy > _ROOM * _ROOM or dx * ux + dy * uy <= ZERO:
+            continue
+        vx, vy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+        opposed = vx * ux + vy * uy < _OPPOSED * math.sqrt(vx * vx + vy * vy)
+        if routes.roads[w, j] >= 0 and opposed and routes.narrow[w, j] and traits.id[w, j] < traits.id[w, i]:
+            return j
+    return -1
+
+
+@hidden
 def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy):
     """Whether somebody who comes the other way goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy)."""
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
@@ -306,7 +321,14 @@ def _look(roads, maps, people, traits, robots, sees_robots, routes, m, w, i):
         return
     away = _gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(away, _TINY), (routes.y[w, i] - y) / max(away, _TINY)
-    if away > _REACHED and not _is_narrow(maps, m, x, y, ux, uy, radius):
+    if away <= _REACHED:
+        return
+    if _is_narrow(maps, m, x, y, ux, uy, radius):
+        j = _meets(people, traits, routes, w, i, ux, uy)
+        if j >= 0:
+            routes.waits[w, i] = True
+            routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]
+    else:
         routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy)
 
 
@@ -349,7 +371,7 @@ def follow(
                 bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
                 mine = max(math.sqrt(bx * bx + by * by), _TINY)
                 back = max(_ROOM - mine, ZERO) / mine
-                goal_x[w, i], goal_y[w, i] = x + back * (HALF * bx - by), y + back * (HALF * by + bx)
+                goal_x[w, i], goal_y[w, i] = x + back * (bx - HALF * by), y + back * (by + HALF * bx)
             elif routes.rest[w, i] > ZERO:
                 k = ONE + routes.rest[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
                 goal_x[w, i], goal_y[w, i] = x + dx * k, y + dy * k
