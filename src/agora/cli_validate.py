@@ -24,7 +24,7 @@ Threads = Annotated[int, typer.Option(help="Threads over worlds.", min=1)]
 def validate(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Crowd models, NAME or NAME:key=value,key=value; helbing by default. Several make one table."),
+        typer.Argument(help="Crowd models, NAME or NAME:key=value,key=value; anticipation by default. Several make one table."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="One table of all crowd models against recorded people.")] = False,
     table: Annotated[bool, typer.Option("--table", help="The table even of one model.")] = False,
@@ -46,7 +46,7 @@ def validate(
     from agora.registry import available
     from agora.validation.crowd import Crowd
 
-    names = sorted(available("crowd_models")) if every else models or ["helbing"]
+    names = sorted(available("crowd_models")) if every else models or ["anticipation"]
     beside = _behaviours(behaviour)
     crowds = {name: Crowd(_named("crowd_models", name).part, beside, routes, careful) for name in names}
     if every or table or len(names) > 1:

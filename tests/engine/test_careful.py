@@ -25,9 +25,7 @@ class Straight(Waypoint):
 def run(crowd, seconds=8.0, place=None, model=None, robot=(0.0, 90.0, 0.0), command=(0.0, 0.0, 0.0), dt=DT, **more):
     """The engine after a while, and the least gaps: among people, to the robot and to walls, m."""
     one = start(pose=robot, goal=(90.0, 90.0, 0.0), crowd=crowd, place=place or plane(), timeout=600.0)
-    engine = Engine(
-        Layout.of([one], 1, dt), [one.map], dt=dt, crowd=model or Straight(), ends=0, **({"careful": True} | more)
-    )
+    engine = Engine(Layout.of([one], 1, dt), [one.map], dt=dt, crowd=model or Straight(), ends=0, **({"careful": True} | more))
     engine.reset(0, one)
     n, least = len(crowd.id), [np.inf] * 3
     for _ in range(round(seconds / dt)):
@@ -89,7 +87,9 @@ def test_who_is_followed_closely_walks_on_as_fast_as_before():
 @pytest.mark.parametrize("turn", [0.0, 0.5, 1.1])
 def test_nobody_steps_into_a_wall(turn):
     s, c = np.sin(turn), np.cos(turn)
-    wall = Map.from_shapes(segments=[[-5 * c + s, -5 * s - c, 5 * c + s, 5 * s - c]], bounds=(-6.3, -6.1, 6.0, 6.2), resolution=0.05)
+    wall = Map.from_shapes(
+        segments=[[-5 * c + s, -5 * s - c, 5 * c + s, 5 * s - c]], bounds=(-6.3, -6.1, 6.0, 6.2), resolution=0.05
+    )
     _, (_, _, gap) = run(people([(0.0, 0.0)], [(3 * s, -3 * c)]), place=wall)
     assert -0.02 < gap < 0.05  # the field is read between cells
 

@@ -11,9 +11,12 @@ from tests.starts import people, start
 from agora.engine.world import Engine, Layout
 from agora.errors import PlacementError
 from agora.maps.grid import Map
+from agora.pedestrians.anticipation import Anticipation
 from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
-from agora.tasks.suite import Suite
+from agora.seeds import Stream
+from agora.tasks.suite import check_ways
+from agora.tasks.world import People, Person, Task, World
 
 WEST, EAST = (-2.2, 3.0), (8.7, 2.9)
 
@@ -104,7 +107,7 @@ def test_who_is_moved_elsewhere_finds_another_way():
 def test_two_who_meet_at_a_door_pass_one_after_the_other():
     place = gap(0.9)
     ends = placed(1.0, -2.4), placed(1.1, 2.3)
-    track = walked(people(ends, ends[::-1], speed=1.2), place, 40.0, careful=True, model=Helbing(wall_length=0.1))
+    track = walked(people(ends, ends[::-1], speed=1.2), place, 40.0, careful=True, model=Anticipation())
     apart = np.hypot(*(track[:, 0] - track[:, 1]).T)
     assert apart.min() > 0.6 - 1e-3
     assert np.hypot(*(track[-1, 0] - ends[1])) < 0.4 and np.hypot(*(track[-1, 1] - ends[0])) < 0.4
@@ -124,19 +127,9 @@ def _others(place: Map) -> list:
 
 
 def test_a_suite_refuses_a_waypoint_that_nobody_can_reach():
-    from agora.registry import Named
-
-    scenario = Named.of("worlds", "open")
-    assert scenario  # the open plane has no walls: everything is reached
-    small = Suite.__dataclass_fields__["stages"]
-    assert small is not None
-    from agora.tasks.suite import _check_ways
-    from agora.tasks.world import Person, Task, World
-    from agora.seeds import Stream
-    from agora.tasks.world import People
-
     cut = gap(0.4)
     task = Task(World(cut), cut, 0.3, 0.1, Stream("t/s/0", 1, "task"), People())
-    task.pedestrians = [Person(np.array(placed(0.0, -2.0)), np.array([placed(0.0, -1.0), placed(0.0, 2.0)]), 1.2, 0.3, name="D_elder_1")]
-    with pytest.raises(PlacementError, match=r"pedestrian D_elder_1 at \(3.10, -3.70\): no way leads to its waypoint \(3.10, 0.30\)"):
-        _check_ways(task)
+    waypoints = np.array([placed(0.0, -1.0), placed(0.0, 2.0)])
+    task.pedestrians = [Person(np.array(placed(0.0, -2.0)), waypoints, 1.2, 0.3, name="D_elder_1")]
+    with pytest.raises(PlacementError, match=r"D_elder_1 at \(3.10, -3.70\): no way leads to its waypoint \(3.10, 0.30\)"):
+        check_ways(task)

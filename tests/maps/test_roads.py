@@ -72,9 +72,9 @@ def test_ways_are_hardly_longer_than_the_shortest():
         while hop != b:
             onward = roads.after[hop, b]
             way, hop = way + float(np.hypot(*(roads.place[onward] - roads.place[hop]))), onward
-        if shortest > 2.0:
+        if 2.0 < shortest < np.inf:
             ratios.append(way / shortest)
-    assert len(ratios) > 20 and min(ratios) > 0.97 and np.median(ratios) < 1.1 and max(ratios) < 1.6
+    assert len(ratios) > 20 and min(ratios) > 0.97 and np.median(ratios) < 1.1 and max(ratios) < 1.4
 
 
 def test_a_point_in_furniture_stands_for_the_free_space_beside_it_and_one_deep_in_a_wall_for_nothing():

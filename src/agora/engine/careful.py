@@ -1,10 +1,12 @@
 """The last step: nobody steps into a wall, a robot or a pedestrian whom they see, whatever their crowd model says.
 
-After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies overlap at
-the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a wall the pedestrian
-alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst contact of each settle who
-gives up how much; where many press together and that is not enough, those who would still step into somebody stand. Whom somebody
-stops who stands or comes the other way steps aside, to the right, so that two who meet do not stand before each other for ever.
+After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies
+overlap at the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a wall
+the pedestrian alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst contact of
+each settle who gives up how much; where many press together and that is not enough, those who would still step into somebody stand.
+
+Whom somebody stops who stands or comes the other way steps aside, to the right, so that two who meet do not stand before each other
+for ever; the one of the larger id steps back, too.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from agora.core.scalar import HALF, ONE, ZERO
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 MINDS = ("all", "robots", "nothing")
-"""Values of a crowd model's ``last_step``: whom it minds. Robots and walls alone for a model whose own forces act between bodies."""
+"""Values of a crowd model's ``last_step``: whom it minds. Robots and walls alone where the model's own forces act between bodies."""
 
 ALL, ROBOTS, NOTHING = range(3)
 
@@ -82,11 +84,11 @@ def _close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
 
 
 @hidden
-def _among(pairs, normals, found, minds, moves, vx, vy, inverse_h, worst):
+def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
     """Note what pedestrians give up for each other."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
-        mine, theirs = moves[i] and minds[i] == ALL, moves[j] and minds[j] == ALL
+        mine, theirs = minds[i] == ALL, minds[j] == ALL
         if not (mine or theirs):
             continue
         a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
@@ -117,7 +119,7 @@ def _wish(people, traits, goals, w, i):
 
 @hidden
 def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
-    """Step aside, to the right, and the one of the larger id back too, if pedestrian j in direction (nx, ny) keeps i from going on and does not go the same way."""
+    """Have pedestrian i step aside, where j in direction (nx, ny) keeps it from going on and does not go the same way."""
     wx, wy = _wish(people, traits, goals, w, i)
     ox, oy = _wish(people, traits, goals, w, j)
     speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
@@ -129,7 +131,7 @@ def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
 
 @hidden
-def _stop(pairs, normals, found, minds, moves, vx, vy, inverse_h):
+def _stop(pairs, normals, found, minds, vx, vy, inverse_h):
     """Have those who would still step into somebody give up all of that, and at last stand, until nobody does."""
     turn, stopped = 0, True
     while stopped:
@@ -140,14 +142,14 @@ def _stop(pairs, normals, found, minds, moves, vx, vy, inverse_h):
             a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
             if a + b <= max(normals[2, k], ZERO) * inverse_h + _CREEP:
                 continue
-            if a > ZERO and moves[i] and minds[i] == ALL:
+            if a > ZERO and minds[i] == ALL:
                 vx[i], vy[i], stopped = keep * (vx[i] - a * nx), keep * (vy[i] - a * ny), True
-            if b > ZERO and moves[j] and minds[j] == ALL:
+            if b > ZERO and minds[j] == ALL:
                 vx[j], vy[j], stopped = keep * (vx[j] + b * nx), keep * (vy[j] + b * ny), True
 
 
 @hidden
-def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, h, inverse_h, worst):
+def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
     """Note what pedestrian i gives up for robot r, which goes on as it does."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN
@@ -177,6 +179,60 @@ def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
     _note(worst, i, -(vx[i] * nx + vy[i] * ny) - allowed, -nx, -ny)
 
 
+@hidden
+def _begin(people, traits, replay, robots, robot_traits, maps, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near):
+    """Write everybody's velocity, whom they mind, and whether a wall (1) or a robot (2) is near; returns whether any is.
+
+    ``mind`` is that of a model's ``last_step``, and NOTHING for those who are recorded, whom nothing moves off their way.
+    """
+    pressed = False
+    for i in range(traits.count[w]):
+        recorded = replay.last[w, i] >= replay.first[w, i]
+        mind[i] = minds[number[w, i]] if people.active[w, i] and not recorded else NOTHING
+        vx[i] = people.vx[w, i] if recorded else out_x[w, i]
+        vy[i] = people.vy[w, i] if recorded else out_y[w, i]
+        near[i] = 0
+        if mind[i] != NOTHING:
+            step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + _ASIDE * traits.speed[w, i]) * h
+            if distance_at(maps, maps.index[w], people.x[w, i], people.y[w, i]) < traits.radius[w, i] + step:
+                near[i] = 1
+            if sees_robots and _near_robots(people, traits, robots, robot_traits, w, i, step):
+                near[i] += 2
+            pressed = pressed or near[i] > 0
+    return pressed
+
+
+@hidden
+def _give_up(worst, i, vx, vy):
+    """Take from a velocity what its worst contact asks for; returns whether there was one."""
+    if worst[0, i] <= ZERO:
+        return False
+    vx[i] -= worst[0, i] * worst[1, i]
+    vy[i] -= worst[0, i] * worst[2, i]
+    worst[0, i] = ZERO
+    return True
+
+
+@hidden
+def _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst):
+    """Rounds over the worst contact of each, and at last the walls."""
+    inverse_h, changed, turn = ONE / h, True, 0
+    while changed and turn < _ROUNDS:
+        changed, turn = False, turn + 1
+        _among(pairs, normals, found, mind, vx, vy, inverse_h, worst)
+        for i in range(traits.count[w]):
+            if near[i] & 1:
+                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
+            for r in range(robots.x.shape[1] if near[i] & 2 else 0):
+                if robots.active[w, r]:
+                    _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst)
+            changed = _give_up(worst, i, vx, vy) or changed
+    for i in range(traits.count[w]):
+        if near[i] & 1:
+            _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
+            _give_up(worst, i, vx, vy)
+
+
 @kernel
 def hold_back(
     dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, status, out_x, out_y, first, last
@@ -190,67 +246,31 @@ def hold_back(
         people: at the beginning of the substep. goals: the waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
-    inverse_h = ONE / h
     slots = people.x.shape[1]
     pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
-    worst, mind, moves = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.bool_)
-    near, velocity = np.empty(slots, np.int32), np.empty((2, slots), np.float32)
+    worst, mind, near = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.int32)
+    vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
     for w in range(first, last):
         if status.done[w]:
             continue
-        count, m = traits.count[w], maps.index[w]
-        vx, vy, ox, oy = velocity[0], velocity[1], out_x[w], out_y[w]
-        pressed = False
-        for i in range(count):
-            recorded = replay.last[w, i] >= replay.first[w, i]
-            mind[i] = minds[number[w, i]]
-            moves[i] = people.active[w, i] and not recorded and mind[i] != NOTHING
-            vx[i], vy[i] = (people.vx[w, i], people.vy[w, i]) if recorded else (ox[i], oy[i])
-            near[i] = 0
-            if moves[i]:
-                step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + _ASIDE * traits.speed[w, i]) * h
-                at_wall = distance_at(maps, m, people.x[w, i], people.y[w, i]) < traits.radius[w, i] + step
-                at_robot = sees & SEES_ROBOTS and _near_robots(people, traits, robots, robot_traits, w, i, step)
-                near[i] = int(at_wall) + 2 * int(at_robot)
-                pressed = pressed or near[i] > 0
+        count, seen = traits.count[w], sees & SEES_ROBOTS
+        pressed = _begin(
+            people, traits, replay, robots, robot_traits, maps, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
+        )
         found = 0
         if sees & SEES_PEDESTRIANS:
-            found = _close_pairs(
-                people.x[w], people.y[w], traits.radius[w], people.active[w], count, vx, vy, h, pairs, normals
-            )
+            found = _close_pairs(people.x[w], people.y[w], traits.radius[w], people.active[w], count, vx, vy, h, pairs, normals)
         if found == 0 and not pressed:
             continue
         for k in range(found):
             i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
             if normals[2, k] < _NEAR:
-                if moves[i] and mind[i] == ALL:
+                if mind[i] == ALL:
                     _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy)
-                if moves[j] and mind[j] == ALL:
+                if mind[j] == ALL:
                     _give_way(people, traits, goals, w, j, i, -nx, -ny, vx, vy)
-        for _ in range(_ROUNDS):
-            changed = False
-            _among(pairs, normals, found, mind, moves, vx, vy, inverse_h, worst)
-            for i in range(count):
-                if near[i] & 1:
-                    _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-                if near[i] & 2:
-                    for r in range(robots.x.shape[1]):
-                        if robots.active[w, r]:
-                            _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, h, inverse_h, worst)
-                if worst[0, i] > ZERO:
-                    vx[i] -= worst[0, i] * worst[1, i]
-                    vy[i] -= worst[0, i] * worst[2, i]
-                    worst[0, i] = ZERO
-                    changed = True
-            if not changed:
-                break
+        _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst)
+        _stop(pairs, normals, found, mind, vx, vy, ONE / h)
         for i in range(count):
-            if near[i] & 1:
-                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-                vx[i] -= worst[0, i] * worst[1, i]
-                vy[i] -= worst[0, i] * worst[2, i]
-                worst[0, i] = ZERO
-        _stop(pairs, normals, found, mind, moves, vx, vy, inverse_h)
-        for i in range(count):
-            if moves[i]:
-                ox[i], oy[i] = vx[i], vy[i]
+            if mind[i] != NOTHING:
+                out_x[w, i], out_y[w, i] = vx[i], vy[i]

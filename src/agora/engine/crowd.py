@@ -148,7 +148,19 @@ class EngineCrowd:
         if self._careful:
             seen = np.int64(sum(bit for bit, sees in zip((SEES_PEDESTRIANS, SEES_ROBOTS), self._sees, strict=True) if sees))
             others = (engine.replay, engine._robots[robots], engine.robot_traits, engine.maps, engine.status)
-            yield bind(hold_back, step[0], step[2], seen, self._minds, self.number, people, engine.traits, engine.goals, *others, *self._chosen)
+            yield bind(
+                hold_back,
+                step[0],
+                step[2],
+                seen,
+                self._minds,
+                self.number,
+                people,
+                engine.traits,
+                engine.goals,
+                *others,
+                *self._chosen,
+            )
         records = (people, engine._generations[there], engine.traits, engine.waypoints, engine.replay, engine.status)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
 

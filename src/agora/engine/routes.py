@@ -3,10 +3,11 @@
 Behaviours and lists of waypoints say where somebody wants to go; crowd models steer straight at a point. Between the two, a route puts
 the point that somebody walks to now in place of the wanted one: a place on the way in sight, moved out along the line of sight as far
 as the rest of the way is long, so that what a model makes of the distance stays right. Where the wanted point is in sight, nothing
-changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: twice a second everybody looks how far
+changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice a second everybody looks how far
 along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
 
-Where two cannot pass each other, whoever is nearer goes first; who comes towards somebody there waits before it, a step aside.
+Where two cannot pass each other, whoever is nearer goes first, and who comes towards somebody there waits before it, a step aside. Of two
+who meet in there, the one of the larger id steps back.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from agora.core.field import clearance_at, distance_at, is_clear
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
-from agora.maps.roads import SEEN, Roads, radius_class, road, roads_of, store_of
+from agora.maps.road_kernels import road
+from agora.maps.roads import SEEN, Roads, radius_class, roads_of, store_of
 
 if TYPE_CHECKING:
     from agora.core.state import Waypoints
@@ -198,9 +200,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
     there = _gap(x, y, routes.x[w, i], routes.y[w, i]) < _REACHED
     while hop != last:
         after = roads.after[pairs + np.int64(hop) * n + last]
-        if not _is_free(
-            maps, m, sx, sy, roads.place_x[base + after], roads.place_y[base + after], least if there else ample
-        ):
+        if not _is_free(maps, m, sx, sy, roads.place_x[base + after], roads.place_y[base + after], least if there else ample):
             break
         hop, there = after, False
     routes.hop[w, i] = hop
@@ -303,9 +303,9 @@ def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, u
             return True
     if sees_robots:
         for r in range(robots.x.shape[1]):
-            if robots.active[w, r] and _gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, mine):
-                if robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
-                    return True
+            near = robots.active[w, r] and _gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, mine)
+            if near and robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
+                return True
     return False
 
 
@@ -379,6 +379,24 @@ def follow(
                 goal_x[w, i], goal_y[w, i] = routes.x[w, i], routes.y[w, i]
 
 
+def _nobody(shape: tuple[int, int]) -> Routes:
+    """Routes of nobody."""
+
+    def whole() -> Ints:
+        return np.zeros(shape, np.int32)
+
+    def real() -> Floats:
+        return np.zeros(shape, np.float32)
+
+    def truth() -> Bools:
+        return np.zeros(shape, np.bool_)
+
+    return Routes(
+        roads=whole(), wanted_x=real(), wanted_y=real(), hop=whole(), last=whole(), x=real(), y=real(), rest=real(),
+        narrow=truth(), narrow_x=real(), narrow_y=real(), waits=truth(), due=whole(), fresh=truth(),
+    )  # fmt: skip
+
+
 class Routing:
     """The routes of an engine's pedestrians.
 
@@ -393,8 +411,7 @@ class Routing:
     """
 
     def __init__(self, engine: Engine, starts: Sequence[Start], every: int) -> None:
-        worlds, slots = engine.layout.worlds, engine.slots
-        whole, real, truth = ([np.zeros((worlds, slots), kind) for _ in range(7)] for kind in (np.int32, np.float32, np.bool_))
+        shape = engine.layout.worlds, engine.slots
         self._number: dict[tuple[int, float], int] = {}
         found: list[Roads] = []
         for start in starts:
@@ -407,9 +424,8 @@ class Routing:
                 found += [] if roads is None else [roads]
         self._engine, self._every, self._store = engine, every, store_of(found)
         self._look = max(1, round(_LOOK / (engine.dt * every)))
-        self.routes = Routes(*whole[:1], *real[:2], *whole[1:3], *real[2:5], truth[0], *real[5:7], truth[1], whole[3], truth[2])
-        goal_x, goal_y = np.zeros((worlds, slots), np.float32), np.zeros((worlds, slots), np.float32)
-        self.goals: Waypoints = engine.waypoints._replace(x=goal_x, y=goal_y)
+        self.routes = _nobody(shape)
+        self.goals: Waypoints = engine.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""

@@ -100,8 +100,8 @@ class Engine:
         outside: pedestrians come from outside: before every `step` somebody writes `next_pedestrians`, and neither crowd models nor
             behaviours are called.
         is_fed: forces from outside may act on simulated pedestrians (``fed``).
-        routes: every episode that a world may be given, where pedestrians are to find their way round walls (`agora.engine.routes`);
-            None where they walk straight to their waypoints.
+        routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
+            where they walk straight to their waypoints.
         careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
     """
 

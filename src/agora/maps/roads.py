@@ -14,28 +14,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from agora.core.field import distance_at, is_clear
-from agora.core.jit import device, hidden
-from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.maps.grid import Map
+from agora.maps.road_kernels import SIGHT, borders, cover, join, look
 from agora.maps.store import build_store
 
 SEEN = 6
 """Places that are kept for each cell: the nearest ones in sight."""
 
 _CELL = 0.2  # m, of the roads' own grid
-_SIGHT = np.float32(8.0)  # m, how far from a place its surroundings may reach
-_LONGEST = np.float32(12.0)  # m, of a road
-_AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is not narrow
-_NARROW = np.float32(3.0)  # how much dearer a road is where the disc just fits
 _WIDE = np.float32(1.2)  # m, clearance above which one cell is as good a place as another
 _NECK = np.float32(0.05)  # m, by which a narrow place is narrower than 0.4 m along it, and wider than 0.4 m across it
-_APART = np.float32(0.5)  # m, between two such places
+_ROUND = 0.15  # m, by which ways keep farther from corners than the disc must
+_BEND = 0.6  # of the Laplacian of the distance to a point, above which an obstacle has a corner
 _BEFORE = 3  # cells, from a narrow place to those before and behind it
 _INFINITE = np.float32(np.inf)
-_STEP = np.float32(0.1)  # m, between two readings of a road's width
 _CLASS = 0.05  # m, radii are rounded up to a multiple of it
 _REACH = 1.5  # m, from a point in an obstacle to the free space that counts as its own
 
@@ -47,7 +42,7 @@ class Roads:
     Attributes:
         radius: of the disc, m.
         place: (L, 2) m.
-        cost: (L, L) of the cheapest way between two places, m: its length, and more where it is narrow; infinite where there is none.
+        cost: (L, L) of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
         after: (L, L) number of the place after the first on the way to the second, -1 where there is none.
         origin: (2,) lower-left corner of the grid, m. cell: of its side, m.
         point: (H, W, 2) the point of each cell that is farthest from obstacles, m.
@@ -72,13 +67,13 @@ class Roads:
         row = min(max(int((y - self.origin[1]) / self.cell), 0), rows - 1)
         return int(self.nearest[row, column])
 
-    def reaches(self, start: Sequence[float], end: Sequence[float]) -> bool:
+    def reaches(self, start: ArrayLike, end: ArrayLike) -> bool:
         """Whether there is a way from near one point (2,) to near another, m.
 
         A point in which the disc does not fit stands for the nearest one in which it does, at most `_REACH` m away.
         """
         ends = []
-        for x, y in (start, end):
+        for x, y in np.array([start, end], np.float64):
             cell = self.cell_of(x, y)
             if cell < 0:
                 return False
@@ -138,20 +133,20 @@ def roads_of(map: Map, radius: float) -> Roads | None:
     rows, columns = width.shape
     cell, origin = step * map.resolution, np.asarray(map.origin, np.float32)
     free = np.flatnonzero((width >= np.float32(radius)).ravel()).astype(np.int32)
-    necks = _necks(width).ravel()
+    necks = (_necks(width) | _corners(map, step, radius)).ravel()
     order = free[np.argsort(-np.where(necks, _INFINITE, np.minimum(width.ravel(), _WIDE))[free], kind="stable")]
     store, flat, least = build_store([map], [0]), point.reshape(-1, 2), np.float32(radius)
-    reach = math.ceil(float(_SIGHT) / cell)
+    reach = math.ceil(float(SIGHT) / cell)
     owner = np.full(rows * columns, -1, np.int32)
     chosen = np.zeros(len(free), np.int32)
-    count = _cover(store, flat, rows, columns, order, necks, least, reach, owner, chosen)
+    count = cover(store, flat, rows, columns, order, necks, least, reach, owner, chosen)
     cells = _with_borders(store, flat, width.ravel(), rows, columns, least, owner, chosen[:count])
     place = np.ascontiguousarray(flat[cells])
     straight = np.full((len(cells), len(cells)), np.inf, np.float32)
-    _join(store, place, least, straight)
+    join(store, place, least, straight)
     cost, after = _cheapest(straight)
     seen = np.full((rows * columns, SEEN), -1, np.int32)
-    _look(store, flat, free, place, least, seen)
+    look(store, flat, free, place, least, seen)
     return Roads(radius, place, cost, after, origin, cell, point, _nearest(width >= least), seen.reshape(rows, columns, SEEN))
 
 
@@ -190,6 +185,22 @@ def _necks(width: Floats) -> Bools:
     return found
 
 
+def _corners(map: Map, step: int, radius: float) -> Bools:
+    """(H, W) the cells round the corners of obstacles, where the shortest ways bend.
+
+    There the distance to obstacles is that to a point, whose Laplacian is 1 / distance; that to a straight wall has none.
+    """
+    field, far = map.clearance.astype(np.float64), max(1, round(_ROUND / map.resolution))
+    around = np.pad(field, far, mode="edge")
+    rows, columns = field.shape
+    beside = [around[far + r : far + r + rows, far + c : far + c + columns] for r, c in ((far, 0), (-far, 0), (0, far), (0, -far))]
+    bend = (sum(beside) - 4.0 * field) / (far * map.resolution) ** 2
+    ring = (field >= radius + _ROUND) & (field < radius + _ROUND + step * map.resolution)
+    fine = np.zeros((-(-rows // step) * step, -(-columns // step) * step), np.bool_)
+    fine[:rows, :columns] = ring & (bend * field > _BEND)
+    return np.asarray(fine.reshape(fine.shape[0] // step, step, -1, step).any((1, 3)))
+
+
 def _beside(grid: Array, row: int, column: int) -> Floats:
     """The values of a grid so many cells away, -1 beyond its border."""
     far = max(abs(row), abs(column))
@@ -223,130 +234,15 @@ def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
     return cost.astype(np.float32), np.ascontiguousarray(after)
 
 
-@hidden
-def _is_apart(point, chosen, count, cell):
-    """Whether a cell is not close by one that is chosen."""
-    for k in range(count):
-        dx, dy = point[chosen[k], 0] - point[cell, 0], point[chosen[k], 1] - point[cell, 1]
-        if dx * dx + dy * dy < _APART * _APART:
-            return False
-    return True
-
-
-@device
-def _cover(maps, point, rows, columns, order, necks, least, reach, owner, chosen):
-    """Choose the necks and, in an order, cells that see all others; writes who sees each cell first, returns how many are chosen."""
-    count = 0
-    for start in order:
-        if owner[start] >= 0:
-            if necks[start] and _is_apart(point, chosen, count, start):
-                chosen[count] = start
-                count += 1
-            continue
-        x, y = point[start, 0], point[start, 1]
-        row, column = start // columns, start % columns
-        for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
-            for k in range(r * columns + max(column - reach, 0), r * columns + min(column + reach + 1, columns)):
-                dx, dy = point[k, 0] - x, point[k, 1] - y
-                if owner[k] >= 0 or dx * dx + dy * dy > _SIGHT * _SIGHT:
-                    continue
-                if is_clear(maps, 0, x, y, point[k, 0], point[k, 1], least):
-                    owner[k] = count
-        chosen[count] = start
-        count += 1
-    return count
-
-
 def _with_borders(
     maps: object, point: Floats, width: Floats, rows: int, columns: int, least: np.float32, owner: Ints, chosen: Ints
 ) -> Ints:
     """The chosen cells, and between any two whose surroundings meet but who do not see each other, the two cells where they do."""
     count = len(chosen)
     first, second = np.full((count, count), -1, np.int32), np.full((count, count), -1, np.int32)
-    _borders(maps, point, width, rows, columns, least, owner, chosen, first, second)
+    borders(maps, point, width, rows, columns, least, owner, chosen, first, second)
     met = first >= 0
     return np.concatenate([chosen, np.setdiff1d(np.concatenate([first[met], second[met]]), chosen)]).astype(np.int32)
-
-
-@device
-def _borders(maps, point, width, rows, columns, least, owner, chosen, first, second):
-    """Write, for pairs of chosen cells a < b that do not see each other, the widest two neighbouring cells of theirs."""
-    for k in range(rows * columns):
-        a = owner[k]
-        if a < 0:
-            continue
-        for side in range(2):
-            if (side == 0 and k % columns == columns - 1) or (side == 1 and k >= (rows - 1) * columns):
-                continue
-            other = k + 1 if side == 0 else k + columns
-            b = owner[other]
-            if b < 0 or b == a or not is_clear(maps, 0, point[k, 0], point[k, 1], point[other, 0], point[other, 1], least):
-                continue
-            i, j, mine, theirs = (a, b, k, other) if a < b else (b, a, other, k)
-            if first[i, j] >= 0 and min(width[mine], width[theirs]) <= min(width[first[i, j]], width[second[i, j]]):
-                continue
-            if first[i, j] == -1:
-                p, q = chosen[i], chosen[j]
-                dx, dy = point[p, 0] - point[q, 0], point[p, 1] - point[q, 1]
-                far = dx * dx + dy * dy > _LONGEST * _LONGEST
-                if not far and is_clear(maps, 0, point[p, 0], point[p, 1], point[q, 0], point[q, 1], least):
-                    first[i, j] = -2
-            if first[i, j] != -2:
-                first[i, j], second[i, j] = mine, theirs
-
-
-@hidden
-def road(maps, m, x0, y0, x1, y1, radius):
-    """What a straight road on map ``m`` costs a disc, m: its length, and more where it is narrow."""
-    dx, dy = x1 - x0, y1 - y0
-    length = math.sqrt(dx * dx + dy * dy)
-    parts = max(int(length / _STEP), 1)
-    dear = ZERO
-    for k in range(parts):
-        t = (np.float32(k) + HALF) / np.float32(parts)
-        beyond = distance_at(maps, m, x0 + t * dx, y0 + t * dy) - radius
-        dear += max(ONE - beyond / _AMPLE, ZERO)
-    return length * (ONE + _NARROW * dear / np.float32(parts))
-
-
-@device
-def _join(maps, place, least, cost):
-    """Write the cost of the roads between places that see each other."""
-    for a in range(len(place)):
-        for b in range(a):
-            dx, dy = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1]
-            if dx * dx + dy * dy > _LONGEST * _LONGEST:
-                continue
-            if is_clear(maps, 0, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least):
-                cost[a, b] = road(maps, 0, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least)
-                cost[b, a] = cost[a, b]
-
-
-@device
-def _look(maps, point, free, place, least, seen):
-    """Write for each free cell the nearest places in sight of its point."""
-    near, distance = np.empty(len(place), np.int32), np.empty(len(place), np.float32)
-    for k in free:
-        count = 0
-        for a in range(len(place)):
-            dx, dy = place[a, 0] - point[k, 0], place[a, 1] - point[k, 1]
-            squared = dx * dx + dy * dy
-            if squared > _SIGHT * _SIGHT:
-                continue
-            at = count
-            while at > 0 and distance[at - 1] > squared:
-                distance[at], near[at] = distance[at - 1], near[at - 1]
-                at -= 1
-            distance[at], near[at] = squared, a
-            count += 1
-        found = 0
-        for n in range(count):
-            if found == seen.shape[1]:
-                break
-            a = near[n]
-            if is_clear(maps, 0, point[k, 0], point[k, 1], place[a, 0], place[a, 1], least):
-                seen[k, found] = a
-                found += 1
 
 
 def store_of(roads: Sequence[Roads]) -> RoadStore:
@@ -356,7 +252,7 @@ def store_of(roads: Sequence[Roads]) -> RoadStore:
         return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
 
     def joined(arrays: list[Array], kind: type, width: int = 0) -> Array:
-        empty = np.zeros((0, width) if width else 0, kind)
+        empty: Array = np.zeros((0, width) if width else 0, kind)
         return np.ascontiguousarray(np.concatenate([empty, *arrays]), kind)
 
     places, cells = [len(r.place) for r in roads], [r.nearest.size for r in roads]

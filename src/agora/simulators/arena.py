@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agora.tasks.start import PedestrianStarts
     from agora.tasks.world import People
 
-_MODELS = {"": "helbing", "deepsocialforce": "deep_social_force"}
+_MODELS = {"": "anticipation", "deepsocialforce": "deep_social_force"}
 _STATES = {
     "idle": "Waiting",
     "walking": "Walking",

@@ -10,6 +10,7 @@ from typing import Any
 from agora.config import load
 from agora.documents import located, similar
 from agora.errors import InputError
+from agora.registry import Named
 from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
@@ -18,7 +19,8 @@ from agora.tasks.suite import Crowd, Stage, Suite
 _TIMEOUT = 60.0  # s, Arena's
 
 
-_CROWD = Crowd(routes=False, faithful=True)  # as in the published benchmark
+_CROWD = Crowd(Named.of("crowd_models", "helbing"), routes=False, faithful=True)  # as in the published benchmark
+
 
 @dataclass(frozen=True)
 class SuiteChoice:

@@ -50,7 +50,7 @@ class Crowd:
     """What moves pedestrians, and what they are like.
 
     Attributes:
-        model: crowd model of all; helbing where neither is given. models: several, and how many pedestrians each moves; who
+        model: crowd model of all; anticipation where neither is given. models: several, and how many pedestrians each moves; who
             is drawn once an episode, and a walking group has one. Each computes everybody, so the time is that of all together.
         sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
         behaviours: what decides where pedestrians want to go and how fast, one after the other.
@@ -71,7 +71,7 @@ class Crowd:
         if self.model is not None and self.models:
             raise ValueError("models cannot be given together with model, which is that of all")
         if self.model is None and not self.models:
-            object.__setattr__(self, "model", Named.of("crowd_models", "helbing"))
+            object.__setattr__(self, "model", Named.of("crowd_models", "anticipation"))
 
     @property
     def parts(self) -> tuple[Named, ...]:
@@ -270,7 +270,7 @@ def resolve(plan: Plan) -> tuple[Start, Stage]:
         for module in plan.stage.modules:
             module.part.after_reset(task)
         if plan.stage.crowd.routes:
-            _check_ways(task)
+            check_ways(task)
         return _start(plan, task, robot_starts(task, models)), plan.stage
     except PlacementError as error:
         raise PlacementError(f"{plan.entry}: {error}") from error
@@ -315,11 +315,13 @@ def _check_cues(stage: Stage, people: list[Person]) -> None:
         raise InputError("its pedestrians wait or keep company: crowd.behaviours must name cues")
 
 
-def _check_ways(task: Task) -> None:
+def check_ways(task: Task) -> None:
     """Make sure that every pedestrian finds a way to each of its waypoints."""
     for person in task.pedestrians:
         roads = roads_of(task.map, radius_class(person.radius))
-        for waypoint in () if roads is None else person.waypoints:
+        if roads is None:
+            return
+        for waypoint in person.waypoints:
             if not roads.reaches(person.position, waypoint):
                 start, end = (f"({x:.2f}, {y:.2f})" for x, y in (person.position, waypoint))
                 raise PlacementError(

@@ -113,7 +113,7 @@ class Card:
     measures: tuple[str, ...]
     parameters: Mapping[str, Range]
     build: Callable[..., Situation]
-    model: Mapping[str, Any] = field(default_factory=lambda: {"name": "helbing"})
+    model: Mapping[str, Any] = field(default_factory=lambda: {"name": "anticipation"})
     sees_robots: bool = True
     conflict: bool = True
     oracle: Oracle = "search"
@@ -158,7 +158,9 @@ class Card:
     def stage(self, *, episodes: int = 1, robot: str = ROBOT, values: Mapping[str, float] | None = None) -> Stage:
         """Return the stage of a suite that plays the card, with the people that it asks for."""
         source = Named.of("worlds", "card", card=self.name, values=dict(values or {}))
-        crowd = Crowd(build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours, routes=False)
+        crowd = Crowd(
+            build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours, routes=False
+        )
         robots, obstacles = (Named.of(kind, "scenario") for kind in ("robots_modes", "obstacles_modes"))
         return Stage(self.name, source, robots, obstacles, crowd, episodes, robot)
 

@@ -14,8 +14,6 @@ from agora.tasks.cards.shapes import box, door, place
 
 DOOR = Range(0.9, 1.2, "m", "width of the door")
 SPEED = Range(0.7, 1.2, "m/s", "the pedestrians'")
-THIN_WALLS = {"name": "helbing", "wall_length": 0.1}
-"""With Helbing's usual reach of walls people do not dare to go through a door of 0.9 m."""
 
 _STANDS = (3600.0,)
 
@@ -33,7 +31,6 @@ _STANDS = (3600.0,)
         "speed": SPEED,
         "wait": Range(0.0, 2.0, "s", "how long after the robot the pedestrian starts"),
     },
-    model=THIN_WALLS,
 )
 def narrow_hallway(stream: Stream, width: float, speed: float, wait: float) -> Situation:
     """A hallway between two rooms, somebody at each end."""
@@ -66,7 +63,6 @@ def _two_rooms(name: str, width: float) -> Map:
         "speed": SPEED,
         "start": Range(2.0, 2.6, "m", "how far from the door the pedestrian starts; the robot starts at 3 m"),
     },
-    model=THIN_WALLS,
 )
 def narrow_doorway(stream: Stream, door: float, speed: float, start: float) -> Situation:
     """Robot and pedestrian come from both sides of the door."""
@@ -101,7 +97,6 @@ def _suite_of_rooms(name: str, width: float) -> Map:
         "inside": Range(1, 3, "", "how many stay in the room", whole=True),
         "wait": Range(0.0, 1.5, "s", "until the first leaves"),
     },
-    model=THIN_WALLS,
 )
 def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: float) -> Situation:
     """The robot comes along the corridor; one pedestrian leaves, others stand in the room."""
@@ -132,7 +127,6 @@ def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: 
         "speed": SPEED,
         "wait": Range(0.0, 1.0, "s", "until the pedestrian sets out"),
     },
-    model=THIN_WALLS,
 )
 def exiting_room(stream: Stream, door: float, speed: float, wait: float) -> Situation:
     """The robot is in the room; the pedestrian comes along the corridor and goes in."""
@@ -176,7 +170,6 @@ _NO_DOORS = "Doors that close: they stand open all the time, and when people com
         "stay": Range(0, 1, "", "how many stay inside", whole=True),
         "opens": Range(2.0, 5.0, "s", "until the first leaves"),
     },
-    model=THIN_WALLS,
 )
 def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, leave: int, stay: int, opens: float) -> Situation:
     """The robot is in the lobby before the door."""
@@ -216,7 +209,6 @@ def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, l
         "beside": Range(0.55, 0.75, "m", "how far beside the middle of the door they wait"),
         "patience": Range(8.0, 14.0, "s", "until the first goes in"),
     },
-    model=THIN_WALLS,
 )
 def exiting_elevator(
     stream: Stream, cabin: float, door: float, speed: float, waiting: int, beside: float, patience: float
