@@ -395,10 +395,10 @@ AnyCrowdModel = CrowdModel | CompiledCrowdModel
 """A crowd model of either form.
 
 Three attributes more, fields or of the class, are read where a model has them: ``max_speed_factor``, the cap of the speed in
-preferred speeds (1 where it has none), and ``max_step``, the longest step in s that it may be called with: with a shorter one than
-the suite's crowd period it is called more often, and ``dt`` is that step (`agora.engine.crowd`); ``last_step``, whom its
-pedestrians do not step into where the suite's crowd is not ``faithful`` (`agora.engine.careful`): "all", as where it has none, "robots"
-where the model's own forces act between bodies that touch, or "nothing" where it moves people who mind nobody.
+preferred speeds (1 where it has none), and ``max_step``, the longest step in s that it may be called with: with a shorter one
+than the suite's crowd period it is called more often, and ``dt`` is that step (`agora.engine.crowd`); ``last_step``, whom its
+pedestrians do not step into where the suite's crowd is not ``faithful`` (`agora.engine.careful`): "all", as where it has none,
+"robots" where the model's own forces act between bodies that touch, or "nothing" where it moves people who mind nobody.
 """
 
 

@@ -1,9 +1,10 @@
 """The last step: nobody steps into a wall, a robot or a pedestrian whom they see, whatever their crowd model says.
 
 After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies
-overlap at the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a wall
-the pedestrian alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst contact of
-each settle who gives up how much; where many press together and that is not enough, those who would still step into somebody stand.
+overlap at the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a
+wall the pedestrian alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst
+contact of each settle who gives up how much; where many press together and that is not enough, those who would still step into
+somebody stand.
 
 Whom somebody stops who stands or comes the other way steps aside, to the right, so that two who meet do not stand before each other
 for ever; the one of the larger id steps back, too.
@@ -21,7 +22,7 @@ from agora.core.scalar import HALF, ONE, ZERO
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 MINDS = ("all", "robots", "nothing")
-"""Values of a crowd model's ``last_step``: whom it minds. Robots and walls alone where the model's own forces act between bodies."""
+"""Values of a crowd model's ``last_step``, whom it minds: robots and walls alone where the model's forces act between bodies."""
 
 ALL, ROBOTS, NOTHING = range(3)
 

@@ -1,13 +1,13 @@
 """Routes: pedestrians find their way round walls and furniture, through doors, and let each other pass where it is narrow.
 
-Behaviours and lists of waypoints say where somebody wants to go; crowd models steer straight at a point. Between the two, a route puts
-the point that somebody walks to now in place of the wanted one: a place on the way in sight, moved out along the line of sight as far
-as the rest of the way is long, so that what a model makes of the distance stays right. Where the wanted point is in sight, nothing
-changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice a second everybody looks how far
-along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
+Behaviours and lists of waypoints say where somebody wants to go; crowd models steer straight at a point. Between the two, a route
+puts the point that somebody walks to now in place of the wanted one: a place on the way in sight, moved out along the line of
+sight as far as the rest of the way is long, so that what a model makes of the distance stays right. Where the wanted point is in
+sight, nothing changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice a second
+everybody looks how far along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
 
-Where two cannot pass each other, whoever is nearer goes first, and who comes towards somebody there waits before it, a step aside. Of two
-who meet in there, the one of the larger id steps back.
+Where two cannot pass each other, whoever is nearer goes first, and who comes towards somebody there waits before it, a step
+aside. Of two who meet in there, the one of the larger id steps back.
 """
 
 from __future__ import annotations
@@ -263,7 +263,7 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
 
 
 @hidden
-def _meets(people, traits, routes, w, i, ux, uy):
+def _meets(people, traits, routes, maps, m, w, i, ux, uy):
     """Whom pedestrian i, who walks to (ux, uy), meets in a narrow place and has to step back for: smaller ids go first; or -1."""
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w]):
@@ -271,8 +271,10 @@ def _meets(people, traits, routes, w, i, ux, uy):
         if j == i or not people.active[w, j] or dx * dx + dy * dy > _ROOM * _ROOM or dx * ux + dy * uy <= ZERO:
             continue
         vx, vy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
-        opposed = vx * ux + vy * uy < _OPPOSED * math.sqrt(vx * vx + vy * vy)
-        if routes.roads[w, j] >= 0 and opposed and routes.narrow[w, j] and traits.id[w, j] < traits.id[w, i]:
+        speed = max(math.sqrt(vx * vx + vy * vy), _TINY)
+        if routes.roads[w, j] < 0 or vx * ux + vy * uy >= _OPPOSED * speed or traits.id[w, j] > traits.id[w, i]:
+            continue
+        if _is_narrow(maps, m, people.x[w, j], people.y[w, j], vx / speed, vy / speed, traits.radius[w, j]):
             return j
     return -1
 
@@ -324,7 +326,7 @@ def _look(roads, maps, people, traits, robots, sees_robots, routes, m, w, i):
     if away <= _REACHED:
         return
     if _is_narrow(maps, m, x, y, ux, uy, radius):
-        j = _meets(people, traits, routes, w, i, ux, uy)
+        j = _meets(people, traits, routes, maps, m, w, i, ux, uy)
         if j >= 0:
             routes.waits[w, i] = True
             routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]

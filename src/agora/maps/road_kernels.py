@@ -29,12 +29,12 @@ def _is_apart(point, chosen, count, cell):
 
 
 @device
-def cover(maps, point, rows, columns, order, necks, least, reach, owner, chosen):
-    """Choose the necks, and cells that see all others, in an order; writes who sees each cell first, returns how many are chosen."""
+def cover(maps, point, rows, columns, order, forced, least, reach, owner, chosen):
+    """Choose the forced cells and, in an order, cells that see all others; returns how many, writes who sees each cell first."""
     count = 0
     for start in order:
         if owner[start] >= 0:
-            if necks[start] and _is_apart(point, chosen, count, start):
+            if forced[start] and _is_apart(point, chosen, count, start):
                 chosen[count] = start
                 count += 1
             continue

@@ -133,13 +133,14 @@ def roads_of(map: Map, radius: float) -> Roads | None:
     rows, columns = width.shape
     cell, origin = step * map.resolution, np.asarray(map.origin, np.float32)
     free = np.flatnonzero((width >= np.float32(radius)).ravel()).astype(np.int32)
-    necks = (_necks(width) | _corners(map, step, radius)).ravel()
-    order = free[np.argsort(-np.where(necks, _INFINITE, np.minimum(width.ravel(), _WIDE))[free], kind="stable")]
+    necks, corners = _necks(width).ravel(), _corners(map, step, radius).ravel()
+    first = np.select([necks, corners], [_INFINITE, 2 * _WIDE], np.minimum(width.ravel(), _WIDE))
+    order = free[np.argsort(-first[free], kind="stable")]
     store, flat, least = build_store([map], [0]), point.reshape(-1, 2), np.float32(radius)
     reach = math.ceil(float(SIGHT) / cell)
     owner = np.full(rows * columns, -1, np.int32)
     chosen = np.zeros(len(free), np.int32)
-    count = cover(store, flat, rows, columns, order, necks, least, reach, owner, chosen)
+    count = cover(store, flat, rows, columns, order, necks | corners, least, reach, owner, chosen)
     cells = _with_borders(store, flat, width.ravel(), rows, columns, least, owner, chosen[:count])
     place = np.ascontiguousarray(flat[cells])
     straight = np.full((len(cells), len(cells)), np.inf, np.float32)
