@@ -7,6 +7,7 @@ import pytest
 from tests.starts import people, plane, start
 
 from agora.engine.world import Engine, Layout
+from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.pedestrians.evacuation import Evacuation
 from agora.pedestrians.helbing import Helbing
@@ -117,6 +118,14 @@ def test_models_whose_own_forces_act_between_bodies_keep_them_and_only_robots_an
     assert with_it.pedestrians.x[0, 0] == pytest.approx(without.pedestrians.x[0, 0], abs=1e-5)
     _, (_, robot, _) = run(people([(-2.0, 0.0)], [(2.0, 0.0)]), model=Evacuation(), robot=(0.0, 0.0, 0.0))
     assert robot > 0.0
+
+
+def test_a_model_that_minds_something_else_is_refused():
+    class Odd(Waypoint):
+        last_step = "walls"
+
+    with pytest.raises(InputError, match="crowd model Odd: last_step is 'walls'; expected one of 'all', 'robots', 'nothing'"):
+        run(people([(-2.0, 1.0)], [(2.0, 1.0)]), model=Odd())
 
 
 def test_who_minds_nobody_is_left_alone():

@@ -172,6 +172,8 @@ def _check(model: object) -> None:
         raise InputError(f"{name} is no crowd model: expected a method compute(scene) that returns accelerations or velocities")
     if getattr(model, "output", None) not in ("acceleration", "velocity"):
         raise InputError(f"crowd model {name}: output is {getattr(model, 'output', None)!r}; expected 'acceleration' or 'velocity'")
+    if (minds := getattr(model, "last_step", MINDS[0])) not in MINDS:
+        raise InputError(f"crowd model {name}: last_step is {minds!r}; expected one of {', '.join(map(repr, MINDS))}")
 
 
 def _longest(model: Any) -> float:
