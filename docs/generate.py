@@ -414,7 +414,16 @@ def suites() -> str:
             episodes = str(stage.episodes) if stage.episodes else "one of each world"
             modes = [f"`{part.name}`" for part in (stage.world, stage.robots, stage.obstacles)]
             models = ", ".join(f"`{part.name}`" for part in stage.crowd.parts)
-            rows.append([stage.name, episodes, *modes, models, robots_, f"{stage.timeout:g} s"])
+            rows.append(
+                [
+                    stage.name,
+                    episodes,
+                    *modes,
+                    models,
+                    robots_,
+                    stage.timeout if isinstance(stage.timeout, str) else f"{stage.timeout:g} s",
+                ]
+            )
         parts.append(table(["stage", "episodes", "world", "robots", "obstacles", "crowd model", "robot", "time limit"], rows))
     return "\n".join(parts)
 

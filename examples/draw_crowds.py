@@ -25,8 +25,11 @@ goals = np.vstack([left + (17.0, 0.0), right - (17.0, 0.0)])[:, None]
 names = list(available("crowd_models"))
 
 with style():
-    figure = Figure((10.0, 4.9), layout="constrained")
-    for axes, name in zip(figure.subplots(4, 3).flat, names, strict=True):
+    figure = Figure((10.0, 1.23 * -(-len(names) // 3)), layout="constrained")
+    places = figure.subplots(-(-len(names) // 3), 3).flat
+    for axes in places[len(names) :]:
+        axes.axis("off")
+    for axes, name in zip(places, names, strict=False):
         seen = walk(make("crowd_models", name), HALL, start, goals, 14.0, radius=0.25)
         apart = np.hypot(*(seen.position[:, :, None] - seen.position[:, None]).transpose(3, 0, 1, 2)) + 9.0 * np.eye(len(start))
         print(f"{name:24s} nearest two {apart.min():.2f} m, past the middle {int((seen.position[-1, : len(left), 0] > 8.0).sum())}")

@@ -16,7 +16,7 @@ from agora.tasks.world import People
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("", "helbing"), ("passthrough", "passthrough"), ("spinny", "spinny"), ("pysocial", "pysocial"),
+    [("", "anticipation"), ("passthrough", "passthrough"), ("spinny", "spinny"), ("pysocial", "pysocial"),
      ("deepsocialforce", "deep_social_force"), ("evacuation", "evacuation"), ("orca(horizon=3.5)", "orca")],
 )  # fmt: skip
 def test_arenas_names_of_crowd_models_are_ours_and_parameters_may_follow(text, name):

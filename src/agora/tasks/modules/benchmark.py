@@ -47,12 +47,12 @@ class Benchmark(Module):
         return read.contestants[episode // len(read.suite.entries()) % len(read.contestants)]
 
     def before_reset(self, plan: Plan) -> Plan:
-        """Return the plan of the benchmark's episode; modules of its stage run after this one."""
+        """Return the plan of the benchmark's episode, with the crowd of the given one; modules of its stage run after this one."""
         suite = self.read().suite
         entries = suite.entries()
         name, episode = entries[plan.episode % len(entries)]
         stage = suite.stage(name)
-        whole = replace(stage, modules=plan.stage.modules + stage.modules)
+        whole = replace(stage, modules=plan.stage.modules + stage.modules, crowd=plan.stage.crowd)
         return Plan(suite.name, whole, episode, plan.seed if stage.seed is None else stage.seed)
 
 
