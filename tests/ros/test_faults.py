@@ -283,7 +283,7 @@ def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: li
 WRONG = {
     "time_scale": ("fast", 4.0, "parameter time_scale: expected something like 1.0, got 'fast'"),
     "periods": ("phys=0.1", "", "no period called 'phys'; did you mean 'physics'?"),
-    "timeout": ("soon", 4, "timeout: expected a number or nothing, got 'soon'"),
+    "timeout": ("soon", 4, "timeout: expected a number or one of auto or nothing, got 'soon'"),
     "robot_setup_file": ("tree", "", "did you mean 'three'"),
     "model": ("burgr", "burger", "did you mean 'burger'"),
     "local_planner": ("dva", "dwa", "no planner called 'dva'; did you mean 'dwa'?"),

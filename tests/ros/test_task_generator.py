@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -379,7 +380,9 @@ def test_a_suite_is_played_as_the_benchmark_plays_it(graph: Any, parts: Parts, s
     play = lambda **what: graph.call("task_generator_server/play", PlayEpisode, suite=str(tmp_path / "own.yaml"), **what)  # noqa: E731
     answer = play(stage="a", episode=1)
     assert (answer.success, answer.number, answer.robots) == (True, 1, ["jackal"])
-    assert identical(from_episode(parts.episodes[-1])[0], suite.start("a", 1)) and parts.episodes[-1].seed == 3
+    mine = suite.start("a", 1)
+    mine = replace(mine, robots=tuple(replace(robot, legs=None) for robot in mine.robots))  # the message has no lengths of ways
+    assert identical(from_episode(parts.episodes[-1])[0], mine) and parts.episodes[-1].seed == 3
     parts.say(done=True)
     refused = play(stage="b", episode=0)
     assert not refused.success and "no stage called 'b'" in refused.message
