@@ -14,6 +14,7 @@ from agora.engine.careful import MINDS, hold_back
 from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, take_forces
 from agora.engine.records import fed
 from agora.engine.scene import CrowdReader
+from agora.engine.taken import pass_taken
 from agora.errors import InputError
 from agora.interfaces import AnyCrowdModel, CompiledCrowdModel
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
@@ -145,8 +146,8 @@ class EngineCrowd:
             acceleration, factor = False, _NO_CAP
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, engine.traits, self.fed, *self._chosen)
+        seen = np.int64(sum(bit for bit, sees in zip((SEES_PEDESTRIANS, SEES_ROBOTS), self._sees, strict=True) if sees))
         if self._careful:
-            seen = np.int64(sum(bit for bit, sees in zip((SEES_PEDESTRIANS, SEES_ROBOTS), self._sees, strict=True) if sees))
             others = (engine.replay, engine._robots[robots], engine.robot_traits, engine.maps, engine.status)
             yield bind(
                 hold_back,
@@ -163,6 +164,9 @@ class EngineCrowd:
             )
         records = (people, engine._generations[there], engine.traits, engine.waypoints, engine.replay, engine.status)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
+        if self._careful and substep == self.substeps:
+            after, machines = engine._generations[there], (engine._robots[robots], engine.robot_traits)
+            yield bind(pass_taken, step[1], seen, after, engine.traits, engine.waypoints, *machines, engine.status)
 
 
 def _check(model: object) -> None:

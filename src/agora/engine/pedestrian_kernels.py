@@ -105,25 +105,29 @@ def _turn(now, after, w):
 
 
 @hidden
-def _next_waypoint(after, traits, waypoints, status, w, substep):
+def next_waypoint(traits, waypoints, status, w, i, substep):
+    """Make the next waypoint of a pedestrian, of at least two, the current one."""
+    k, n = waypoints.index[w, i], waypoints.count[w, i]
+    if waypoints.mode[w, i] == RANDOM:
+        k = (k + 1 + np.int32(uniform_at(status.key[w], traits.id[w, i], status.step[w], substep - 1) * (n - 1))) % n
+    elif waypoints.mode[w, i] == LOOP:
+        k = (k + 1) % n
+    else:
+        k = min(k + 1, n - 1)
+    waypoints.index[w, i] = k
+    waypoints.x[w, i], waypoints.y[w, i] = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
+
+
+@hidden
+def _pass_reached(after, traits, waypoints, status, w, substep):
     """Make the next waypoint current where one is reached."""
     for i in range(traits.count[w]):
-        n = waypoints.count[w, i]
-        if n < 2 or not after.active[w, i]:
+        if waypoints.count[w, i] < 2 or not after.active[w, i]:
             continue
         k = waypoints.index[w, i]
         dx, dy = waypoints.list_x[w, i, k] - after.x[w, i], waypoints.list_y[w, i, k] - after.y[w, i]
-        if dx * dx + dy * dy > waypoints.tolerance[w, i] * waypoints.tolerance[w, i]:
-            continue
-        if waypoints.mode[w, i] == RANDOM:
-            k = (k + 1 + np.int32(uniform_at(status.key[w], traits.id[w, i], status.step[w], substep - 1) * (n - 1))) % n
-        elif waypoints.mode[w, i] == LOOP:
-            k = (k + 1) % n
-        else:
-            k = min(k + 1, n - 1)
-        waypoints.index[w, i] = k
-        waypoints.x[w, i] = waypoints.list_x[w, i, k]
-        waypoints.y[w, i] = waypoints.list_y[w, i, k]
+        if dx * dx + dy * dy <= waypoints.tolerance[w, i] * waypoints.tolerance[w, i]:
+            next_waypoint(traits, waypoints, status, w, i, substep)
 
 
 @lean_kernel
@@ -212,4 +216,4 @@ def advance_pedestrians(
         if replay.time.size > 1:
             place_replayed(replay, after, traits, w, (status.step[w] + share) * np.float64(dt), share * np.float64(dt))
         _turn(now, after, w)
-        _next_waypoint(after, traits, waypoints, status, w, substep)
+        _pass_reached(after, traits, waypoints, status, w, substep)
