@@ -30,7 +30,8 @@ def brute(window, m, pose, inscribed, position=(), radius=()):
     origin = np.array(m.origin) + corner * cell
     ij = np.indices((side, side))
     centres = origin + (np.stack((ij[1], ij[0]), -1) + 0.5) * cell
-    cost = cost_of(m.clearance_at(centres), inscribed, window.inflation_radius, window.cost_scaling, touch=0.5 * cell)
+    to_edges = max(0.5 * (m.resolution - cell), 0.0)
+    cost = cost_of(m.clearance_at(centres) - to_edges, inscribed, window.inflation_radius, window.cost_scaling, touch=0.5 * cell)
     for p, r in zip(position, radius, strict=True):
         away = np.linalg.norm(centres - p, axis=-1) - r
         cost = np.maximum(cost, cost_of(away, inscribed, window.inflation_radius, window.cost_scaling, touch=0.5 * cell))
@@ -71,6 +72,20 @@ def test_a_window_of_the_maps_resolution_is_a_cut_of_the_inflated_map(maps):
     cost, origin = windows(window, maps, [0], [[-0.51, 4.13, 2.2]], [0.33])
     row, column = m.cell_of(origin[0] + 0.01)
     np.testing.assert_array_equal(cost[0], inflate(m, 0.33, 0.55, 10.0)[row : row + 40, column : column + 40])
+
+
+@pytest.mark.parametrize("coarse", [0.1, 0.5])
+def test_a_wall_of_coarse_cells_is_lethal_out_to_its_faces(coarse):
+    occupied = np.zeros((round(6 / coarse), round(8 / coarse)), bool)
+    occupied[:, round(4 / coarse)] = True  # from x = 4 m on, counted from the corner of the map
+    place = Map("wall", coarse, (-3.25, 1.75), occupied)
+    window = Window(size=4.0)
+    cost, origin = windows(window, [place], [0], [[0.62, 4.7, 0.4]], [0.3])
+    x = origin[0, 0] + (np.arange(window.cells) + 0.5) * window.resolution - 0.75
+    lethal = (cost[0] == LETHAL)[30:50]
+    assert (lethal == ((x > 0.0) & (x < coarse))).all()
+    touched = (cost[0] >= 253)[30:50]
+    assert (touched == ((x > -0.3) & (x < coarse + 0.3))).mean() > 0.95  # the robot's radius from the faces, but for a cell
 
 
 def test_the_robot_is_in_the_middle_cell_and_the_lattice_does_not_move_with_it(maps):

@@ -41,8 +41,11 @@ def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
 
 
 @hidden
-def _interpolate(pair, b, first, ratio, out):
-    """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide."""
+def _interpolate(pair, b, first, ratio, beyond, out):
+    """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide.
+
+    A map's cell is occupied out to its edges: the distance to its middle is too long by ``beyond``, m.
+    """
     low, high = ONE - b, b
     end = np.float32(pair.shape[1]) - _EDGE
     for j in range(out.size):
@@ -51,7 +54,7 @@ def _interpolate(pair, b, first, ratio, out):
         a = u - np.float32(column)
         left = pair[0, column] * low + pair[1, column] * high
         right = pair[0, column + _NEXT] * low + pair[1, column + _NEXT] * high
-        out[j] = left * (ONE - a) + right * a
+        out[j] = left * (ONE - a) + right * a - beyond
 
 
 @kernel
@@ -88,6 +91,7 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
         own = inscribed[n]
         ratio = cell / maps.resolution[m]
         same = maps.resolution[m] == cell
+        beyond = max(HALF * (maps.resolution[m] - cell), ZERO)
         across = np.int32(np.floor(np.float32(columns) / ratio + HALF))
         up = np.int32(np.floor(np.float32(rows) / ratio + HALF))
         from_column, to_column = min(max(-left, 0), side), max(min(side, across - left), 0)
@@ -108,7 +112,7 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
                 v = min(max((np.float32(bottom + i) + HALF) * ratio - HALF, ZERO), np.float32(rows) - _EDGE)
                 k = start + np.int64(v) * columns
                 pair = maps.clearance[k : k + 2 * columns].reshape(2, columns)
-                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, near)
+                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, beyond, near)
             for j in range(out.size):
                 out[j] = np.uint8(np.int32(cost_at(near[j], touch, own, reach, scaling)))
         for q in range(position.shape[1]):
@@ -122,7 +126,8 @@ class Window:
     """The square local costmap about a robot; its cells lie on the lattice of its resolution from the map's origin.
 
     Where its resolution is the map's, its cells are the map's and get the costs of `agora.costmap.inflation.inflate`; otherwise the
-    distance is interpolated between the map's cells. Pedestrians are marked by the distance of a cell's centre to the disc.
+    distance is interpolated between the map's cells, which are obstacles out to their edges. Pedestrians are marked by the distance
+    of a cell's centre to the disc.
     Cells outside the map are 255; without the source "map" there is no outside.
 
     Attributes:

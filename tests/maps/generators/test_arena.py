@@ -30,9 +30,9 @@ from agora.maps.generators.arena import from_arena
 def test_a_generator_of_arena_is_one_of_ours_in_metres(algorithm, config, name, expected):
     made = from_arena({"algorithm": algorithm, "algorithm_config": config, "map_properties": {"width": 70, "height": 60}})
     assert made.name == name
-    assert (made.part.width, made.part.height, made.part.resolution) == (35.0, 30.0, 0.5)
+    assert (made.part.width, made.part.height, made.part.resolution) == (35.0, 30.0, 0.1)
     assert {key: getattr(made.part, key) for key in expected} == expected
-    assert made.part.generate(stream()).map.shape == (60, 70)
+    assert made.part.generate(stream()).map.shape == (300, 350)
 
 
 def test_indoor_maps_of_arenas_code_are_corridors_alone():
