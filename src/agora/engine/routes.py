@@ -163,7 +163,7 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
             if a < 0:
                 break
             way = end + roads.cost[pairs + np.int64(a) * n + b]
-            if way < best:
+            if way + _gap(x, y, roads.place_x[base + a], roads.place_y[base + a]) < best:  # what a road costs at least
                 way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
                 if way < best:
                     best, hop, last = way, a, b

@@ -16,6 +16,9 @@ _AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is
 _NARROW = np.float32(3.0)  # how much dearer a road is where the disc just fits
 _STEP = np.float32(0.1)  # m, between two readings of a road's width
 _APART = np.float32(0.6)  # m, between two such places
+_RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, round a cell, whose places are looked at one after the other
+_SLACK = np.float32(1e-3)  # m, more than the distance field's error in arithmetic
+_NO_MORE = np.float32(np.inf)
 
 
 @hidden
@@ -30,8 +33,13 @@ def _is_apart(point, chosen, count, cell):
 
 @device
 def cover(maps, point, rows, columns, order, forced, least, reach, owner, chosen):
-    """Choose the forced cells and, in an order, cells that see all others; returns how many, writes who sees each cell first."""
+    """Choose the forced cells and, in an order, cells that see all others; returns how many, writes who sees each cell first.
+
+    ``owner`` is -2 for cells that nobody can see, in which the disc does not fit, and -1 for others that nobody sees.
+    """
     count = 0
+    for k in range(rows * columns):
+        owner[k] = -2 if distance_at(maps, 0, point[k, 0], point[k, 1]) < least - _SLACK else -1
     for start in order:
         if owner[start] >= 0:
             if forced[start] and _is_apart(point, chosen, count, start):
@@ -43,7 +51,7 @@ def cover(maps, point, rows, columns, order, forced, least, reach, owner, chosen
         for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
             for k in range(r * columns + max(column - reach, 0), r * columns + min(column + reach + 1, columns)):
                 dx, dy = point[k, 0] - x, point[k, 1] - y
-                if owner[k] >= 0 or dx * dx + dy * dy > SIGHT * SIGHT:
+                if owner[k] != -1 or dx * dx + dy * dy > SIGHT * SIGHT:
                     continue
                 if is_clear(maps, 0, x, y, point[k, 0], point[k, 1], least):
                     owner[k] = count
@@ -111,23 +119,58 @@ def look(maps, point, free, place, least, seen):
     """Write for each free cell the nearest places in sight of its point."""
     near, distance = np.empty(len(place), np.int32), np.empty(len(place), np.float32)
     for k in free:
-        count = 0
-        for a in range(len(place)):
-            dx, dy = place[a, 0] - point[k, 0], place[a, 1] - point[k, 1]
-            squared = dx * dx + dy * dy
-            if squared > SIGHT * SIGHT:
-                continue
-            at = count
-            while at > 0 and distance[at - 1] > squared:
-                distance[at], near[at] = distance[at - 1], near[at - 1]
-                at -= 1
-            distance[at], near[at] = squared, a
-            count += 1
-        found = 0
-        for n in range(count):
+        found, inner = 0, -ONE
+        for outer in _RINGS:
+            count = 0
+            for a in range(len(place)):
+                dx, dy = place[a, 0] - point[k, 0], place[a, 1] - point[k, 1]
+                squared = dx * dx + dy * dy
+                if squared > outer * outer or squared <= inner:
+                    continue
+                at = count
+                while at > 0 and distance[at - 1] > squared:
+                    distance[at], near[at] = distance[at - 1], near[at - 1]
+                    at -= 1
+                distance[at], near[at] = squared, a
+                count += 1
+            for n in range(count):
+                if found == seen.shape[1]:
+                    break
+                a = near[n]
+                if is_clear(maps, 0, point[k, 0], point[k, 1], place[a, 0], place[a, 1], least):
+                    seen[k, found] = a
+                    found += 1
             if found == seen.shape[1]:
                 break
-            a = near[n]
-            if is_clear(maps, 0, point[k, 0], point[k, 1], place[a, 0], place[a, 1], least):
-                seen[k, found] = a
-                found += 1
+            inner = outer * outer
+
+
+@device
+def cheapest(start, neighbour, road_cost, cost, before):
+    """Write what the cheapest ways between all places cost (L, L), and the last place but one on each, -1 where there is none.
+
+    Dijkstra's algorithm from every place. The roads of place a are ``start[a] <= k < start[a + 1]``, to a neighbour each. Those
+    places whose way may still get cheaper are few, because roads are short, and stand in a list.
+    """
+    count = len(cost)
+    listed, border = np.empty(count, np.bool_), np.empty(count, np.int32)
+    for source in range(count):
+        way, last = cost[source], before[source]
+        way[:], last[:], listed[:] = np.inf, -1, False
+        way[source], listed[source], border[0], length, at = 0.0, True, source, 1, 0
+        while length > 0:
+            nearest = np.inf
+            for k in range(length):
+                if way[border[k]] < nearest:
+                    nearest, at = way[border[k]], k
+            a = border[at]
+            length -= 1
+            border[at] = border[length]
+            for k in range(start[a], start[a + 1]):
+                b = neighbour[k]
+                through = nearest + np.float64(road_cost[k])
+                if through < way[b]:
+                    way[b], last[b] = through, a
+                    if not listed[b]:
+                        listed[b], border[length] = True, b
+                        length += 1
