@@ -41,8 +41,11 @@ def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
 
 
 @hidden
-def _interpolate(pair, b, first, ratio, out):
-    """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide."""
+def _interpolate(pair, b, first, ratio, occupied, out):
+    """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide.
+
+    Between the map's cells the distance rounds off the corners of what is occupied: in the cells of the row ``occupied`` it is 0.
+    """
     low, high = ONE - b, b
     end = np.float32(pair.shape[1]) - _EDGE
     for j in range(out.size):
@@ -51,7 +54,7 @@ def _interpolate(pair, b, first, ratio, out):
         a = u - np.float32(column)
         left = pair[0, column] * low + pair[1, column] * high
         right = pair[0, column + _NEXT] * low + pair[1, column + _NEXT] * high
-        out[j] = left * (ONE - a) + right * a
+        out[j] = (left * (ONE - a) + right * a) * np.float32(_NEXT - occupied[np.uint32(u + HALF)])
 
 
 @kernel
@@ -108,7 +111,8 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
                 v = min(max((np.float32(bottom + i) + HALF) * ratio - HALF, ZERO), np.float32(rows) - _EDGE)
                 k = start + np.int64(v) * columns
                 pair = maps.clearance[k : k + 2 * columns].reshape(2, columns)
-                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, near)
+                k = maps.start[m] + np.int64(v + HALF) * columns
+                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, maps.occupied[k : k + columns], near)
             for j in range(out.size):
                 out[j] = np.uint8(np.int32(cost_at(near[j], touch, own, reach, scaling)))
         for q in range(position.shape[1]):
@@ -122,8 +126,9 @@ class Window:
     """The square local costmap about a robot; its cells lie on the lattice of its resolution from the map's origin.
 
     Where its resolution is the map's, its cells are the map's and get the costs of `agora.costmap.inflation.inflate`; otherwise the
-    distance is interpolated between the map's cells. Pedestrians are marked by the distance of a cell's centre to the disc.
-    Cells outside the map are 255; without the source "map" there is no outside.
+    distance is interpolated between the map's cells, and a cell whose centre is in an occupied one is lethal. Pedestrians are
+    marked by the distance of a cell's centre to the disc. Cells outside the map are 255; without the source "map" there is no
+    outside.
 
     Attributes:
         size: of a side, m.
