@@ -30,8 +30,11 @@ def brute(window, m, pose, inscribed, position=(), radius=()):
     origin = np.array(m.origin) + corner * cell
     ij = np.indices((side, side))
     centres = origin + (np.stack((ij[1], ij[0]), -1) + 0.5) * cell
-    to_edges = max(0.5 * (m.resolution - cell), 0.0)
-    cost = cost_of(m.clearance_at(centres) - to_edges, inscribed, window.inflation_radius, window.cost_scaling, touch=0.5 * cell)
+    row, column = m.cell_of(np.clip(centres, m.origin, np.array(m.origin) + m.size - 1e-6))
+    distance = m.clearance_at(centres)
+    if cell != m.resolution:
+        distance = np.where(m.occupied[row, column], 0.0, distance - max(0.5 * (m.resolution - cell), 0.0))
+    cost = cost_of(distance, inscribed, window.inflation_radius, window.cost_scaling, touch=0.5 * cell)
     for p, r in zip(position, radius, strict=True):
         away = np.linalg.norm(centres - p, axis=-1) - r
         cost = np.maximum(cost, cost_of(away, inscribed, window.inflation_radius, window.cost_scaling, touch=0.5 * cell))
@@ -86,6 +89,16 @@ def test_a_wall_of_coarse_cells_is_lethal_out_to_its_faces(coarse):
     assert (lethal == ((x > 0.0) & (x < coarse))).all()
     touched = (cost[0] >= 253)[30:50]
     assert (touched == ((x > -0.3) & (x < coarse + 0.3))).mean() > 0.95  # the robot's radius from the faces, but for a cell
+
+
+@pytest.mark.parametrize("resolution", [0.1, 0.15, 0.2, 0.07])
+def test_a_finer_window_has_the_corners_of_walls_and_single_cells(rng, resolution):
+    m = Map("corners", resolution, (-1.3, 0.45), rng.random((40, 40)) < 0.1)
+    middle = np.array(m.origin) + 0.5 * np.array(m.size)
+    cost, origin = windows(Window(size=2.5), [m], [0], [[*middle, 0.7]], [0.3])
+    ij = np.indices((50, 50))
+    row, column = m.cell_of(origin[0] + (np.stack((ij[1], ij[0]), -1) + 0.5) * 0.05)
+    assert (cost[0][m.occupied[row, column]] == LETHAL).all()
 
 
 def test_the_robot_is_in_the_middle_cell_and_the_lattice_does_not_move_with_it(maps):

@@ -41,10 +41,11 @@ def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
 
 
 @hidden
-def _interpolate(pair, b, first, ratio, beyond, out):
+def _interpolate(pair, b, first, ratio, beyond, occupied, out):
     """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide.
 
-    A map's cell is occupied out to its edges: the distance to its middle is too long by ``beyond``, m.
+    A map's cell is occupied out to its edges: the distance to its middle is too long by ``beyond``, m, and interpolating it rounds
+    off corners, so that it is 0 in the cells of the row ``occupied``.
     """
     low, high = ONE - b, b
     end = np.float32(pair.shape[1]) - _EDGE
@@ -54,7 +55,8 @@ def _interpolate(pair, b, first, ratio, beyond, out):
         a = u - np.float32(column)
         left = pair[0, column] * low + pair[1, column] * high
         right = pair[0, column + _NEXT] * low + pair[1, column + _NEXT] * high
-        out[j] = left * (ONE - a) + right * a - beyond
+        free = np.float32(_NEXT - occupied[np.uint32(u + HALF)])
+        out[j] = (left * (ONE - a) + right * a - beyond) * free
 
 
 @kernel
@@ -112,7 +114,9 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
                 v = min(max((np.float32(bottom + i) + HALF) * ratio - HALF, ZERO), np.float32(rows) - _EDGE)
                 k = start + np.int64(v) * columns
                 pair = maps.clearance[k : k + 2 * columns].reshape(2, columns)
-                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, beyond, near)
+                k = maps.start[m] + np.int64(v + HALF) * columns
+                occupied = maps.occupied[k : k + columns]
+                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, beyond, occupied, near)
             for j in range(out.size):
                 out[j] = np.uint8(np.int32(cost_at(near[j], touch, own, reach, scaling)))
         for q in range(position.shape[1]):

@@ -13,6 +13,9 @@ Where it differs:
 - A car-like robot's samples respect its turning radius, and it does not turn in place at the goal.
 - Limits that are not given are the robot's; the package's own are the preset `dwa_ros`. Roll-outs end where the fastest would leave
   the window, and there is a speed every 0.1 m/s instead of three: between these a robot that accelerates well would miss its goal.
+- Near the end of the path the cost that obstacles have there is let off. Upstream a robot whose goal is near a wall stands before
+  it for ever, where a step ahead costs more than it brings; so it does in the presets of the package, with
+  ``goal_leniency_distance`` 0.
 
 Where all samples are discarded the robot stops; upstream, move_base then starts its recovery behaviours, which are no part of this.
 """
@@ -64,6 +67,7 @@ class Dwa:
         forward_point_distance: how far before the centre the nose is, which is drawn to path and goal too, m.
         oscillation_reset_dist, oscillation_reset_angle: how far to move before a forbidden direction is allowed again, m and rad.
         scaling_speed, max_scaling_factor: from this speed on the footprint grows, by this share at top speed, m/s.
+        goal_leniency_distance: how far before the path's end what obstacles cost at the end is let off everywhere, m; 0 is upstream.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
         trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
         prune_plan: whether to cut off what lies behind.
@@ -111,6 +115,7 @@ class Dwa:
     oscillation_reset_angle: float = 0.2
     scaling_speed: float = 0.25
     max_scaling_factor: float = 0.2
+    goal_leniency_distance: float = 1.0
     xy_goal_tolerance: float = 0.1
     yaw_goal_tolerance: float = 0.1
     trans_stopped_vel: float = 0.1
@@ -158,7 +163,7 @@ class Dwa:
             self.use_dwa,
             *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias), f(self.occdist_scale), f(self.twirling_scale)),
             *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
-            *(f(self.scaling_speed), f(self.max_scaling_factor)),
+            *(f(self.scaling_speed), f(self.max_scaling_factor), f(self.goal_leniency_distance)),
             *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
             *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
             *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),

@@ -72,7 +72,11 @@ def _may(p, scene, n, time, scratch, sample, acceleration, scale):
 
 @spliced
 def _prepare(p, scene, n, progress, scratch, reach):
-    """Run the waves from local path, local goal and the nose's goal; return if there is a path and whether to align with it."""
+    """Run the waves from local path, local goal and the nose's goal.
+
+    Returns:
+        Whether there is a path; whether to align with it; what obstacles cost at its end, if that is near, else 0.
+    """
     cost, inverse = scene.cost[n], scene.inverse
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     origin_x, origin_y = scene.origin[n, 0], scene.origin[n, 1]
@@ -89,7 +93,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
         path, count, progress[0], progress[1], x, y, horizon, origin_x, origin_y, inverse, cost, scratch.path, scratch.queue, wanted
     )
     if length == 0:
-        return False, False
+        return False, False, ZERO
     flood(scratch.path, stride, scratch.queue, length, left_over)
     length, left_over = seed(scratch.goal, stride, scratch.queue, np.int64(0), wanted, goal[0], goal[1])
     flood(scratch.goal, stride, scratch.queue, length, left_over)
@@ -99,7 +103,13 @@ def _prepare(p, scene, n, progress, scratch, reach):
     length, left_over = seed(scratch.nose, stride, scratch.queue, np.int64(0), wanted, nose[0], nose[1])
     flood(scratch.nose, stride, scratch.queue, length, left_over)
     dx, dy = end_x - x, end_y - y
-    return True, dx * dx + dy * dy > p.forward * p.forward
+    away = math.sqrt(dx * dx + dy * dy)
+    due = np.int32(0)
+    if not leaves and away <= p.lenient:
+        sine, cosine = sincos(scene.pose[n, 2])
+        u, v, corners_x, corners_y = end_x - origin_x, end_y - origin_y, scene.footprint_x[n], scene.footprint_y[n]
+        due = max(footprint_cost(cost, corners_x, corners_y, ONE, u, v, sine, cosine, inverse), due)
+    return True, away > p.forward, np.float32(due)
 
 
 @hidden
@@ -140,10 +150,11 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
 
 
 @spliced
-def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration):
+def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due):
     """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
 
-    Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
+    Of the cost of obstacles only what is above ``due`` counts. They only add to a score: samples are tried from the least score on,
+    until no other can be less.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -160,7 +171,7 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration):
         scale = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
         corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
         worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale)
-        score += p.obstacle_scale * worst
+        score += p.obstacle_scale * max(worst - due, ZERO)
         if worst >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
             best, chosen, number = score, command, least
 
@@ -224,11 +235,11 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         fastest = _fastest(x, counts[0]) + _fastest(y, counts[1])
         fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
         reach = np.int32(np.ceil((fastest * time + p.forward) * scene.inverse)) + 1
-        found, align = _prepare(p, scene, n, recall.progress[n], scratch, reach)
+        found, align, due = _prepare(p, scene, n, recall.progress[n], scratch, reach)
         if not found:
             continue
         _score_on_grids(p, scene, n, time, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
-        command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration)
+        command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due)
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command

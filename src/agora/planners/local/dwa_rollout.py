@@ -38,6 +38,7 @@ class Parameters(NamedTuple):
     reset_angle: np.float32
     scaling_speed: np.float32
     scaling_factor: np.float32
+    lenient: np.float32
     min_x: np.float32
     max_x: np.float32
     max_y: np.float32
