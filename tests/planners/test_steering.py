@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agora.planners.steering import steer, stopping_speed, velocity_to_twist
-from planners.local.observations import observe
+from planners.local.observations import beside, observe
 
 
 @settings(deadline=None)
@@ -130,3 +130,17 @@ def test_limits_hold_and_zero_stays_zero(rng):
         assert np.abs(vy).max() <= 0.5 + 1e-6
         assert np.abs(omega).max() <= 1.1
         assert (vx[7], vy[7], omega[7]) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("aside", [0.2, 0.25, 0.31])
+def test_a_robot_that_is_still_turning_away_brakes_before_the_wall_ahead(aside):
+    """It wants to go to the left, faces a wall's end at 2 m/s, and gets no nearer to it than its radius."""
+    wall, radius, dt = np.array([[1.213, -2.0, 1.213, -aside]]), 0.267, 0.1
+    pose, nearest = np.array([0.0, 0.0, 0.0]), math.inf
+    for _ in range(40):
+        o = observe([pose], [(0.0, 5.0)], dt=dt, radius=radius, holonomic=False, max_vx=2.0, max_ax=10.0)
+        speed, _, omega = velocity_to_twist(np.array([[2.0, 1.0]], np.float32), beside(o, wall), 0.5)[0].astype(float)
+        pose = pose + dt * np.array([speed * math.cos(pose[2]), speed * math.sin(pose[2]), omega])
+        nearest = min(nearest, math.hypot(1.213 - pose[0], min(-aside - pose[1], 0.0)))
+    assert nearest > radius
+    assert pose[0] > 1.213  # and it has gone by

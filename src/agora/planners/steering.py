@@ -6,16 +6,18 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean, lean_kernel
+from agora.core.jit import hidden, lean, lean_kernel
 from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2, sincos
 from agora.core.state import Bools, Floats, frozen
 from agora.costmap.inflation import LETHAL
+from agora.costmap.walls import window_of
 from agora.interfaces import Observation
 
 _EIGHT = np.float32(8.0)
 _TINY = np.float32(1e-9)
 _CRAWL = np.float32(0.3)
 _STILL = np.float32(1e-3)
+_LETHAL = np.uint8(LETHAL)
 
 
 @lean
@@ -60,8 +62,28 @@ def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, 
     return forward, ZERO * forward, forward * curvature
 
 
+@hidden
+def _room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach):
+    """How far a disc at (x, y) gets in the direction (cosine, sine) to half a cell before a lethal one, m; ``reach`` at most."""
+    gap = HALF * resolution
+    wide, room = radius + gap, reach
+    inverse = ONE / resolution
+    u, v, cells = (x - origin_x) * inverse, (y - origin_y) * inverse, (wide + gap + reach) * inverse
+    for row in range(max(np.int64(v - cells), 0), min(np.int64(v + cells) + 2, cost.shape[0])):
+        for column in range(max(np.int64(u - cells), 0), min(np.int64(u + cells) + 2, cost.shape[1])):
+            if cost[row, column] != _LETHAL:
+                continue
+            dx, dy = (np.float32(column) + HALF - u) * resolution, (np.float32(row) + HALF - v) * resolution
+            ahead, aside = dx * cosine + dy * sine, dy * cosine - dx * sine
+            if ahead > ZERO and abs(aside) < wide:
+                room = min(room, max(ahead - math.sqrt(wide * wide - aside * aside) - gap, ZERO))
+    return room
+
+
 @lean_kernel
-def _drive(velocity, pose, holonomic, min_vx, max_vx, max_vy, max_omega, turning_radius, touched, gain, out, first, last):
+def _drive(velocity, pose, radius, limits, touched, window, gain, dt, out, first, last):
+    holonomic, min_vx, max_vx, max_vy, max_ax, max_omega, turning_radius = limits
+    cost, origin, resolution = window
     for i in range(first, last):
         sine, cosine = sincos(pose[i, 2])
         forward = cosine * velocity[i, 0] + sine * velocity[i, 1]
@@ -82,7 +104,15 @@ def _drive(velocity, pose, holonomic, min_vx, max_vx, max_vy, max_omega, turning
         least = _CRAWL * wanted if turning_radius[i] > ZERO else ZERO
         speed = min(max(forward, least), max_vx[i])
         fastest = min(max_omega[i], speed / turning_radius[i]) if turning_radius[i] > ZERO else max_omega[i]
-        out[i, 0], out[i, 2] = speed, min(max(gain * atan2(left, forward), -fastest), fastest)
+        turn = min(max(gain * atan2(left, forward), -fastest), fastest)
+        if cost.shape[1] > 0 and turning_radius[i] <= ZERO and speed > ZERO:
+            x, y, reach = pose[i, 0], pose[i, 1], speed * dt + HALF * speed * speed / max_ax[i]
+            seen = (cost[i], origin[i, 0], origin[i, 1], resolution, x, y)
+            room = _room_ahead(*seen, cosine, sine, radius[i], reach)
+            sine, cosine = sincos(pose[i, 2] + HALF * turn * dt)
+            room = min(room, _room_ahead(*seen, cosine, sine, radius[i], reach))
+            speed = min(speed, stopping_speed(room, max_ax[i], dt))
+        out[i, 0], out[i, 2] = speed, turn
 
 
 def velocity_to_twist(velocity: Floats, observation: Observation, gain: float) -> Floats:
@@ -95,6 +125,9 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float) -
     it can; where the wanted velocity grows from the robot's own, as in force models, that can leave it all but standing. One that
     somebody or a wall touches, and that wants to go back, goes straight back.
 
+    A robot that turns in place comes about late, and until then it drives where nobody wanted it to: where the planner has a local
+    costmap, it goes no faster than lets it stop before a wall ahead of it.
+
     Args:
         velocity: (N, 2) m/s, map frame.
         observation: pose, radius, limits and dt of the N robots, and what is about them.
@@ -103,12 +136,13 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float) -
     Returns:
         Twists (N, 3).
     """
-    limits = observation.limits
     out = np.zeros((len(velocity), 3), np.float32)
-    bounds = (limits.holonomic, limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega, limits.turning_radius)
+    m = observation.limits
+    bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_ax, m.max_omega, m.turning_radius)
     slow = np.float32(min(gain, 1.0 / observation.dt))
-    given = (frozen(array) for array in (velocity, observation.pose, *bounds, _touched(observation)))
-    _drive(*given, slow, out, 0, len(velocity))
+    given = (frozen(velocity), frozen(observation.pose), frozen(observation.radius), tuple(frozen(bound) for bound in bounds))
+    window = window_of(observation.costmap, len(velocity))
+    _drive(*given, frozen(_touched(observation)), window, slow, np.float32(observation.dt), out, 0, len(velocity))
     return out
 
 

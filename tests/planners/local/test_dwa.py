@@ -233,3 +233,13 @@ def test_parameters_that_make_no_sense_are_refused():
     for wrong in ({"sim_time": 0.0}, {"vx_samples": 0}, {"occdist_scale": -1.0}, {"acc_lim_x": math.nan}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             ros(**wrong)
+
+
+def test_a_goal_near_a_wall_is_reached_where_upstream_stands_before_it():
+    """Upstream a step ahead costs more, for the wall that the footprint comes near, than it brings."""
+    goal, wall = ahead(2.0), [(*ahead(2.5, y)[:2], 0.03) for y in np.arange(-1.0, 1.01, 0.05)]
+    scene = {"discs": wall, "robot": limits(max_vx=1.0, acceleration=10.0, alpha=20.0), "radius": 0.267, "dt": 0.1}
+    for planner, arrives in ((Dwa(window=WINDOW), True), (Dwa(window=WINDOW, goal_leniency_distance=0.0), False)):
+        poses, _ = drive(planner, START, goal, 12.0, **scene)
+        assert (math.dist(poses[-1, :2], goal[:2]) < 0.15) == arrives
+        assert min(math.dist(pose[:2], one[:2]) for pose in poses for one in wall) > 0.267 + 0.03

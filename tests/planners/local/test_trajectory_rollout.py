@@ -112,6 +112,22 @@ def test_before_a_dead_end_it_backs_up_straight_until_it_has_the_way_and_not_bef
         assert after["escaping"][0] == still
 
 
+@pytest.mark.parametrize(("behind", "blindly", "backs_up"), [(0.0, False, True), (0.5, False, False), (0.5, True, True)])
+def test_it_backs_up_into_nothing_unless_it_is_told_to(behind, blindly, backs_up):
+    """A niche as wide as the robot, with somebody who closes it from behind."""
+    side = [(*ahead(x, y)[:2], 0.03) for x in np.arange(-0.5, 0.36, 0.05) for y in (-0.42, 0.42)]
+    front = [(*ahead(0.36, y)[:2], 0.03) for y in np.arange(-0.4, 0.41, 0.05)]
+    back = [(*ahead(-behind, y)[:2], 0.03) for y in np.arange(-0.4, 0.41, 0.05)] if behind else []
+    planner = ros(window=Window(size=6.0), escape_vel=-0.3, escape_blindly=blindly)
+    seen = look(START, (0.0, 0.0, 0.0), ahead(3.0), discs=side + front + back, robot=REVERSING, radius=0.3)
+    box = np.array([[[0.3, 0.3], [-0.3, 0.3], [-0.3, -0.3], [0.3, -0.3]]], np.float32)
+    cost = np.where(seen.costmap.cost == 253, 200, seen.costmap.cost).astype(np.uint8)
+    seen = dataclasses.replace(seen, footprint=box, costmap=dataclasses.replace(seen.costmap, cost=cost))
+    twists, memory = planner.act(seen, {})
+    assert twists[0] == pytest.approx((-0.3 if backs_up else 0.0, 0.0, 0.0))
+    assert (memory["note.reason"][0] == Reason.ESCAPING) == backs_up
+
+
 def test_a_robot_whose_centre_is_inscribed_stands():
     """The goal's waves do not reach it: upstream's planner fails here, and move_base's recovery begins."""
     wall = [(*ahead(0.30, y)[:2], 0.03) for y in np.arange(-1.0, 1.01, 0.05)]

@@ -67,7 +67,7 @@ class Dwa:
         forward_point_distance: how far before the centre the nose is, which is drawn to path and goal too, m.
         oscillation_reset_dist, oscillation_reset_angle: how far to move before a forbidden direction is allowed again, m and rad.
         scaling_speed, max_scaling_factor: from this speed on the footprint grows, by this share at top speed, m/s.
-        goal_leniency_distance: how far before the path's end what obstacles cost at the end is let off everywhere, m; 0 is upstream.
+        goal_leniency_distance: how far before the path's end what obstacles cost there is let off everywhere, m; 0 is upstream.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
         trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
         prune_plan: whether to cut off what lies behind.

@@ -10,8 +10,8 @@ Every step it tries
 2. turning in place, if no curve is better where the robot stands: the rate whose nose, ``heading_lookahead`` ahead, is nearest to
    the local goal, and not to the side that it has just turned away from, until it has moved;
 3. going aside (``y_vels``), for robots that can;
-4. backing up straight at ``escape_vel``, whatever is behind, until it has moved ``escape_reset_dist`` or turned
-   ``escape_reset_theta``; until then it tries no curves ahead.
+4. backing up straight at ``escape_vel``, where there is room or the robot comes free by it, until it has moved
+   ``escape_reset_dist`` or turned ``escape_reset_theta``; until then it tries no curves ahead.
 A sample costs path and goal distance (waves in the grid, as in `dwa`) at the end of its roll-out, in which the twist grows to the
 sample at the limits of acceleration, plus the largest cost under the outline of the footprint or its centre on the way. It is
 discarded where the outline meets an obstacle, or the centre comes to a cell without a way to path and goal: a centre within the
@@ -21,6 +21,7 @@ Where it differs:
 - The local goal, the pieces of paths, the cutting off of what lies behind, and car-like robots: as in `agora.planners.local.dwa`.
 - ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
 - On unknown ground, and in a place that is not on its costmap, it stands; upstream backs up.
+- Upstream it backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
 - At the goal it asks only whether the footprint is free.
 - Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
   fastest would leave the window.
@@ -61,6 +62,7 @@ class TrajectoryRollout:
         max_vel_x, min_vel_x: of curves ahead, m/s.
         max_vel_theta: rad/s. min_in_place_vel_theta: slowest turn in place, rad/s.
         escape_vel: of backing up, m/s, negative.
+        escape_blindly: whether it backs up whatever is behind.
         y_vels: speeds of going aside, m/s; only robots that can.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place.
         latch_xy_goal_tolerance: whether it goes on doing so where it slides out again, until the path changes.
@@ -103,6 +105,7 @@ class TrajectoryRollout:
     max_vel_theta: float | None = None
     min_in_place_vel_theta: float = 0.4
     escape_vel: float = -0.1
+    escape_blindly: bool = False
     y_vels: tuple[float, ...] = (-0.3, -0.1, 0.1, 0.3)
     xy_goal_tolerance: float = 0.1
     yaw_goal_tolerance: float = 0.05
@@ -132,7 +135,7 @@ class TrajectoryRollout:
                 raise InputError(f"{name}: must be at least 2, is {getattr(self, name)}")
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)
-            if one.name not in ("window", "escape_vel", "y_vels") and value is not None and not value >= 0:
+            if one.name not in ("window", "escape_vel", "escape_blindly", "y_vels") and value is not None and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
         if not self.escape_vel <= 0:
             raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
@@ -168,6 +171,7 @@ class TrajectoryRollout:
                 f(self.heading_lookahead),
             ),
             *(f(self.oscillation_reset_dist), f(self.escape_reset_dist), f(self.escape_reset_theta), f(self.escape_vel)),
+            self.escape_blindly,
             np.array(self.y_vels, np.float32),
             *(f(self.min_vel_x), own(self.max_vel_x), f(self.min_in_place_vel_theta), own(self.max_vel_theta)),
             *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),

@@ -18,6 +18,7 @@ from agora.planners.local.dwa_critics import (
     clear,
     distance_at,
     flood,
+    footprint_cost,
     open_under,
     pruned,
     seed,
@@ -51,6 +52,7 @@ class Parameters(NamedTuple):
     escape_distance: np.float32
     escape_angle: np.float32
     escape: np.float32
+    escape_blindly: bool
     y_vels: Floats
     min_x: np.float32
     max_x: np.float32
@@ -308,6 +310,19 @@ def _ends_escape(p, recall, n, pose):
         recall.escaping[n] = False
 
 
+@hidden
+def _comes_free(scene, n, scratch, count):
+    """Whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no other."""
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    free = False
+    for i in range(count):
+        x, y, sine, cosine = scratch.points[i, 0], scratch.points[i, 1], scratch.points[i, 2], scratch.points[i, 3]
+        was, free = free, footprint_cost(scene.cost[n], corners_x, corners_y, ONE, x, y, sine, cosine, scene.inverse) >= 0
+        if free != was and (was or i == 0):
+            return False
+    return free
+
+
 @spliced
 def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
     """The twist of the best sample, zero where there is no path or no way; and the reason for what is neither curve nor turn."""
@@ -339,11 +354,12 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
     score = _with_obstacles(p, scene, n, scratch, score, count)
     forget(recall, n, pose, p.reset_distance)
-    if not recall.escaping[n] and score > _NO_WAY:
+    may = score > _NO_WAY and (p.escape_blindly or score >= ZERO or _comes_free(scene, n, scratch, count))
+    if not recall.escaping[n] and may:
         recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
         recall.escaping[n] = True
     _ends_escape(p, recall, n, pose)
-    if score > _NO_WAY and back[0] < ZERO:
+    if may and back[0] < ZERO:
         return back, _ESCAPING
     return still, why_none(scene, n)
 
