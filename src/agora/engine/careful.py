@@ -19,7 +19,7 @@ import numpy as np
 from agora.core.field import clearance_at, distance_at
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import HALF, ONE, ZERO
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 MINDS = ("all", "robots", "nothing")
 """Values of a crowd model's ``last_step``, whom it minds: robots and walls alone where the model's forces act between bodies."""
@@ -67,10 +67,10 @@ def _close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
         if not active[i]:
             continue
         xi, yi, near = x[i], y[i], np.int32(0)
-        for j in range(i + 1, count):
+        for j in range(lanes(count)):
             dx, dy = x[j] - xi, y[j] - yi
-            near += np.int32(dx * dx + dy * dy < reach2)
-        if near == 0:
+            near = np.int32(near + np.int32(dx * dx + dy * dy < reach2))
+        if near < 2:  # one is near oneself
             continue
         for j in range(i + 1, count):
             dx, dy = x[j] - xi, y[j] - yi
