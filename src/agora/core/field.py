@@ -35,19 +35,25 @@ def distance_at(maps, m, x, y):
 
 
 @hidden
+def _along(maps, m, x0, y0, x1, y1):
+    """How to read the distance field along a line: its length; in cells its beginning, its direction and the field's end."""
+    inverse = ONE / maps.resolution[m]
+    right, top = np.float32(maps.columns[m]) - _EDGE, np.float32(maps.rows[m]) - _EDGE
+    u0, v0 = (x0 - maps.origin_x[m]) * inverse - HALF, (y0 - maps.origin_y[m]) * inverse - HALF
+    dx, dy = x1 - x0, y1 - y0
+    length = math.sqrt(dx * dx + dy * dy)
+    scale = inverse / max(length, _TINY)
+    return length, u0, v0, dx * scale, dy * scale, right, top
+
+
+@hidden
 def is_clear(maps, m, x0, y0, x1, y1, least):
     """Whether the distance to the nearest obstacle is at least ``least`` all along a straight line from (x0, y0) to (x1, y1).
 
     The line is walked in steps as long as the distance there allows, and no shorter than half a cell.
     """
-    columns, start, inverse = maps.columns[m], maps.clearance_start[m], ONE / maps.resolution[m]
-    right, top = np.float32(columns) - _EDGE, np.float32(maps.rows[m]) - _EDGE
-    u0, v0 = (x0 - maps.origin_x[m]) * inverse - HALF, (y0 - maps.origin_y[m]) * inverse - HALF
-    dx, dy = x1 - x0, y1 - y0
-    length = math.sqrt(dx * dx + dy * dy)
-    scale = inverse / max(length, _TINY)
-    du, dv = dx * scale, dy * scale
-    shortest = HALF * maps.resolution[m]
+    length, u0, v0, du, dv, right, top = _along(maps, m, x0, y0, x1, y1)
+    columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
     t = ZERO
     while True:
         u, v = min(max(u0 + t * du, ZERO), right), min(max(v0 + t * dv, ZERO), top)
@@ -57,6 +63,21 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
         if t >= length:
             return True
         t = min(t + max(d - least, shortest), length)
+
+
+@hidden
+def is_clear_between(maps, m, x0, y0, x1, y1, least, d):
+    """`is_clear` for a line at whose ends the distance is at least that, and d at the first."""
+    length, u0, v0, du, dv, right, top = _along(maps, m, x0, y0, x1, y1)
+    columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
+    t = max(d - least, shortest)
+    while t < length:
+        u, v = min(max(u0 + t * du, ZERO), right), min(max(v0 + t * dv, ZERO), top)
+        d = _between_cells(maps, start, columns, u, v)
+        if d < least:
+            return False
+        t += max(d - least, shortest)
+    return True
 
 
 @hidden

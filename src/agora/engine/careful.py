@@ -16,10 +16,10 @@ import math
 
 import numpy as np
 
+from agora.core.field import clearance_at, distance_at
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
-from agora.pedestrians.walls import ROWS, clearances
 
 MINDS = ("all", "robots", "nothing")
 """Values of a crowd model's ``last_step``, whom it minds: robots and walls alone where the model's forces act between bodies."""
@@ -173,15 +173,15 @@ def _near_robots(people, traits, robots, robot_traits, w, i, step):
 
 
 @hidden
-def _wall(wall, radius, i, vx, vy, inverse_h, worst):
+def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
     """Note what pedestrian i gives up for the nearest wall."""
-    nx, ny = wall[1][i], wall[2][i]
-    allowed = max(wall[0][i] - radius, ZERO) * inverse_h
+    distance, nx, ny = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
+    allowed = max(distance - traits.radius[w, i], ZERO) * inverse_h
     _note(worst, i, -(vx[i] * nx + vy[i] * ny) - allowed, -nx, -ny)
 
 
 @hidden
-def _begin(people, traits, replay, robots, robot_traits, wall, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near):
+def _begin(people, traits, replay, robots, robot_traits, maps, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near):
     """Write everybody's velocity, whom they mind, and whether a wall (1) or a robot (2) is near; returns whether any is.
 
     ``mind`` is that of a model's ``last_step``, and NOTHING for those who are recorded, whom nothing moves off their way.
@@ -195,7 +195,7 @@ def _begin(people, traits, replay, robots, robot_traits, wall, number, minds, se
         near[i] = 0
         if mind[i] != NOTHING:
             step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + _ASIDE * traits.speed[w, i]) * h
-            if wall[0][i] < traits.radius[w, i] + step:
+            if distance_at(maps, maps.index[w], people.x[w, i], people.y[w, i]) < traits.radius[w, i] + step:
                 near[i] = 1
             if sees_robots and _near_robots(people, traits, robots, robot_traits, w, i, step):
                 near[i] += 2
@@ -215,7 +215,7 @@ def _give_up(worst, i, vx, vy):
 
 
 @hidden
-def _settle(people, traits, robots, robot_traits, wall, w, pairs, normals, found, mind, near, vx, vy, h, worst):
+def _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst):
     """Rounds over the worst contact of each, and at last the walls."""
     inverse_h, changed, turn = ONE / h, True, 0
     while changed and turn < _ROUNDS:
@@ -223,14 +223,14 @@ def _settle(people, traits, robots, robot_traits, wall, w, pairs, normals, found
         _among(pairs, normals, found, mind, vx, vy, inverse_h, worst)
         for i in range(traits.count[w]):
             if near[i] & 1:
-                _wall(wall, traits.radius[w, i], i, vx, vy, inverse_h, worst)
+                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
             for r in range(robots.x.shape[1] if near[i] & 2 else 0):
                 if robots.active[w, r]:
                     _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst)
             changed = _give_up(worst, i, vx, vy) or changed
     for i in range(traits.count[w]):
         if near[i] & 1:
-            _wall(wall, traits.radius[w, i], i, vx, vy, inverse_h, worst)
+            _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
             _give_up(worst, i, vx, vy)
 
 
@@ -251,14 +251,12 @@ def hold_back(
     pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
     worst, mind, near = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.int32)
     vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
-    cell, fields = np.empty(slots, np.int32), np.empty((ROWS, slots), np.float32)
     for w in range(first, last):
         if status.done[w]:
             continue
         count, seen = traits.count[w], sees & SEES_ROBOTS
-        wall = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(count), cell, fields)
         pressed = _begin(
-            people, traits, replay, robots, robot_traits, wall, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
+            people, traits, replay, robots, robot_traits, maps, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
         )
         found = 0
         if sees & SEES_PEDESTRIANS:
@@ -272,7 +270,7 @@ def hold_back(
                     _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy)
                 if mind[j] == ALL:
                     _give_way(people, traits, goals, w, j, i, -nx, -ny, vx, vy)
-        _settle(people, traits, robots, robot_traits, wall, w, pairs, normals, found, mind, near, vx, vy, h, worst)
+        _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst)
         _stop(pairs, normals, found, mind, vx, vy, ONE / h)
         for i in range(count):
             if mind[i] != NOTHING:

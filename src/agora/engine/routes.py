@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agora.core.field import clearance_at, distance_at, is_clear
+from agora.core.field import clearance_at, distance_at, is_clear_between
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
@@ -41,6 +41,7 @@ _DOUBLE = np.float32(2.1)  # radii of clearance below which two cannot pass each
 _AHEAD = np.float32(2.4)  # m, how far ahead one looks for narrow places
 _DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
 _STRIDE = np.float32(0.3)  # m, between two readings there
+_CELLS = np.float32(2.0)  # more than what the distance field is wrong by, between the centres of cells
 _ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of it
 _OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
 _LANE = np.float32(1.0)  # m, to the side of one's way
@@ -83,8 +84,8 @@ class Routes(NamedTuple):
 @hidden
 def _is_free(maps, m, x, y, to_x, to_y, width):
     """Whether the straight way is as wide as that, m, or as its ends are."""
-    ends = min(distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)) * _SHARE
-    return is_clear(maps, m, x, y, to_x, to_y, min(width, ends))
+    here, there = distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)
+    return is_clear_between(maps, m, x, y, to_x, to_y, min(width, min(here, there) * _SHARE), here)
 
 
 @hidden
@@ -163,7 +164,8 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
             if a < 0:
                 break
             way = end + roads.cost[pairs + np.int64(a) * n + b]
-            if way + _gap(x, y, roads.place_x[base + a], roads.place_y[base + a]) < best:  # what a road costs at least
+            shortest = _gap(x, y, roads.place_x[base + a], roads.place_y[base + a])
+            if way + _SHARE * shortest < best:  # a road costs no less than that
                 way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
                 if way < best:
                     best, hop, last = way, a, b
@@ -210,7 +212,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
         after = roads.after[pairs + np.int64(hop) * n + last]
         nx, ny = roads.place_x[base + after], roads.place_y[base + after]
         rest = _rest(roads, q, after, last, foot_x, foot_y)
-    elif _is_free(maps, m, sx, sy, foot_x, foot_y, least if there else ample):
+    elif (far or there) and _is_free(maps, m, sx, sy, foot_x, foot_y, least if there else ample):
         _straight(routes, w, i, foot_x, foot_y, x, y)
         return
     edge = _gap(px, py, nx, ny)
@@ -236,9 +238,9 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
 def _is_narrow(maps, m, x, y, ux, uy, radius):
     """Whether somebody who walks to (ux, uy) has no room beside for another one: not to the left, to the right, or off the wall."""
     double = _DOUBLE * radius
-    if distance_at(maps, m, x, y) >= double:
-        return False
     free, nx, ny = clearance_at(maps, m, x, y)
+    if free >= double:
+        return False
     aside, enough = double - free, _SHARE * double
     return (
         distance_at(maps, m, x - aside * uy, y + aside * ux) < enough
@@ -252,14 +254,18 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
     """Note the first place on the way in which two cannot pass each other."""
     length = _gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
-    t = ZERO
+    t, wide = ZERO, ZERO
     routes.narrow[w, i] = False
     while t < min(length, _AHEAD):
-        if _is_narrow(maps, m, x + t * ux, y + t * uy, ux, uy, radius):
-            routes.narrow[w, i] = True
-            routes.narrow_x[w, i], routes.narrow_y[w, i] = x + t * ux, y + t * uy
-            return
+        if wide <= ZERO:
+            px, py = x + t * ux, y + t * uy
+            wide = distance_at(maps, m, px, py) - _DOUBLE * radius
+            if wide < ZERO and _is_narrow(maps, m, px, py, ux, uy, radius):
+                routes.narrow[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i] = True, px, py
+                return
+            wide -= _CELLS * maps.resolution[m]
         t += _STRIDE
+        wide -= _STRIDE
 
 
 @hidden

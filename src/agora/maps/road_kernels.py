@@ -18,7 +18,6 @@ _STEP = np.float32(0.1)  # m, between two readings of a road's width
 _APART = np.float32(0.6)  # m, between two such places
 _RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, round a cell, whose places are looked at one after the other
 _SLACK = np.float32(1e-3)  # m, more than the distance field's error in arithmetic
-_NO_MORE = np.float32(np.inf)
 
 
 @hidden
@@ -143,34 +142,3 @@ def look(maps, point, free, place, least, seen):
             if found == seen.shape[1]:
                 break
             inner = outer * outer
-
-
-@device
-def cheapest(start, neighbour, road_cost, cost, before):
-    """Write what the cheapest ways between all places cost (L, L), and the last place but one on each, -1 where there is none.
-
-    Dijkstra's algorithm from every place. The roads of place a are ``start[a] <= k < start[a + 1]``, to a neighbour each. Those
-    places whose way may still get cheaper are few, because roads are short, and stand in a list.
-    """
-    count = len(cost)
-    listed, border = np.empty(count, np.bool_), np.empty(count, np.int32)
-    for source in range(count):
-        way, last = cost[source], before[source]
-        way[:], last[:], listed[:] = np.inf, -1, False
-        way[source], listed[source], border[0], length, at = 0.0, True, source, 1, 0
-        while length > 0:
-            nearest = np.inf
-            for k in range(length):
-                if way[border[k]] < nearest:
-                    nearest, at = way[border[k]], k
-            a = border[at]
-            length -= 1
-            border[at] = border[length]
-            for k in range(start[a], start[a + 1]):
-                b = neighbour[k]
-                through = nearest + np.float64(road_cost[k])
-                if through < way[b]:
-                    way[b], last[b] = through, a
-                    if not listed[b]:
-                        listed[b], border[length] = True, b
-                        length += 1

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.maps.grid import Map
-from agora.maps.road_kernels import SIGHT, borders, cheapest, cover, join, look
+from agora.maps.road_kernels import SIGHT, borders, cover, join, look
 from agora.maps.store import build_store
 
 SEEN = 6
@@ -222,11 +222,17 @@ def _nearest(free: Bools) -> Ints:
 
 def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
     """Cost of the cheapest ways (L, L), and the place after the first on each, from what the straight roads (L, L) cost."""
-    rows, neighbour = np.nonzero(np.isfinite(straight))
-    start = np.searchsorted(rows, np.arange(len(straight) + 1))
-    cost, before = np.empty(straight.shape, np.float64), np.empty(straight.shape, np.int32)
-    cheapest(start, neighbour.astype(np.int32), straight[rows, neighbour], cost, before)
-    return cost.astype(np.float32), np.ascontiguousarray(before.T)  # the roads lead both ways
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    count = len(straight)
+    if count == 0:
+        return straight, np.zeros((0, 0), np.int32)
+    rows, columns = np.nonzero(np.isfinite(straight))
+    graph = csr_array((straight[rows, columns].astype(np.float64), (rows, columns)), shape=(count, count))
+    cost, before = dijkstra(graph, return_predecessors=True)
+    after = np.where(before < 0, -1, before).T.astype(np.int32)  # the roads lead both ways
+    return cost.astype(np.float32), np.ascontiguousarray(after)
 
 
 def _with_borders(
