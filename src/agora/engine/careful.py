@@ -28,7 +28,8 @@ ALL, ROBOTS, NOTHING = range(3)
 
 _MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robot
 _PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
-_CREEP = np.float32(0.01)  # m/s
+_CREEP = np.float32(0.01)  # m/s, of two who come closer
+_CREEPS = np.float32(0.005)  # m/s, of each
 _SLOP = np.float32(0.001)  # m
 _NEAR = np.float32(0.1)  # m, at which one steps aside for somebody
 _HEAD_ON = np.float32(0.7)  # cosine of the angle between the way and the direction to them, above which one does
@@ -143,9 +144,9 @@ def _stop(pairs, normals, found, minds, vx, vy, inverse_h):
             a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
             if a + b <= max(normals[2, k], ZERO) * inverse_h + _CREEP:
                 continue
-            if a > ZERO and minds[i] == ALL:
+            if a > _CREEPS and minds[i] == ALL:
                 vx[i], vy[i], stopped = keep * (vx[i] - a * nx), keep * (vy[i] - a * ny), True
-            if b > ZERO and minds[j] == ALL:
+            if b > _CREEPS and minds[j] == ALL:
                 vx[j], vy[j], stopped = keep * (vx[j] + b * nx), keep * (vy[j] + b * ny), True
 
 
