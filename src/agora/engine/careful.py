@@ -16,10 +16,11 @@ import math
 
 import numpy as np
 
-from agora.core.field import clearance_at, distance_at
+from agora.core.field import clearance_at
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.pedestrians.walls import ROWS, clearances
 
 MINDS = ("all", "robots", "nothing")
 """Values of a crowd model's ``last_step``, whom it minds: robots and walls alone where the model's forces act between bodies."""
@@ -182,7 +183,9 @@ def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
 
 
 @hidden
-def _begin(people, traits, replay, robots, robot_traits, maps, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near):
+def _begin(
+    people, traits, replay, robots, robot_traits, clearance, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near
+):  # fmt: skip
     """Write everybody's velocity, whom they mind, and whether a wall (1) or a robot (2) is near; returns whether any is.
 
     ``mind`` is that of a model's ``last_step``, and NOTHING for those who are recorded, whom nothing moves off their way.
@@ -196,7 +199,7 @@ def _begin(people, traits, replay, robots, robot_traits, maps, number, minds, se
         near[i] = 0
         if mind[i] != NOTHING:
             step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + _ASIDE * traits.speed[w, i]) * h
-            if distance_at(maps, maps.index[w], people.x[w, i], people.y[w, i]) < traits.radius[w, i] + step:
+            if clearance[i] < traits.radius[w, i] + step:
                 near[i] = 1
             if sees_robots and _near_robots(people, traits, robots, robot_traits, w, i, step):
                 near[i] += 2
@@ -252,12 +255,15 @@ def hold_back(
     pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
     worst, mind, near = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.int32)
     vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
+    cell, fields = np.empty(slots, np.int32), np.empty((ROWS, slots), np.float32)
     for w in range(first, last):
         if status.done[w]:
             continue
         count, seen = traits.count[w], sees & SEES_ROBOTS
+        # Says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
+        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(count), cell, fields)
         pressed = _begin(
-            people, traits, replay, robots, robot_traits, maps, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
+            people, traits, replay, robots, robot_traits, clearance, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
         )
         found = 0
         if sees & SEES_PEDESTRIANS:
