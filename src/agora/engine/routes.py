@@ -6,8 +6,7 @@ sight as far as the rest of the way is long, so that what a model makes of the d
 sight, nothing changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice a second
 everybody looks how far along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
 
-Where two cannot pass each other, whoever is nearer goes first, and who comes towards somebody there waits before it, a step
-aside. Of two who meet in there, the one of the larger id steps back.
+Where two cannot pass each other, one of them gives way (`agora.engine.narrow`).
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agora.core.field import clearance_at, distance_at, is_clear_between
+from agora.core.field import distance_at, is_clear_between
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
+from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
 from agora.maps.road_kernels import road
 from agora.maps.roads import SEEN, Roads, radius_class, roads_of, store_of
 
@@ -33,19 +33,10 @@ if TYPE_CHECKING:
 
 _LOOK = 0.6  # s between two looks along the route
 _MOVED = np.float32(0.5)  # m, by which the wanted point may move before the route is another one
-_REACHED = np.float32(0.3)  # m, from the point that one walks to
 _AMPLE = np.float32(0.2)  # m of clearance beyond the radius that a short cut has, or as much as its ends have
 _SHARE = np.float32(0.98)
 _LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
-_DOUBLE = np.float32(2.1)  # radii of clearance below which two cannot pass each other
-_AHEAD = np.float32(2.4)  # m, how far ahead one looks for narrow places
 _DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
-_STRIDE = np.float32(0.3)  # m, between two readings there
-_CELLS = np.float32(2.0)  # more than what the distance field is wrong by, between the centres of cells
-_ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of it
-_OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
-_LANE = np.float32(1.0)  # m, to the side of one's way
-_FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
 _STRAIGHT, _NONE = -1, -1
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -110,12 +101,6 @@ def _foot(roads, q, maps, m, x, y, radius):
 
 
 @hidden
-def _gap(ax, ay, bx, by):
-    dx, dy = bx - ax, by - ay
-    return math.sqrt(dx * dx + dy * dy)
-
-
-@hidden
 def _walk_to(routes, w, i, x, y, rest):
     routes.x[w, i], routes.y[w, i], routes.rest[w, i] = x, y, rest
 
@@ -125,8 +110,8 @@ def _straight(routes, w, i, foot_x, foot_y, x, y):
     """Walk to the wanted point, which is in sight, by the foot of it where it is in an obstacle."""
     tx, ty = routes.wanted_x[w, i], routes.wanted_y[w, i]
     routes.hop[w, i] = _STRAIGHT
-    beyond = _gap(foot_x, foot_y, tx, ty)
-    if beyond == ZERO or _gap(x, y, tx, ty) <= beyond + _REACHED:
+    beyond = gap(foot_x, foot_y, tx, ty)
+    if beyond == ZERO or gap(x, y, tx, ty) <= beyond + REACHED:
         _walk_to(routes, w, i, tx, ty, ZERO)
     else:
         _walk_to(routes, w, i, foot_x, foot_y, beyond)
@@ -137,7 +122,7 @@ def _rest(roads, q, a, b, foot_x, foot_y):
     """Length of the way from place a by place b to the foot of the wanted point."""
     base, n = roads.place_start[q], roads.places[q]
     way = roads.cost[roads.pair_start[q] + np.int64(a) * n + b]
-    return way + _gap(roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y)
+    return way + gap(roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y)
 
 
 @hidden
@@ -164,7 +149,7 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
             if a < 0:
                 break
             way = end + roads.cost[pairs + np.int64(a) * n + b]
-            shortest = _gap(x, y, roads.place_x[base + a], roads.place_y[base + a])
+            shortest = gap(x, y, roads.place_x[base + a], roads.place_y[base + a])
             if way + _SHARE * shortest < best:  # a road costs no less than that
                 way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
                 if way < best:
@@ -179,7 +164,7 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
         _walk_to(routes, w, i, px, py, rest)
     else:
         cx, cy = roads.point_x[here], roads.point_y[here]
-        _walk_to(routes, w, i, cx, cy, _gap(cx, cy, px, py) + rest)
+        _walk_to(routes, w, i, cx, cy, gap(cx, cy, px, py) + rest)
 
 
 @hidden
@@ -199,7 +184,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
     hop, last = routes.hop[w, i], routes.last[w, i]
     if hop < 0:
         return
-    there = _gap(x, y, routes.x[w, i], routes.y[w, i]) < _REACHED
+    there = gap(x, y, routes.x[w, i], routes.y[w, i]) < REACHED
     while hop != last:
         after = roads.after[pairs + np.int64(hop) * n + last]
         if not _is_free(maps, m, sx, sy, roads.place_x[base + after], roads.place_y[base + after], least if there else ample):
@@ -215,7 +200,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
     elif (far or there) and _is_free(maps, m, sx, sy, foot_x, foot_y, least if there else ample):
         _straight(routes, w, i, foot_x, foot_y, x, y)
         return
-    edge = _gap(px, py, nx, ny)
+    edge = gap(px, py, nx, ny)
     share, step = ZERO, HALF
     for _ in range(2):
         cx, cy = px + (share + step) * (nx - px), py + (share + step) * (ny - py)
@@ -224,120 +209,14 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
     if share > ZERO:
         _walk_to(routes, w, i, px + share * (nx - px), py + share * (ny - py), (ONE - share) * edge + rest)
         return
-    if hop == last and _gap(x, y, px, py) < _REACHED:
+    if hop == last and gap(x, y, px, py) < REACHED:
         cell = _cell(roads, q, foot_x, foot_y)
         cx, cy = roads.point_x[cell], roads.point_y[cell]
-        _walk_to(routes, w, i, cx, cy, _gap(cx, cy, foot_x, foot_y))
+        _walk_to(routes, w, i, cx, cy, gap(cx, cy, foot_x, foot_y))
     elif _is_free(maps, m, sx, sy, px, py, least):
         _walk_to(routes, w, i, px, py, edge + rest)
     else:
         _find(roads, maps, m, routes, w, i, sx, sy, foot_x, foot_y, radius)
-
-
-@hidden
-def _is_narrow(maps, m, x, y, ux, uy, radius):
-    """Whether somebody who walks to (ux, uy) has no room beside for another one: not to the left, to the right, or off the wall."""
-    double = _DOUBLE * radius
-    free, nx, ny = clearance_at(maps, m, x, y)
-    if free >= double:
-        return False
-    aside, enough = double - free, _SHARE * double
-    return (
-        distance_at(maps, m, x - aside * uy, y + aside * ux) < enough
-        and distance_at(maps, m, x + aside * uy, y - aside * ux) < enough
-        and distance_at(maps, m, x + aside * nx, y + aside * ny) < enough
-    )
-
-
-@hidden
-def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
-    """Note the first place on the way in which two cannot pass each other."""
-    length = _gap(x, y, routes.x[w, i], routes.y[w, i])
-    ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
-    t, wide = ZERO, ZERO
-    routes.narrow[w, i] = False
-    while t < min(length, _AHEAD):
-        if wide <= ZERO:
-            px, py = x + t * ux, y + t * uy
-            wide = distance_at(maps, m, px, py) - _DOUBLE * radius
-            if wide < ZERO and _is_narrow(maps, m, px, py, ux, uy, radius):
-                routes.narrow[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i] = True, px, py
-                return
-            wide -= _CELLS * maps.resolution[m]
-        t += _STRIDE
-        wide -= _STRIDE
-
-
-@hidden
-def _meets(people, traits, routes, maps, m, w, i, ux, uy):
-    """Whom pedestrian i, who walks to (ux, uy), meets in a narrow place and has to step back for: smaller ids go first; or -1."""
-    x, y = people.x[w, i], people.y[w, i]
-    for j in range(traits.count[w]):
-        dx, dy = people.x[w, j] - x, people.y[w, j] - y
-        if j == i or not people.active[w, j] or dx * dx + dy * dy > _ROOM * _ROOM or dx * ux + dy * uy <= ZERO:
-            continue
-        vx, vy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
-        speed = max(math.sqrt(vx * vx + vy * vy), _TINY)
-        if routes.roads[w, j] < 0 or vx * ux + vy * uy >= _OPPOSED * speed or traits.id[w, j] > traits.id[w, i]:
-            continue
-        if _is_narrow(maps, m, people.x[w, j], people.y[w, j], vx / speed, vy / speed, traits.radius[w, j]):
-            return j
-    return -1
-
-
-@hidden
-def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy):
-    """Whether somebody who comes the other way goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy)."""
-    x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
-    mine = _gap(x, y, nx, ny)
-    for j in range(traits.count[w]):
-        if j == i or not people.active[w, j]:
-            continue
-        px, py = people.x[w, j], people.y[w, j]
-        along, across = (px - x) * ux + (py - y) * uy, (py - y) * ux - (px - x) * uy
-        if along <= ZERO or along > _FAR or abs(across) > _LANE:
-            continue
-        vx, vy = routes.x[w, j] - px, routes.y[w, j] - py
-        if routes.roads[w, j] < 0:
-            vx, vy = people.vx[w, j], people.vy[w, j]
-        speed = math.sqrt(vx * vx + vy * vy)
-        if speed < _TINY or (vx * ux + vy * uy) > _OPPOSED * speed:
-            continue
-        if _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
-            return True
-        theirs = _gap(px, py, nx, ny)
-        same = routes.narrow[w, j] and _gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
-        if same and (theirs < mine or (theirs == mine and traits.id[w, j] < traits.id[w, i])):
-            return True
-    if sees_robots:
-        for r in range(robots.x.shape[1]):
-            near = robots.active[w, r] and _gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, mine)
-            if near and robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
-                return True
-    return False
-
-
-@hidden
-def _look(roads, maps, people, traits, robots, sees_robots, routes, m, w, i):
-    """Look along the route of pedestrian i, and whether it is to wait before a narrow place."""
-    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
-    _follow(roads, maps, m, routes, w, i, x, y, radius)
-    routes.fresh[w, i] = False
-    routes.waits[w, i] = False
-    _narrow_ahead(maps, m, routes, w, i, x, y, radius)
-    if not routes.narrow[w, i]:
-        return
-    away = _gap(x, y, routes.x[w, i], routes.y[w, i])
-    ux, uy = (routes.x[w, i] - x) / max(away, _TINY), (routes.y[w, i] - y) / max(away, _TINY)
-    if away <= _REACHED:
-        return
-    if _is_narrow(maps, m, x, y, ux, uy, radius):
-        j = _meets(people, traits, routes, maps, m, w, i, ux, uy)
-        if j >= 0:
-            routes.waits[w, i] = True
-            routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]
-    else:
-        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy)
 
 
 @lean_kernel
@@ -368,18 +247,17 @@ def follow(
                 routes.wanted_x[w, i], routes.wanted_y[w, i] = tx, ty
             x, y = people.x[w, i], people.y[w, i]
             dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
-            arrived = routes.rest[w, i] > ZERO and dx * dx + dy * dy < _REACHED * _REACHED
+            arrived = routes.rest[w, i] > ZERO and dx * dx + dy * dy < REACHED * REACHED
             if routes.fresh[w, i] or arrived or call >= routes.due[w, i]:
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
-                _look(roads, maps, people, traits, robots, sees & 2, routes, m, w, i)
+                _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
+                routes.fresh[w, i] = False
+                look_ahead(maps, people, traits, robots, sees & 2, routes, m, w, i)
                 dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
                 if dx * dx + dy * dy > _DISTANT * _DISTANT and not routes.narrow[w, i]:
                     routes.due[w, i] += look
             if routes.waits[w, i]:
-                bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
-                mine = max(math.sqrt(bx * bx + by * by), _TINY)
-                back = max(_ROOM - mine, ZERO) / mine
-                goal_x[w, i], goal_y[w, i] = x + back * (bx - HALF * by), y + back * (by + HALF * bx)
+                goal_x[w, i], goal_y[w, i] = waiting_place(routes, w, i, x, y)
             elif routes.rest[w, i] > ZERO:
                 k = ONE + routes.rest[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
                 goal_x[w, i], goal_y[w, i] = x + dx * k, y + dy * k

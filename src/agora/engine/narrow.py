@@ -1,0 +1,149 @@
+"""Giving way: pedestrians let each other pass where it is narrow.
+
+Where two cannot pass each other, whoever is nearer goes first, and who comes towards somebody there waits before it, a step
+aside. Of two who meet in there, the one of the larger id steps back. All of it reads and writes `agora.engine.routes.Routes`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.field import clearance_at, distance_at
+from agora.core.jit import hidden
+from agora.core.scalar import HALF, ZERO
+
+REACHED = np.float32(0.3)
+"""From the point that one walks to, m."""
+
+_DOUBLE = np.float32(2.1)  # radii of clearance below which two cannot pass each other
+_SHARE = np.float32(0.98)
+_AHEAD = np.float32(2.4)  # m, how far ahead one looks for narrow places
+_STRIDE = np.float32(0.3)  # m, between two readings there
+_CELLS = np.float32(2.0)  # more than what the distance field is wrong by, between the centres of cells
+_ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of it
+_OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
+_LANE = np.float32(1.0)  # m, to the side of one's way
+_FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
+_TINY = np.float32(1e-6)
+
+
+@hidden
+def gap(ax, ay, bx, by):
+    """Distance between two points."""
+    dx, dy = bx - ax, by - ay
+    return math.sqrt(dx * dx + dy * dy)
+
+
+@hidden
+def _is_narrow(maps, m, x, y, ux, uy, radius):
+    """Whether somebody who walks to (ux, uy) has no room beside for another one: not to the left, to the right, or off the wall."""
+    double = _DOUBLE * radius
+    free, nx, ny = clearance_at(maps, m, x, y)
+    if free >= double:
+        return False
+    aside, enough = double - free, _SHARE * double
+    return (
+        distance_at(maps, m, x - aside * uy, y + aside * ux) < enough
+        and distance_at(maps, m, x + aside * uy, y - aside * ux) < enough
+        and distance_at(maps, m, x + aside * nx, y + aside * ny) < enough
+    )
+
+
+@hidden
+def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
+    """Note the first place on the way in which two cannot pass each other."""
+    length = gap(x, y, routes.x[w, i], routes.y[w, i])
+    ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
+    t, wide = ZERO, ZERO
+    routes.narrow[w, i] = False
+    while t < min(length, _AHEAD):
+        if wide <= ZERO:
+            px, py = x + t * ux, y + t * uy
+            wide = distance_at(maps, m, px, py) - _DOUBLE * radius
+            if wide < ZERO and _is_narrow(maps, m, px, py, ux, uy, radius):
+                routes.narrow[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i] = True, px, py
+                return
+            wide -= _CELLS * maps.resolution[m]
+        t += _STRIDE
+        wide -= _STRIDE
+
+
+@hidden
+def _meets(people, traits, routes, maps, m, w, i, ux, uy):
+    """Whom pedestrian i, who walks to (ux, uy), meets in a narrow place and has to step back for: smaller ids go first; or -1."""
+    x, y = people.x[w, i], people.y[w, i]
+    for j in range(traits.count[w]):
+        dx, dy = people.x[w, j] - x, people.y[w, j] - y
+        if j == i or not people.active[w, j] or dx * dx + dy * dy > _ROOM * _ROOM or dx * ux + dy * uy <= ZERO:
+            continue
+        vx, vy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+        speed = max(math.sqrt(vx * vx + vy * vy), _TINY)
+        if routes.roads[w, j] < 0 or vx * ux + vy * uy >= _OPPOSED * speed or traits.id[w, j] > traits.id[w, i]:
+            continue
+        if _is_narrow(maps, m, people.x[w, j], people.y[w, j], vx / speed, vy / speed, traits.radius[w, j]):
+            return j
+    return -1
+
+
+@hidden
+def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy):
+    """Whether somebody who comes the other way goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy)."""
+    x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
+    mine = gap(x, y, nx, ny)
+    for j in range(traits.count[w]):
+        if j == i or not people.active[w, j]:
+            continue
+        px, py = people.x[w, j], people.y[w, j]
+        along, across = (px - x) * ux + (py - y) * uy, (py - y) * ux - (px - x) * uy
+        if along <= ZERO or along > _FAR or abs(across) > _LANE:
+            continue
+        vx, vy = routes.x[w, j] - px, routes.y[w, j] - py
+        if routes.roads[w, j] < 0:
+            vx, vy = people.vx[w, j], people.vy[w, j]
+        speed = math.sqrt(vx * vx + vy * vy)
+        if speed < _TINY or (vx * ux + vy * uy) > _OPPOSED * speed:
+            continue
+        if _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
+            return True
+        theirs = gap(px, py, nx, ny)
+        same = routes.narrow[w, j] and gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
+        if same and (theirs < mine or (theirs == mine and traits.id[w, j] < traits.id[w, i])):
+            return True
+    if sees_robots:
+        for r in range(robots.x.shape[1]):
+            near = robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, mine)
+            if near and robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
+                return True
+    return False
+
+
+@hidden
+def look_ahead(maps, people, traits, robots, sees_robots, routes, m, w, i):
+    """Note whether there is a narrow place on the way of pedestrian i, and whether it is to wait before it."""
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    routes.waits[w, i] = False
+    _narrow_ahead(maps, m, routes, w, i, x, y, radius)
+    if not routes.narrow[w, i]:
+        return
+    away = gap(x, y, routes.x[w, i], routes.y[w, i])
+    ux, uy = (routes.x[w, i] - x) / max(away, _TINY), (routes.y[w, i] - y) / max(away, _TINY)
+    if away <= REACHED:
+        return
+    if _is_narrow(maps, m, x, y, ux, uy, radius):
+        j = _meets(people, traits, routes, maps, m, w, i, ux, uy)
+        if j >= 0:
+            routes.waits[w, i] = True
+            routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]
+    else:
+        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy)
+
+
+@hidden
+def waiting_place(routes, w, i, x, y):
+    """Where pedestrian i waits: off the narrow place, or whom it meets there, and a step aside."""
+    bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
+    mine = max(math.sqrt(bx * bx + by * by), _TINY)
+    back = max(_ROOM - mine, ZERO) / mine
+    return x + back * (bx - HALF * by), y + back * (by + HALF * bx)
