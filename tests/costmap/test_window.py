@@ -91,6 +91,17 @@ def test_a_wall_of_coarse_cells_is_lethal_out_to_its_faces(coarse):
     assert (touched == ((x > -0.3) & (x < coarse + 0.3))).mean() > 0.95  # the robot's radius from the faces, but for a cell
 
 
+def test_shapes_on_a_coarse_map_are_as_large_as_they_are():
+    place = Map.from_shapes(discs=[[1.13, 2.08, 0.4]], bounds=(-1.0, -0.5, 3.5, 4.0), resolution=0.1, name="disc")
+    cost, origin = windows(Window(size=2.0), [place], [0], [[1.1, 2.0, 0.4]], [0.3])
+    ij = np.indices((40, 40))
+    centres = origin[0] + (np.stack((ij[1], ij[0]), -1) + 0.5) * 0.05
+    away = np.hypot(*(centres - (1.13, 2.08)).transpose(2, 0, 1)) - 0.4
+    lethal = cost[0] == LETHAL
+    assert lethal[away < -0.01].all()
+    assert not lethal[away > 0.04].any()
+
+
 @pytest.mark.parametrize("resolution", [0.1, 0.15, 0.2, 0.07])
 def test_a_finer_window_has_the_corners_of_walls_and_single_cells(rng, resolution):
     m = Map("corners", resolution, (-1.3, 0.45), rng.random((40, 40)) < 0.1)

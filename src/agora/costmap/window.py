@@ -13,6 +13,7 @@ from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Floats
 from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
 from agora.errors import InputError
+from agora.maps.distance import FAR
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
@@ -93,7 +94,8 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
         own = inscribed[n]
         ratio = cell / maps.resolution[m]
         same = maps.resolution[m] == cell
-        beyond = max(HALF * (maps.resolution[m] - cell), ZERO)
+        shapes_alone = maps.distance[maps.start[m]] >= FAR  # to which distances are exact
+        beyond = ZERO if shapes_alone else max(HALF * (maps.resolution[m] - cell), ZERO)
         across = np.int32(np.floor(np.float32(columns) / ratio + HALF))
         up = np.int32(np.floor(np.float32(rows) / ratio + HALF))
         from_column, to_column = min(max(-left, 0), side), max(min(side, across - left), 0)
