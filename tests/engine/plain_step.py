@@ -37,8 +37,9 @@ class World:
             )
             for r in seen
         ]
-        self.pairs = list(self._pairs(people.active[w])) if sees & 1 else []
-        step = (np.hypot(*self.v.T) + 0.3 + 0.4 * traits.speed[w, :n]) * h
+        self.used = np.flatnonzero(people.active[w, :n]) if sees & 1 else []
+        self.pairs = list(self._pairs())
+        step = (np.hypot(*self.v.T) + 0.3 + 0.6 * traits.speed[w, :n]) * h
         self.by_wall = [self.minds[i] != NOTHING and self.wall(i)[0] < self.radius[i] + step[i] for i in range(n)]
         self.by_robot = [
             self.minds[i] != NOTHING
@@ -49,8 +50,8 @@ class World:
     def wall(self, i):
         return clearance(self.crowd.maps, self.crowd.maps.index[self.w], *self.place[i])
 
-    def _pairs(self, active):
-        used = np.flatnonzero(active[: self.n])
+    def _pairs(self):
+        used = self.used
         if not len(used):
             return
         reach = 2.0 * (self.radius[used].max() + np.hypot(*self.v[used].T).max() * self.h)
@@ -65,11 +66,12 @@ class World:
             for i, j, n in ((first, second, normal), (second, first, -normal)):
                 wish = self.wish[i]
                 speed, ahead = np.hypot(*wish), wish @ n
-                if gap >= 0.1 or self.minds[i] != ALL or ahead <= 0.7 * speed or wish @ self.wish[j] > 0.0:
+                if gap >= 0.1 or self.minds[i] != ALL or ahead <= 0.5 * speed or wish @ self.wish[j] > 0.0:
                     continue
                 if self.walking[i] @ wish < 0.3 * speed**2:
                     back = 0.2 if self.ids[j] < self.ids[i] else 0.0
                     self.v[i] += ahead * (0.4 * np.array([n[1], -n[0]]) - back * n)
+        self.pairs = list(self._pairs())
 
     def contacts(self):
         """For each pedestrian the speed that its worst contact takes, m/s, and the direction."""
@@ -126,10 +128,11 @@ class World:
             turn += 1
             for i, j, n, gap in self.pairs:
                 a, b = self.v[i] @ n, -self.v[j] @ n
-                if a + b <= max(gap, 0.0) / self.h + 0.01:
+                slow = 0.01 if gap > -0.001 else 0.0005
+                if a + b <= max(gap, 0.0) / self.h + slow:
                     continue
                 for k, ahead, normal in ((i, a, n), (j, b, -n)):
-                    if ahead > 0.005 and self.minds[k] == ALL:
+                    if ahead > 0.4 * slow and self.minds[k] == ALL:
                         self.v[k], stopped = keep * (self.v[k] - ahead * normal), True
 
 

@@ -95,11 +95,19 @@ def test_nobody_steps_into_a_wall(turn):
     assert -0.02 < gap < 0.05  # the field is read between cells
 
 
-def test_a_crowd_that_presses_on_one_point_overlaps_by_less_than_a_centimetre():
+def test_a_crowd_that_presses_on_one_point_does_not_overlap():
     angles = np.linspace(0.0, 2 * np.pi, 12, endpoint=False) + 0.03
     places = 3.0 * np.stack([np.cos(angles), np.sin(angles)], -1) + (1.0, 2.0)
     _, (among, *_) = run(people(places, np.broadcast_to((1.0, 2.0), (12, 2)), speed=1.4), 12.0)
-    assert among > -0.01
+    assert among > -2e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_steps_aside_steps_into_nobody_who_comes_from_there(seed):
+    rng = np.random.default_rng(seed)
+    places = np.stack(np.meshgrid(np.arange(4.0), np.arange(-2.0, 3.0)), -1).reshape(-1, 2) + rng.uniform(-0.15, 0.15, (20, 2))
+    _, (among, *_) = run(people(places, rng.permutation(places), speed=rng.uniform(0.9, 1.8, 20)), 12.0)
+    assert among > -2e-3
 
 
 def test_those_who_overlap_at_first_part_slowly():

@@ -30,10 +30,11 @@ ALL, ROBOTS, NOTHING = range(3)
 _MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robot
 _PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
 _CREEP = np.float32(0.01)  # m/s, of two who come closer
-_CREEPS = np.float32(0.005)  # m/s, of each
+_TOUCHING = np.float32(0.0005)  # m/s, of two who touch
+_LEAST = np.float32(0.4)  # of those, of each
 _SLOP = np.float32(0.001)  # m
 _NEAR = np.float32(0.1)  # m, at which one steps aside for somebody
-_HEAD_ON = np.float32(0.7)  # cosine of the angle between the way and the direction to them, above which one does
+_HEAD_ON = np.float32(0.5)  # cosine of the angle between the way and the direction to them, above which one does
 _STOPPED = np.float32(0.3)  # of the preferred speed, below which one does
 _ASIDE = np.float32(0.4)  # of it, with which one does
 _BACK = np.float32(0.2)  # of it, with which one of two steps back
@@ -122,15 +123,34 @@ def _wish(people, traits, goals, w, i):
 
 @hidden
 def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
-    """Have pedestrian i step aside, where j in direction (nx, ny) keeps it from going on and does not go the same way."""
+    """Have pedestrian i step aside, where j in direction (nx, ny) keeps it from going on and does not go the same way.
+
+    Returns whether it does.
+    """
     wx, wy = _wish(people, traits, goals, w, i)
     ox, oy = _wish(people, traits, goals, w, j)
     speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
     going = people.vx[w, i] * wx + people.vy[w, i] * wy
-    if ahead > _HEAD_ON * speed and wx * ox + wy * oy <= ZERO and going < _STOPPED * speed * speed:
-        back = _BACK if traits.id[w, j] < traits.id[w, i] else ZERO
-        vx[i] += (_ASIDE * ny - back * nx) * ahead
-        vy[i] -= (_ASIDE * nx + back * ny) * ahead
+    if ahead <= _HEAD_ON * speed or wx * ox + wy * oy > ZERO or going >= _STOPPED * speed * speed:
+        return False
+    back = _BACK if traits.id[w, j] < traits.id[w, i] else ZERO
+    vx[i] += (_ASIDE * ny - back * nx) * ahead
+    vy[i] -= (_ASIDE * nx + back * ny) * ahead
+    return True
+
+
+@hidden
+def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
+    """Have everybody step aside who has to; returns whether anybody does."""
+    changed = False
+    for k in range(found):
+        i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+        if normals[2, k] < _NEAR:
+            if mind[i] == ALL:
+                changed = _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
+            if mind[j] == ALL:
+                changed = _give_way(people, traits, goals, w, j, i, -nx, -ny, vx, vy) or changed
+    return changed
 
 
 @hidden
@@ -143,11 +163,12 @@ def _stop(pairs, normals, found, minds, vx, vy, inverse_h):
         for k in range(found):
             i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
             a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
-            if a + b <= max(normals[2, k], ZERO) * inverse_h + _CREEP:
+            slow = _CREEP if normals[2, k] > -_SLOP else _TOUCHING
+            if a + b <= max(normals[2, k], ZERO) * inverse_h + slow:
                 continue
-            if a > _CREEPS and minds[i] == ALL:
+            if a > _LEAST * slow and minds[i] == ALL:
                 vx[i], vy[i], stopped = keep * (vx[i] - a * nx), keep * (vy[i] - a * ny), True
-            if b > _CREEPS and minds[j] == ALL:
+            if b > _LEAST * slow and minds[j] == ALL:
                 vx[j], vy[j], stopped = keep * (vx[j] + b * nx), keep * (vy[j] + b * ny), True
 
 
@@ -198,7 +219,7 @@ def _begin(
         vy[i] = people.vy[w, i] if recorded else out_y[w, i]
         near[i] = 0
         if mind[i] != NOTHING:
-            step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + _ASIDE * traits.speed[w, i]) * h
+            step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
             if clearance[i] < traits.radius[w, i] + step:
                 near[i] = 1
             if sees_robots and _near_robots(people, traits, robots, robot_traits, w, i, step):
@@ -265,18 +286,13 @@ def hold_back(
         pressed = _begin(
             people, traits, replay, robots, robot_traits, clearance, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
         )
-        found = 0
+        found, here = 0, (people.x[w], people.y[w], traits.radius[w], people.active[w])
         if sees & SEES_PEDESTRIANS:
-            found = _close_pairs(people.x[w], people.y[w], traits.radius[w], people.active[w], count, vx, vy, h, pairs, normals)
+            found = _close_pairs(*here, count, vx, vy, h, pairs, normals)
         if found == 0 and not pressed:
             continue
-        for k in range(found):
-            i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
-            if normals[2, k] < _NEAR:
-                if mind[i] == ALL:
-                    _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy)
-                if mind[j] == ALL:
-                    _give_way(people, traits, goals, w, j, i, -nx, -ny, vx, vy)
+        if _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
+            found = _close_pairs(*here, count, vx, vy, h, pairs, normals)
         _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst)
         _stop(pairs, normals, found, mind, vx, vy, ONE / h)
         for i in range(count):
