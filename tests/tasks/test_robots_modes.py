@@ -12,6 +12,7 @@ from agora.errors import InputError, PlacementError
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.seeds import Stream
+from agora.tasks.robots.explore import more_goals
 from agora.tasks.robots.random import Random
 from agora.tasks.robots.scenario import Scenario as InScenario
 from agora.tasks.scenario import Robot, Scenario
@@ -54,6 +55,20 @@ def test_random_robots_keep_clear_of_recorded_pedestrians_who_are_there_at_the_s
         starts = [Random().place(task(f"test/stage/{k}", replay=replay, replay_radius=0.25))[0][0] for k in range(20)]
         nearest[name] = min(np.hypot(*(spots - start[:2]).T).min() for start in starts)
     assert nearest["now"] >= 0.25 + RADIUS + SAFETY > nearest["later"]
+
+
+@pytest.mark.parametrize("episode", range(12))
+def test_who_is_put_where_nothing_is_far_enough_is_put_elsewhere(episode):
+    blocks = [[(-6.0, 1.0), (-1.0, 1.0), (-1.0, 6.0), (-6.0, 6.0)], [(1.0, 1.0), (7.0, 1.0), (7.0, 6.0), (1.0, 6.0)]]
+    polygons = tuple(np.array(block) for block in blocks)
+    cross = Map.from_shapes(polygons=polygons, bounds=(-6.0, -1.0, 7.0, 6.0), resolution=0.1, name="three arms")
+    made = task(f"test/stage/{episode}", cross)
+    for start, goals in Random(count=2, distance=7.0, goals=5).place(made):
+        legs = np.vstack([start, goals])[:, :2]
+        assert len(goals) == 5 and (np.hypot(*np.diff(legs, axis=0).T) >= 7.0).all()
+    first = np.array([[-5.0, 0.0, 0.0], [6.0, 0.3, 0.0]])
+    goals = more_goals(made, first, 60, 7.0)
+    assert len(goals) == 60 and (np.hypot(*np.diff(goals[:, :2], axis=0).T) >= 7.0).all()
 
 
 def test_goals_too_far_apart_for_the_place_are_an_error_with_its_name():

@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.errors import PlacementError
-from agora.tasks.robots.random import Random
+from agora.tasks.robots.random import DEAD_ENDS, Random
 from agora.tasks.world import Task
 
 
@@ -60,6 +60,7 @@ def more_goals(task: Task, first: Doubles, count: int, distance: float, region: 
     """
     clearance, last = task.radius + task.safety, first[-1, :2]
     found: list[Doubles] = []
+    dead_ends = 0
     while len(first) + len(found) < count:
         missing = count - len(first) - len(found)
         drawn = task.place(clearance, min(max(missing, 16), 256), connected_to=first[-1], region=region)
@@ -68,6 +69,11 @@ def more_goals(task: Task, first: Doubles, count: int, distance: float, region: 
             if len(first) + len(found) < count and np.hypot(*(point - last)) >= distance:
                 found.append(np.array([*point, task.stream.uniform(-np.pi, np.pi)]))
                 last = point
-        if len(found) == before:
+        if len(found) > before:
+            continue
+        dead_ends += 1
+        found[-1:] = []
+        last = found[-1][:2] if found else first[-1, :2]
+        if dead_ends > DEAD_ENDS:
             raise PlacementError(f"map {task.map.name!r}: no goal {distance} m from ({last[0]:.2f}, {last[1]:.2f})")
     return np.vstack([first, *found])

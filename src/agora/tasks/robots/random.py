@@ -11,6 +11,8 @@ from agora.errors import PlacementError
 from agora.tasks.world import Task
 
 _TRIES = 200
+DEAD_ENDS = 20
+"""Places from which no other is far enough, such as the middle of a crossing, given up for others."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +43,33 @@ class Random:
             PlacementError: no places so far apart.
         """
         clearance = task.radius + task.safety
-        starts = task.place(clearance, self.count, apart=2 * clearance, keep_out=_recorded(task, clearance))
+        recorded = _recorded(task, clearance)
+        starts = task.place(clearance, self.count, apart=2 * clearance, keep_out=recorded)
         placed = []
-        for start in starts:
-            goals = [start]
-            for _ in range(self.goals):
-                goals.append(self._far_from(task, clearance, goals[-1]))
-            headings = task.stream.uniform(-np.pi, np.pi, (len(goals),))
-            poses = np.column_stack([goals, headings])
+        for robot in range(self.count):
+            others = np.delete(starts, robot, axis=0)
+            keep_out = np.vstack([recorded, np.column_stack([others, np.full(len(others), 2 * clearance)])])
+            way = self._way(task, clearance, starts[robot], keep_out)
+            starts[robot] = way[0]
+            headings = task.stream.uniform(-np.pi, np.pi, (len(way),))
+            poses = np.column_stack([way, headings])
             placed.append((poses[0], poses[1:]))
         return placed
+
+    def _way(self, task: Task, clearance: float, start: Doubles, keep_out: Doubles) -> list[Doubles]:
+        """Start and goals; a place from which no other is far enough is given up for another one."""
+        way, dead_ends = [start], 0
+        while len(way) <= self.goals:
+            try:
+                way.append(self._far_from(task, clearance, way[-1]))
+            except PlacementError:
+                dead_ends += 1
+                if dead_ends > DEAD_ENDS:
+                    raise
+                way.pop()
+                if not way:
+                    way.append(task.place(clearance, 1, keep_out=keep_out)[0])
+        return way
 
     def _far_from(self, task: Task, clearance: float, point: Doubles) -> Doubles:
         for _ in range(_TRIES):
