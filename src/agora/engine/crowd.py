@@ -76,6 +76,7 @@ class EngineCrowd:
             _check(model)
         self._models, self._engine, self._every = tuple(models), engine, every
         self._sees = sees_pedestrians, sees_robots
+        self._bits = np.int64(SEES_PEDESTRIANS * sees_pedestrians + SEES_ROBOTS * sees_robots)
         worlds, slots = engine.layout.worlds, engine.slots
         self.number: Ints = np.zeros((worlds, slots), np.int32)
         longest = [_longest(model) for model in models]
@@ -121,7 +122,6 @@ class EngineCrowd:
     def _calls(self, people: int, robots: int, *, stiff: bool) -> Iterator[Part]:
         """The calls of those models that need substeps, or of the others."""
         engine, (sees_pedestrians, sees_robots) = self._engine, self._sees
-        sees = np.int64(int(sees_pedestrians) + 2 * int(sees_robots))
         period = engine.dt / self.substeps if stiff else engine.dt * self._every
         for model, out, is_stiff in zip(self._models, self._answers, self._stiff, strict=False):
             if is_stiff != stiff:
@@ -129,8 +129,9 @@ class EngineCrowd:
             if not isinstance(model, CompiledCrowdModel):
                 yield CrowdReader(model, engine, people, robots, sees_pedestrians, sees_robots, float(np.float32(period)), out)
                 continue
-            arguments = (model.parameters(), np.float32(period), sees, engine._generations[people], engine.traits, engine.goals)
-            yield bind(model.kernel(), *arguments, engine._robots[robots], engine.robot_traits, engine.maps, *out)
+            crowd = (engine._generations[people], engine.traits, engine.goals)
+            others = (engine._robots[robots], engine.robot_traits, engine.maps)
+            yield bind(model.kernel(), model.parameters(), np.float32(period), self._bits, *crowd, *others, *out)
 
     def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:
         """The kernels that move everybody from one generation to another as their models say."""
@@ -146,27 +147,15 @@ class EngineCrowd:
             acceleration, factor = False, _NO_CAP
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, engine.traits, self.fed, *self._chosen)
-        seen = np.int64(sum(bit for bit, sees in zip((SEES_PEDESTRIANS, SEES_ROBOTS), self._sees, strict=True) if sees))
         if self._careful:
             others = (engine.replay, engine._robots[robots], engine.robot_traits, engine.maps, engine.status)
-            yield bind(
-                hold_back,
-                step[0],
-                step[2],
-                seen,
-                self._minds,
-                self.number,
-                people,
-                engine.traits,
-                engine.goals,
-                *others,
-                *self._chosen,
-            )
+            minded = (self._bits, self._minds, self.number, people, engine.traits, engine.goals)
+            yield bind(hold_back, step[0], step[2], *minded, *others, *self._chosen)
         records = (people, engine._generations[there], engine.traits, engine.waypoints, engine.replay, engine.status)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
         if self._careful and substep == self.substeps:
             after, machines = engine._generations[there], (engine._robots[robots], engine.robot_traits)
-            yield bind(pass_taken, step[1], seen, after, engine.traits, engine.waypoints, *machines, engine.status)
+            yield bind(pass_taken, step[1], self._bits, after, engine.traits, engine.waypoints, *machines, engine.status)
 
 
 def _check(model: object) -> None:
