@@ -1,4 +1,4 @@
-"""A planner that does what planners must not do, at one call, for the robots whose goal lies beyond a line."""
+"""Parts that do what they must not do, in those episodes that lie beyond a line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import ClassVar
 
 import numba
 import numpy as np
+
+from agora.errors import PlacementError
+from agora.tasks.robots.random import Random
 
 _LINES = 400
 
@@ -63,3 +66,47 @@ class Naughty:
             scope["f"] = numba.njit(scope["f"])
             numba.njit(scope["g"])(1.0)
         return twists
+
+    def moves(self, twists, guilty):
+        os.chdir("/")
+        return twists
+
+
+@dataclass(frozen=True)
+class Rude:
+    """A crowd model that does what crowd models must not do, in worlds where somebody wants to go beyond a line.
+
+    Attributes:
+        mischief: name of a method below, or nothing. beyond: waypoints with a larger x are concerned, m.
+    """
+
+    mischief: str = ""
+    beyond: float = 0.0
+    output: ClassVar[str] = "velocity"
+
+    def compute(self, scene):
+        velocity = 0.1 * (scene.waypoint - scene.position)
+        guilty = scene.active & (scene.waypoint[..., 0] > self.beyond)
+        return getattr(self, self.mischief)(velocity, guilty) if guilty.any() and self.mischief else velocity
+
+    def raises(self, velocity, guilty):
+        raise ZeroDivisionError("on\npurpose \udc80")
+
+    def is_not_finite(self, velocity, guilty):
+        return np.where(guilty[..., None], np.nan, velocity)
+
+    def hangs(self, velocity, guilty):
+        Event().wait()
+
+
+@dataclass(frozen=True)
+class Fickle(Random):
+    """Robots at random places, with no room for those who would start beyond x = ``beyond``, m."""
+
+    beyond: float = 0.0
+
+    def place(self, task):
+        placed = super().place(task)
+        if placed[0][0][0] > self.beyond:
+            raise PlacementError("no room")
+        return placed

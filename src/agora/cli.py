@@ -149,6 +149,7 @@ def _finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
         typer.echo(f"interrupted  {key}: {reason}", err=True)
     if missing:
         typer.echo(f"{len(missing)} episodes have no row; go on with --resume to try them again", err=True)
+        raise typer.Exit(1)
 
 
 def _table(rows: list[dict[str, Any]]) -> None:

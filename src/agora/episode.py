@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from agora.tasks.start import RobotStart, Start
     from agora.tasks.suite import Stage
 
+PLANNER, WORLD = "a call of the planner", "a step of the world"
+"""What a watchdog is told of."""
+
 _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
 
 
@@ -239,7 +242,7 @@ class Episodes:
         worlds: W; as many as there are starts where 0.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
-        before_call, after_call: called around each call of the planner (a watchdog's heartbeat).
+        before, after: called around each call of the planner and each step of the world, with their name (a watchdog's heartbeat).
     """
 
     def __init__(
@@ -251,8 +254,8 @@ class Episodes:
         worlds: int = 0,
         threads: int = 1,
         slots: int = 0,
-        before_call: Callable[[], None] = lambda: None,
-        after_call: Callable[[], None] = lambda: None,
+        before: Callable[[str], None] = lambda what: None,
+        after: Callable[[], None] = lambda: None,
     ) -> None:
         self.planner, self.conditions = planner, conditions
         worlds = min(worlds or len(starts), len(starts))
@@ -268,7 +271,7 @@ class Episodes:
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
         self._shortest: list[list[float]] = [[] for _ in range(worlds)]
         self._touching = np.zeros((worlds, self.engine.layout.robots), np.bool_)
-        self._around_call = before_call, after_call
+        self._before, self._after = before, after
 
     def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
         """Yield, as each episode is done, its index among the starts and a recording of each of its robots."""
@@ -284,7 +287,9 @@ class Episodes:
                     continue
                 self._batch.look()
                 self._control()
+                self._before(WORLD)
                 self._batch.advance()
+                self._after()
         finally:
             self.engine.close()
 
@@ -314,13 +319,12 @@ class Episodes:
         if not active.any():
             return
         observation = self.observer.observe()
-        before, after = self._around_call
-        before()
+        self._before(PLANNER)
         began = time.perf_counter()
         ranges = self.observer.everywhere if self.engine.is_threaded else None
         twists, self._memory, failures = call(self.planner, observation, self._memory, active, ranges)
         share = (time.perf_counter() - began) / int(active.sum())
-        after()
+        self._after()
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
         note_contact(self._memory, np.repeat(self.engine.status.step == 0, robots) & self._touching.reshape(-1))

@@ -45,6 +45,16 @@ class ResultsError(AgoraError):
     """The results folder cannot be written, or it holds another run."""
 
 
+def in_words(error: BaseException) -> str:
+    """One line about an error that can be encoded: its text, after the name of its type where it is not Agora's own."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - a stranger's exception may do anything
+        text = "has no text that can be shown"
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if isinstance(error, AgoraError) else f"{type(error).__name__}: {text}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the hint of an error message: the nearest known name, or the list of them."""
     names = sorted(known)

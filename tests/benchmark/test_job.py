@@ -7,7 +7,8 @@ import pytest
 from tests.suites import planners, suite, write_world
 
 from agora.benchmark import store
-from agora.benchmark.job import Job, Plan, key_of, metrics, run
+from agora.benchmark.job import Job, Plan, Watch, key_of, metrics, run
+from agora.episode import PLANNER, WORLD
 from agora.metrics.efficiency import TIMING
 from agora.registry import available
 
@@ -18,14 +19,10 @@ def plan(tmp_path):
     return Plan(small, planners("orca"), tmp_path / "run")
 
 
-def nothing(*_):
-    return None
-
-
 def test_a_shard_holds_every_metric_of_every_robot_of_its_episodes(plan):
     calls, done = [], []
     job = Job("pysocial", "orca", (2, 0))
-    run(plan, job, lambda: calls.append(1), lambda: calls.append(-1), done.append)
+    assert run(plan, job, Watch(calls.append, lambda: calls.append(None), done.append)) == {}
     rows = store.read_rows(plan.folder / "episodes" / f"{job.shard}.parquet")
     assert [row["key"] for row in rows] == [key_of(plan.suite, "pysocial", k, "orca", robot) for k in (0, 2) for robot in (0, 1)]
     assert [row["model"] for row in rows] == ["jackal", "burger"] * 2
@@ -38,7 +35,7 @@ def test_a_shard_holds_every_metric_of_every_robot_of_its_episodes(plan):
     assert not set(TIMING) & set(rows[0])
     for row in timing:
         assert min(row[store.CALLS]) > 0 and np.mean(row[store.CALLS]) == pytest.approx(row["planning_time"], rel=1e-5)
-    assert calls == [1, -1] * 10
+    assert calls == [PLANNER, None, WORLD, None] * 10 + [None]
     assert done == [1, 1]
 
 
@@ -53,5 +50,5 @@ def test_what_goes_wrong_in_a_job_leaves_no_shard(plan):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError):
-        run(plan, Job("pysocial", "orca", (0, 1)), nothing, nothing, full)
+        run(plan, Job("pysocial", "orca", (0, 1)), Watch(done=full))
     assert not list(plan.folder.rglob("*.parquet"))

@@ -1,21 +1,25 @@
-"""A worker that hangs is killed, one that dies is replaced, what is wrong elsewhere is raised; compiling is not hanging."""
+"""A worker that hangs is killed, one that dies is replaced, a bad episode is given up; compiling is not hanging."""
 
 from __future__ import annotations
 
+import re
 import time
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba.core import event
-from tests.naughty import Naughty
+from tests.naughty import Fickle, Naughty, Rude
 from tests.suites import plane
 
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.job import Job, Plan
 from agora.benchmark.kept import interrupted, report
 from agora.benchmark.workers import Pool, _sendable, _watched
-from agora.errors import InputError, UnknownNameError
+from agora.episode import WORLD
+from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
 
 SUITE = plane(episodes=6)
@@ -47,6 +51,62 @@ def test_a_planner_that_takes_its_worker_along_costs_its_own_episodes_and_no_oth
     assert all(f"plain/plane/{k}/naughty/0: {reason}" in page for k in GUILTY)
 
 
+def among(crowd):
+    """The suite with a person each, whom a crowd model moves, and the episodes in which one wants to go beyond x = 0.5 m."""
+    stage = plane(episodes=6, obstacles={"name": "random", "dynamic": [1, 1]}).stages[0]
+    stage = replace(stage, crowd=replace(stage.crowd, model=Named("rude", crowd), routes=False, faithful=True))
+    suite = replace(SUITE, stages=(stage,))
+    first = np.array([suite.start("plane", k).pedestrians.waypoints[0, 0, 0] for k in range(6)])
+    return suite, set(np.flatnonzero(first > 0.5).tolist())
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(
+    ("mischief", "reason"),
+    [
+        ("raises", r"ZeroDivisionError: on purpose \\udc80 \(naughty.py, line \d+\)"),
+        ("is_not_finite", "crowd model Rude returned values that are not finite"),
+        ("hangs", "a step of the world took longer than 1 s"),
+    ],
+)
+def test_a_crowd_that_goes_wrong_costs_its_own_episodes_and_no_others(tmp_path, mischief, reason, workers):
+    if mischief == "hangs" and workers == 0:
+        return  # nobody watches
+    rows, reasons = {}, {}
+    for name in ("", mischief):
+        suite, guilty = among(Rude(name, beyond=0.5))
+        options = Options(workers=workers, batch=3, deadline=1.0)
+        found = bench(suite, {"naughty": Named("naughty", Naughty())}, tmp_path / f"of {name}", options)
+        rows[name], reasons[name] = {row["episode"]: row for row in found}, interrupted(tmp_path / f"of {name}")
+    assert 0 < len(guilty) < 6
+    assert rows[mischief] == {k: row for k, row in rows[""].items() if k not in guilty} and reasons[""] == {}
+    assert set(reasons[mischief]) == {f"plain/plane/{k}/naughty/0" for k in guilty}
+    assert all(re.fullmatch(reason, told) for told in reasons[mischief].values())
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_episode_that_cannot_be_put_together_is_given_up_and_the_others_are_run(tmp_path, workers):
+    x = np.array([SUITE.start("plane", k).robots[0].pose[0] for k in range(6)])
+    line = float(np.sort(x)[3:5].mean())
+    stage = replace(SUITE.stages[0], robots=Named("fickle", Fickle(distance=2.0, beyond=line)))
+    suite, planner = replace(SUITE, stages=(stage,)), {"naughty": Named("naughty", Naughty())}
+    options = Options(workers=workers, batch=3)
+    rows = bench(suite, planner, tmp_path, options)
+    assert [row["episode"] for row in rows] == np.flatnonzero(x <= line).tolist() and len(rows) == 4
+    assert interrupted(tmp_path) == {f"plain/plane/{k}/naughty/0": "no room" for k in np.flatnonzero(x > line)}
+    assert bench(suite, planner, tmp_path, options, resume=True) == rows and len(interrupted(tmp_path)) == 2
+    never = replace(suite, stages=(replace(stage, robots=Named("fickle", Fickle(beyond=-9.0))),))
+    with pytest.raises(PlacementError, match="plain/plane/0: no room"):
+        bench(never, planner, tmp_path / "never", options)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_planner_that_changes_the_working_directory_loses_no_row(tmp_path, monkeypatch, workers):
+    monkeypatch.chdir(tmp_path)
+    rows = bench(SUITE, {"naughty": Named("naughty", Naughty("moves", beyond=BEYOND))}, Path("here"), Options(workers=workers))
+    assert len(rows) == 6 and len(list((tmp_path / "here" / "episodes").glob("*.parquet"))) > 0
+
+
 def test_a_run_of_which_every_episode_is_interrupted_still_has_a_report(tmp_path):
     assert run(tmp_path, Naughty("dies", after=0, beyond=-9.0), workers=1) == {}
     assert len(interrupted(tmp_path)) == 6
@@ -60,11 +120,12 @@ def test_compiling_longer_than_the_deadline_is_not_hanging(tmp_path):
 
 
 def test_the_clock_of_a_call_stands_until_the_outermost_compilation_has_ended():
-    began = SimpleNamespace(value=0.0)
-    before, after = _watched(began)
+    began, what = SimpleNamespace(value=0.0), SimpleNamespace(value=0)
+    before, after = _watched(began, what)
     outer = inner = "numba:compile"
     assert began.value == 0.0
-    before()
+    before(WORLD)
+    assert what.value == 1
     assert began.value == pytest.approx(time.monotonic(), abs=1.0)
     event.start_event(outer)
     assert began.value == 0.0

@@ -111,8 +111,10 @@ def test_new_maps_come_by_name_with_parameters(graph: Any, node: Any, wait_until
 
 def test_a_place_is_saved_with_furniture_and_in_three_dimensions(graph: Any, node: Any, tmp_path: Path) -> None:
     made = graph.call("map_generator/new_map", NewMap, "office(width=14.0, height=12.0, obstacle_num=6)", 2)
-    target = tmp_path / "saved"
-    answer = graph.call("map_generator/save", SaveMap, str(target), sorted(KINDS), 2.0)
+    inside = tmp_path / "inside"
+    target = inside / "saved"
+    graph.param("map_save_dir", str(inside))
+    answer = graph.call("map_generator/save", SaveMap, "saved", sorted(KINDS), 2.0)
     assert answer.success, answer.message
     names = {Path(file).name for file in answer.files}
     assert {"map.yaml", "map.png", "furniture.json", "saved.world", "saved.glb", "saved.unity.json", "saved.xml"} <= names
@@ -120,8 +122,20 @@ def test_a_place_is_saved_with_furniture_and_in_three_dimensions(graph: Any, nod
     assert read.map.size == pytest.approx(from_map(made.map).size) and len(read.furniture) > 0
     refused = graph.call("map_generator/save", SaveMap, str(target), [], 0.0)
     assert not refused.success and "not an empty folder" in refused.message
-    refused = graph.call("map_generator/save", SaveMap, str(tmp_path / "other"), ["sfd"], 0.0)
-    assert not refused.success and "did you mean 'sdf'?" in refused.message and not (tmp_path / "other").exists()
+    refused = graph.call("map_generator/save", SaveMap, str(inside / "other"), ["sfd"], 0.0)
+    assert not refused.success and "did you mean 'sdf'?" in refused.message and not (inside / "other").exists()
+
+
+@pytest.mark.parametrize("folder", ["", "../elsewhere", "saved/../../elsewhere", "{outside}/elsewhere", "link/elsewhere"])
+def test_nothing_is_saved_outside_the_folder_that_the_graph_names(graph: Any, node: Any, tmp_path: Path, folder: str) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "link").symlink_to(outside)
+    graph.param("map_save_dir", str(inside))
+    refused = graph.call("map_generator/save", SaveMap, folder.format(outside=outside), [], 0.0)
+    assert not refused.success and f"lies outside {inside}" in refused.message
+    assert not list(outside.iterdir()) and not (tmp_path / "elsewhere").exists()
 
 
 def test_a_node_that_was_started_again_has_the_map_of_the_episode(graph: Any, node: Any, launch_node: Any) -> None:

@@ -20,13 +20,15 @@ from agora.benchmark.job import Job, Keep, Plan, key_of
 from agora.benchmark.workers import DEADLINE, Pool, in_process, start_server
 from agora.config import dump, load, plain
 from agora.documents import shown
-from agora.errors import InputError, ResultsError
+from agora.errors import InputError, PlacementError, ResultsError
+from agora.files import write_whole
 from agora.perception.perception import Level
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
 _FREE = 64 * 2**20  # bytes that must be free beyond the estimate
 _PER_EPISODE = 2**18  # bytes, a generous estimate of an episode's trajectory
+_FIRST = 5  # episodes of which one must fit
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,21 @@ def check(suite: Suite) -> None:
     """Put together one episode of every world of the suite.
 
     Raises:
-        InputError: a file is wrong, or something does not fit into its world.
+        InputError: a file is wrong, or something fits into none of a stage's first episodes.
     """
     for stage in suite.stages:
-        for episode in range(min(stage.count, len(stage.world.part.names()))):
-            suite.start(stage.name, episode)
+        worlds = len(stage.world.part.names())
+        failed: list[PlacementError] = []
+        first = range(min(stage.count, max(worlds, _FIRST)))
+        for episode in first:
+            if episode >= worlds and len(failed) < episode:
+                break
+            try:
+                suite.start(stage.name, episode)
+            except PlacementError as error:  # it is given up when its turn comes
+                failed.append(error)
+        if len(failed) == len(first):
+            raise failed[0]
 
 
 def check_space(folder: Path, episodes: int) -> None:
@@ -167,9 +179,7 @@ def prepare(folder: Path, described: dict[str, Any], resume: bool) -> None:
             (folder / part).mkdir(exist_ok=True)
             for file in (folder / part).glob(".*.part"):
                 file.unlink()
-        fresh = folder / "run.yaml.new"
-        fresh.write_text(dump(written))
-        os.replace(fresh, record)
+        write_whole(record, dump(written))
         for name in {file.stem for part in store.PARTS for file in (folder / part).glob("*.parquet")}:
             store.complete(folder, name)
     except OSError as error:
@@ -235,7 +245,7 @@ def bench(
     Raises:
         InputError: the suite cannot be put together. ResultsError: the folder cannot be used.
     """
-    options = options or Options()
+    options, folder = options or Options(), folder.absolute()
     if not planners:
         raise InputError("no planner is given")
     planners, levels = at_levels(planners, pedestrians)
@@ -257,14 +267,14 @@ def bench(
         progress(count, total)
         interrupted: list[tuple[Job, str]] = []
         if options.workers == 0:
-            in_process(plan, jobs, lambda n: None)
+            interrupted = in_process(plan, jobs, lambda n: None)
         else:
             pool = Pool(plan, options.workers, options.deadline, interrupted)
             for n in pool.run(jobs):
                 count += n
                 progress(count, total)
         listed = [f"{key_of(suite, j.stage, j.episodes[0], j.planner, 0)}\t{reason}\n" for j, reason in interrupted]
-        (folder / "interrupted.txt").write_text("".join(listed))
+        write_whole(folder / "interrupted.txt", "".join(listed))
     return sorted(store.read_rows(folder / "episodes"), key=lambda r: str(r["key"]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agora.benchmark import store
 from agora.core.recording import Recording
 from agora.episode import Conditions, Episodes
+from agora.errors import AgoraError, InputError, ResultsError, in_words
 from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
 from agora.metrics.notes import main_reason
@@ -104,29 +106,97 @@ def row_of(
     return row | {m.name: m(recording) for m in measures}
 
 
-def run(plan: Plan, job: Job, before: Callable[[], None], after: Callable[[], None], done: Callable[[int], None]) -> None:
+@dataclass(frozen=True)
+class Watch:
+    """What is told how a job goes on.
+
+    Attributes:
+        before, after: called around every call of the planner and every step of the world; ``before`` with their name.
+        done: called with the number of episodes that have ended since the last call; negative where some are begun again.
+    """
+
+    before: Callable[[str], None] = lambda what: None
+    after: Callable[[], None] = lambda: None
+    done: Callable[[int], None] = lambda count: None
+
+
+class _UnheardError(Exception):
+    """Caused by what ``Watch.done`` raised: it is not the episode's fault."""
+
+
+def run(plan: Plan, job: Job, watch: Watch) -> dict[int, str]:
     """Run a job and write its shard; the episodes' file is written last, so a shard is there whole or not at all.
 
+    An episode that cannot be put together, or in which something but the planner raises, is given up; the others are run.
+
     Args:
-        plan: of the run. job: to do.
-        before, after: called around every call of the planner.
-        done: called with the number of episodes that have ended since the last call.
+        plan: of the run. job: to do. watch: is told how it goes on.
+
+    Returns:
+        Why episodes were given up, by number.
+
+    Raises:
+        ResultsError: the results cannot be written.
     """
-    stage = plan.suite.stage(job.stage)
-    starts = [plan.suite.start(job.stage, k) for k in job.episodes]
-    planner = plan.planners[job.planner].part
-    episodes = Episodes(
-        starts,
-        planner,
-        replace(Conditions.of(stage), perception=plan.told(job)),
-        worlds=plan.worlds,
-        threads=plan.threads,
-        slots=plan.slots,
-        before_call=before,
-        after_call=after,
-    )
-    played = ((job.episodes[index], recordings) for index, recordings in episodes)
-    write(plan, job, dict(zip(job.episodes, starts, strict=True)), played, done)
+    stage, planner = plan.suite.stage(job.stage), plan.planners[job.planner].part
+    starts: dict[int, Start] = {}
+    given_up: dict[int, str] = {}
+    for episode in job.episodes:
+        try:
+            starts[episode] = plan.suite.start(job.stage, episode)
+        except InputError as error:
+            given_up[episode] = in_words(error).removeprefix(f"{plan.suite.entry(job.stage, episode)}: ")
+            watch.done(1)
+    conditions = replace(Conditions.of(stage), perception=plan.told(job))
+    return given_up | (_play(plan, replace(job, episodes=tuple(starts)), planner, conditions, starts, watch) if starts else {})
+
+
+def _play(plan: Plan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch) -> dict[int, str]:
+    """Run the episodes of a job side by side; where something raises, one by one, to learn in which."""
+    ended = 0
+
+    def done(count: int) -> None:
+        nonlocal ended
+        ended += count
+        try:
+            watch.done(count)
+        except Exception as error:
+            raise _UnheardError from error
+
+    try:
+        episodes = Episodes(
+            [starts[k] for k in job.episodes],
+            planner,
+            conditions,
+            worlds=plan.worlds,
+            threads=plan.threads,
+            slots=plan.slots,
+            before=watch.before,
+            after=watch.after,
+        )
+        write(plan, job, starts, ((job.episodes[index], recordings) for index, recordings in episodes), done)
+        return {}
+    except ResultsError:
+        raise
+    except _UnheardError as error:
+        assert error.__cause__ is not None
+        raise error.__cause__ from None
+    except Exception as error:  # noqa: BLE001 - a stranger's crowd model or metric may raise anything
+        reason = f"{in_words(error)}{_place(error)}"
+    finally:
+        watch.after()
+    if len(job.episodes) == 1:
+        watch.done(1 - ended)
+        return {job.episodes[0]: reason}
+    watch.done(-ended)
+    alone = (replace(job, episodes=(k,)) for k in job.episodes)
+    return {k: why for one in alone for k, why in _play(plan, one, planner, conditions, starts, watch).items()}
+
+
+def _place(error: Exception) -> str:
+    """Where something was raised that is not Agora's own."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return "" if isinstance(error, AgoraError) or not frames else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
 
 
 def write(

@@ -15,6 +15,7 @@ from agora.benchmark.report import choose, render
 from agora.config import build, load
 from agora.core.recording import Recording
 from agora.errors import InputError, ResultsError
+from agora.files import write_whole
 from agora.maps.exact import read_exact
 from agora.maps.grid import Map
 from agora.registry import available
@@ -105,7 +106,7 @@ def report(folder: Path) -> Path:
     page = render(shown, rows, metrics, kept, timing={name: np.array(times) for name, times in timing.items()})
     path = folder / "report.html"
     try:
-        path.write_text(page, encoding="utf-8")
+        write_whole(path, page)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
     return path

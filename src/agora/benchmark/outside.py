@@ -17,6 +17,7 @@ from agora.benchmark.job import Plan, key_of, write
 from agora.benchmark.kept import interrupted
 from agora.core.recording import Recording
 from agora.errors import InputError
+from agora.files import write_whole
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -57,7 +58,7 @@ def bench_outside(
     """
     if "/" in label or not label.isprintable() or not label:
         raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")
-    planners = {label: Named("external", External())}
+    planners, folder = {label: Named("external", External())}, folder.absolute()
     check(suite)
     total = len(suite.entries())
     check_space(folder, total)
@@ -77,6 +78,6 @@ def bench_outside(
             else:
                 write(plan, job, {episode: suite.start(job.stage, episode)}, [(episode, recordings)])
                 lost.pop(key, None)
-            (folder / "interrupted.txt").write_text("".join(f"{key}\t{reason}\n" for key, reason in lost.items()))
+            write_whole(folder / "interrupted.txt", "".join(f"{key}\t{reason}\n" for key, reason in lost.items()))
         progress(total - len(lost), total)
     return sorted(store.read_rows(folder / "episodes"), key=lambda row: str(row["key"]))

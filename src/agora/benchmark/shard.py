@@ -7,12 +7,12 @@ told from a whole one. The bytes depend on the contents and on the version of py
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agora.errors import ResultsError
+from agora.files import write_whole
 
 if TYPE_CHECKING:
     import pyarrow
@@ -32,17 +32,9 @@ def write(path: Path, table: pyarrow.Table, smooth: Sequence[str] = ()) -> None:
         ResultsError: the shard cannot be written.
     """
     data = _encode(table, smooth)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, data)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
 

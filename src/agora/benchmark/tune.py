@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from agora.benchmark.tuned import Trial, Tuned
 from agora.benchmark.workers import Pool, in_process, start_server
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
+from agora.files import write_whole
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -109,6 +109,7 @@ def tune(
         start_server()
     check(tuning.suite)
     check(tuning.held_out)
+    folder = folder.absolute()
     check_space(folder, tuning.trials)
     with alone(folder):
         prepare(folder, tuning.describe(), resume)
@@ -116,9 +117,7 @@ def tune(
         while len(trials) < tuning.trials and not (trials and minutes is not None and time.monotonic() - begun > 60.0 * minutes):
             trials += search.next(min(TOGETHER, tuning.trials - len(trials)), folder, options)
             best = _best(trials)
-            fresh = folder / ".trials.yaml.part"
-            fresh.write_text(dump(trials))
-            os.replace(fresh, folder / "trials.yaml")
+            write_whole(folder / "trials.yaml", dump(trials))
             progress(len(trials), best.value or 0.0)
     before, after = tuning.label, f"{tuning.label} tuned"
     planners = {before: tuning.planner, after: with_parameters(tuning.planner, best.parameters)}
@@ -164,7 +163,7 @@ class _Search:
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), options)
         interrupted: list[tuple[Job, str]] = []
         if options.workers == 0:
-            in_process(plan, jobs, lambda n: None)
+            interrupted = in_process(plan, jobs, lambda n: None)
         elif jobs:
             for _ in Pool(plan, options.workers, options.deadline, interrupted).run(jobs):
                 pass

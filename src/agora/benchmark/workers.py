@@ -1,4 +1,4 @@
-"""Worker processes that run jobs, and the watch over them: a planner's call that hangs costs its worker, not the run."""
+"""Worker processes that run jobs, and the watch over them: a planner or a crowd that hangs costs its worker, not the run."""
 
 from __future__ import annotations
 
@@ -18,31 +18,34 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from agora.benchmark import store
-from agora.benchmark.job import Job, Plan, run
+from agora.benchmark.job import Job, Plan, Watch, key_of, run
+from agora.episode import PLANNER, WORLD
 from agora.errors import AgoraError
 
 DEADLINE = 30.0
-"""s that one call of a planner may take before its worker is killed; compiling does not count."""
+"""s that one call of a planner or one step of the world may take before its worker is killed; compiling does not count."""
 
 _POLL = 0.5
+_WATCHED = (PLANNER, WORLD)
 _PR_SET_PDEATHSIG = 1
 
 
-def work(plan: Plan, pipe: Connection, began: Any) -> None:
+def work(plan: Plan, pipe: Connection, began: Any, what: Any) -> None:
     """Run jobs from a pipe until it closes; when the run is killed, its workers go too, and write nothing more.
 
-    ``began`` is shared: the moment at which the planner was called, 0 while it is not running.
+    Shared are ``began``, the moment at which a call that is watched began, 0 while there is none, and ``what``, its number in
+    `_WATCHED`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server goes when the run goes
-    before, after = _watched(began)
+    before, after = _watched(began, what)
+    watch = Watch(before, after, lambda n: pipe.send(("done", n)))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             job = pipe.recv()
             try:
-                run(plan, job, before, after, lambda n: pipe.send(("done", n)))
-                answer: tuple[str, Exception | None] = ("finished", None)
+                answer: tuple[str, Any] = ("finished", run(plan, job, watch))
             except (BrokenPipeError, ConnectionResetError):
                 return
             except Exception as error:  # noqa: BLE001 - raised again by the run
@@ -50,8 +53,8 @@ def work(plan: Plan, pipe: Connection, began: Any) -> None:
             pipe.send(answer)
 
 
-def _watched(began: Any) -> tuple[Callable[[], None], Callable[[], None]]:
-    """What to call before and after a planner is called, so that ``began`` is right; it is 0 while Numba compiles."""
+def _watched(began: Any, what: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
+    """What to call before and after a call, so that ``began`` and ``what`` are right; ``began`` is 0 while Numba compiles."""
     from numba.core import event
 
     calling, compiling = False, 0
@@ -72,9 +75,9 @@ def _watched(began: Any) -> tuple[Callable[[], None], Callable[[], None]]:
             compiling -= 1
             tell()
 
-    def before() -> None:
+    def before(name: str) -> None:
         nonlocal calling
-        calling = True
+        calling, what.value = True, _WATCHED.index(name)
         tell()
 
     def after() -> None:
@@ -104,20 +107,13 @@ class _Worker:
     process: Any
     pipe: Connection
     began: Any
+    what: Any
     job: Job | None = None
     done: int = 0
 
     def hangs(self, deadline: float) -> bool:
         began: float = self.began.value
         return began > 0.0 and time.monotonic() - began > deadline
-
-    def hear(self, what: str, value: Any) -> int:
-        """Take a message; returns the number of episodes that have ended."""
-        if what == "finished":
-            self.job = None
-            return 0
-        self.done += value
-        return int(value)
 
     def stop(self) -> None:
         self.pipe.close()
@@ -137,7 +133,7 @@ class Pool:
 
     Attributes:
         plan: of the run. workers: how many processes. deadline: s for one call of a planner.
-        interrupted: jobs of one episode whose worker was killed or died, with the reason, in the end.
+        interrupted: jobs of one episode that has no row, with the reason, in the end.
     """
 
     plan: Plan
@@ -151,11 +147,11 @@ class Pool:
 
     def _start(self) -> _Worker:
         mine, its = self._context.Pipe()
-        began = self._context.Value("d", 0.0, lock=False)
-        process = self._context.Process(target=work, args=(self.plan, its, began), daemon=True)
+        began, what = self._context.Value("d", 0.0, lock=False), self._context.Value("i", 0, lock=False)
+        process = self._context.Process(target=work, args=(self.plan, its, began, what), daemon=True)
         process.start()
         its.close()
-        return _Worker(process, mine, began)
+        return _Worker(process, mine, began, what)
 
     def run(self, jobs: list[Job]) -> Iterator[int]:
         """Run every job; yield numbers of episodes as they end (negative where a job is begun again).
@@ -169,7 +165,8 @@ class Pool:
             while waiting or any(w.job for w in pool):
                 for k, worker in enumerate(pool):
                     if worker.hangs(self.deadline):
-                        yield from self._replace(pool, k, f"a call of the planner took longer than {self.deadline:g} s", waiting)
+                        reason = f"{_WATCHED[worker.what.value]} took longer than {self.deadline:g} s"
+                        yield from self._replace(pool, k, reason, waiting)
                     if pool[k].job is None and waiting:
                         pool[k].job, pool[k].done = waiting.popleft(), 0
                         with suppress(BrokenPipeError, ConnectionResetError):  # it died: heard below
@@ -184,10 +181,20 @@ class Pool:
                         continue
                     if what == "error":
                         raise value
-                    yield pool[k].hear(what, value)
+                    yield self._hear(pool[k], value)
         finally:
             for worker in pool:
                 worker.stop()
+
+    def _hear(self, worker: _Worker, value: int | dict[int, str]) -> int:
+        """Take a number of episodes that have ended, and return it; or, at the end of a job, what was given up."""
+        if isinstance(value, int):
+            worker.done += value
+            return value
+        assert worker.job is not None
+        self.interrupted += given_up(worker.job, value)
+        worker.job = None
+        return 0
 
     def _replace(self, pool: list[_Worker], k: int, reason: str, waiting: deque[Job]) -> Iterator[int]:
         """Another worker for one that is lost; its job is run again episode by episode, or interrupted if it was a single one."""
@@ -197,14 +204,22 @@ class Pool:
         if job is None or store.complete(self.plan.folder, job.shard):
             return
         yield -done
+        # Of a job that was run in parts, some episodes may have their rows.
+        rows = store.finished(self.plan.folder / "episodes")
+        left = [k for k in job.episodes if key_of(self.plan.suite, job.stage, k, job.planner, 0) not in rows]
+        yield len(job.episodes) - len(left)
         if len(job.episodes) == 1:
             self.interrupted.append((job, reason))
             yield 1
         else:
-            waiting.extend(Job(job.stage, job.planner, (episode,)) for episode in job.episodes)
+            waiting.extend(Job(job.stage, job.planner, (episode,)) for episode in left)
 
 
-def in_process(plan: Plan, jobs: list[Job], step: Callable[[int], None]) -> None:
-    """Run jobs in this process, without a watch: for tests and notebooks."""
-    for job in jobs:
-        run(plan, job, lambda: None, lambda: None, step)
+def given_up(job: Job, reasons: dict[int, str]) -> list[tuple[Job, str]]:
+    """The episodes of a job that have no row, as jobs of their own, with the reason."""
+    return [(Job(job.stage, job.planner, (episode,)), reason) for episode, reason in reasons.items()]
+
+
+def in_process(plan: Plan, jobs: list[Job], step: Callable[[int], None]) -> list[tuple[Job, str]]:
+    """Run jobs in this process, without a watch: for tests and notebooks. Returns the episodes that have no row, and why."""
+    return [lost for job in jobs for lost in given_up(job, run(plan, job, Watch(done=step)))]

@@ -15,6 +15,7 @@ from pathlib import Path
 from agora.config import dump, load
 from agora.datasets.arena_entities import obstacle_of, robot_of
 from agora.errors import InputError
+from agora.files import write_whole
 from agora.maps.io import MapFile, read_map
 from agora.maps.zones import read_zones
 from agora.tasks.arena_tools import convert
@@ -143,7 +144,8 @@ def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: st
     except InputError as error:
         report.skipped.append(f"{kind[:-1]} {source.name}: {_one_line(error)}")
         return
-    _whole(target / kind / f"{source.name}.yaml", dump(made).encode())
+    (target / kind).mkdir(parents=True, exist_ok=True)
+    write_whole(target / kind / f"{source.name}.yaml", dump(made))
     report.taken[kind].append(source.name)
 
 
@@ -158,12 +160,4 @@ def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     shutil.copyfile(source, part)
-    os.replace(part, target)
-
-
-def _whole(target: Path, content: bytes) -> None:
-    """Write a file, whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    part.write_bytes(content)
     os.replace(part, target)

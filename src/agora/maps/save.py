@@ -22,18 +22,19 @@ def whole(output: Path, name: str = "folder") -> Iterator[Path]:
         InputError: it is there and not empty, or cannot be written.
     """
     output = output.absolute()
-    part = output.with_name(f".{output.name}.part")
+    part, mine = output.with_name(f".{output.name}.{os.getpid()}.part"), False
     try:
         if output.exists() and (not output.is_dir() or any(output.iterdir())):
             raise InputError(f"{name} {output}: is there and not an empty folder; nothing was written")
-        shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
+        mine = True
         yield part
         os.replace(part, output)
     except OSError as error:
         raise InputError(f"{name} {output}: cannot be written: {error}") from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        if mine:
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def write_world(place: Place, folder: Path, kinds: Sequence[str], *, height: float = 2.5, name: str = "") -> None:

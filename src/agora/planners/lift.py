@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core.recording import Reason
 from agora.core.state import Bools, Floats, read_only
-from agora.errors import PlannerError
+from agora.errors import PlannerError, in_words
 from agora.interfaces import NOTE, NOTES, BatchPlanner, Memory, Observation, Planner
 from agora.planners.final_turn import turn_at_goal, turns_at_goal
 
@@ -202,11 +202,6 @@ def checked(answer: Any, count: int, notes: Collection[str] = ()) -> tuple[Float
     return twists, memory
 
 
-def _reason(error: Exception) -> str:
-    """What a failure says of an exception."""
-    return str(error) if isinstance(error, PlannerError) else f"{type(error).__name__}: {error}"
-
-
 def _batch_by_row(
     planner: BatchPlanner, observation: Observation, memory: Memory, active: Bools
 ) -> tuple[Floats, Memory, dict[int, str]]:
@@ -225,7 +220,7 @@ def _batch_by_row(
                 after.setdefault(name, np.zeros((count, *array.shape[1:]), array.dtype))[row] = array[0]
             twists[row] = twist[0]
         except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = _reason(error)
+            failures[row] = in_words(error)
     return twists, after, failures
 
 
@@ -247,7 +242,7 @@ def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: 
             _keep(after, row, count, kept)
             twists[row] = twist
         except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = _reason(error)
+            failures[row] = in_words(error)
     return twists, after, failures
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from agora.config import load, plain
 from agora.errors import InputError
+from agora.files import write_whole
 
 Pose = tuple[float, ...]
 """x, y and heading; two numbers are taken as heading 0, and headings are put into (-pi, pi]."""
@@ -222,10 +222,8 @@ def write_scenario(scenario: Scenario, path: str | Path) -> None:
     """
     path = Path(path)
     text = json.dumps(_without_none(plain(scenario)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    part = path.with_name(path.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        write_whole(path, text)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error}") from error
 

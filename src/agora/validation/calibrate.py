@@ -10,7 +10,6 @@ finds what they were worth in its folder.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from agora.benchmark.study import Study, rounded, space, with_parameters
 from agora.benchmark.tuned import changed
 from agora.config import dump, load, plain
 from agora.errors import ResultsError
+from agora.files import write_whole
 from agora.registry import Named
 from agora.validation.crowd import Crowd
 from agora.validation.flow import fundamental_diagram
@@ -204,9 +204,7 @@ def calibrate(
             study.tell(asked, trial.value)
             trials.append(trial)
             if len(trials) > len(known):
-                fresh = folder / ".calibration.yaml.part"
-                fresh.write_text(dump(Record(described, trials)), encoding="utf-8")
-                os.replace(fresh, file)
+                write_whole(file, dump(Record(described, trials)))
             if trials[0].value is None:
                 raise ResultsError(f"{folder}: the model's own parameters lead nowhere; there is nothing to compare with")
             progress(number + 1, min(t.value for t in trials if t.value is not None))

@@ -15,6 +15,7 @@ import numpy as np
 from agora.core.recording import Closer, Contact, ContactKind, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles
 from agora.errors import InputError
+from agora.files import write_whole
 from agora.metrics.blame import avoidable
 from agora.viewer.scene import (
     COLOURS,
@@ -96,7 +97,7 @@ def write_replay(path: Path, recordings: Mapping[str, Recording], *, title: str 
     """
     replay = replay_html(recordings, rate=rate)
     page = templates().get_template("page.html").render(title=title, css=source("page.css"), replay=replay)
-    path.write_text(page, encoding="utf-8")
+    write_whole(path, page)
     return path
 
 

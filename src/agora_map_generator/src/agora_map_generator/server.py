@@ -39,7 +39,7 @@ class MapGenerator:
     """The node ``map_generator``.
 
     Private parameter ``config``: Arena's ``map_generator.yaml``, a name in ``configs/map_generator`` or a path. Of the graph:
-    ``map_file`` and ``seed``.
+    ``map_file``, ``seed``, and ``map_save_dir``, the folder in which ``map_generator/save`` writes and outside which it never does.
     """
 
     def __init__(self) -> None:
@@ -137,7 +137,11 @@ class MapGenerator:
         place = self._place
         if place is None:
             return SaveMapResponse(False, "there is no map yet", [])
-        folder = Path(request.folder).expanduser()
+        inside = Path(str(rospy.get_param("map_save_dir", "") or "maps")).expanduser().resolve()
+        folder = (inside / request.folder).resolve()
+        if inside not in folder.parents:
+            message = f"folder {request.folder!r}: lies outside {inside}; expected a folder in it (parameter map_save_dir)"
+            return SaveMapResponse(False, message, [])
         try:
             with whole(folder) as part:
                 write_world(place, part, request.kinds, height=request.height or 2.5, name=folder.name)
