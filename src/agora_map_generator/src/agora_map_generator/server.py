@@ -134,14 +134,14 @@ class MapGenerator:
         return NewMapResponse(True, "", to_map(place.map))
 
     def _on_save(self, request: Any) -> SaveMapResponse:
-        place = self._place
-        if place is None:
-            return SaveMapResponse(False, "there is no map yet", [])
         inside = Path(str(rospy.get_param("map_save_dir", "") or "maps")).expanduser().resolve()
         folder = (inside / request.folder).resolve()
         if inside not in folder.parents:
             message = f"folder {request.folder!r}: lies outside {inside}; expected a folder in it (parameter map_save_dir)"
             return SaveMapResponse(False, message, [])
+        place = self._place
+        if place is None:
+            return SaveMapResponse(False, "there is no map yet", [])
         try:
             with whole(folder) as part:
                 write_world(place, part, request.kinds, height=request.height or 2.5, name=folder.name)
