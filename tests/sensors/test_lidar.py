@@ -460,6 +460,8 @@ def test_beams_run_from_the_first_angle_to_the_last_and_a_full_turn_repeats_none
     assert np.allclose(part.angles, [-0.4, -0.15, 0.1, 0.35, 0.6])
     assert full.increment == pytest.approx(math.pi / 4)
     assert full.angles[-1] == pytest.approx(3 * math.pi / 4)
+    rounded = Lidar(beams=8, angle_min=0.0, angle_max=6.2832)
+    assert rounded.increment == 2 * math.pi / 8
 
 
 @pytest.mark.parametrize(
@@ -470,6 +472,7 @@ def test_beams_run_from_the_first_angle_to_the_last_and_a_full_turn_repeats_none
         ({"beams": 5000}, "beams"),
         ({"angle_min": 1.0, "angle_max": 0.5}, "angle_max"),
         ({"angle_min": -4.0, "angle_max": 4.0}, "2 pi"),
+        ({"angle_min": 0.0, "angle_max": 6.2834}, "2 pi"),
         ({"range_min": -0.1}, "range_min"),
         ({"range_max": 0.0}, "range_max"),
         ({"range_max": math.inf}, "range_max"),

@@ -27,7 +27,7 @@ WALK = F(1.3)
 """Speed from which on the legs of `Lidar` swing fully, m/s."""
 MAX_BEAMS = 4096
 """More would not fit on the stack of a thread, where `scan` has its scratch (76 bytes a beam)."""
-_FULL_TURN = 2 * math.pi - 1e-4
+_ROUNDED = 1e-4  # rad, by which a full turn that was written down may be off: 6.2832, 3.1415
 
 
 class Beams(NamedTuple):
@@ -64,7 +64,8 @@ class Lidar:
     Attributes:
         beams: B, how many.
         angle_min, angle_max: first and last beam in the sensor's frame, rad. A full turn between them would make the last beam the
-            first again: then the increment is the turn divided by B, and the last beam is one increment short.
+            first again: then the increment is the turn divided by B, and the last beam is one increment short. A full turn may be
+            rounded to four digits (6.2832).
         range_min: what is nearer reads this, m; also what a sensor inside an obstacle reads.
         range_max: what is farther, or nothing, reads this, m.
         x, y, heading: pose of the sensor on the robot's base, m and rad.
@@ -105,7 +106,7 @@ class Lidar:
         checks = {
             f"beams must be a whole number in 1..{MAX_BEAMS}, got {self.beams}": self.beams in range(1, MAX_BEAMS + 1),
             f"angle_max ({self.angle_max}) must be above angle_min ({self.angle_min})": turn > 0 or (self.beams == 1 and turn == 0),
-            f"angle_max - angle_min must be at most 2 pi, got {turn}": turn <= 2 * math.pi + 1e-6,
+            f"angle_max - angle_min must be at most 2 pi, got {turn}": turn <= 2 * math.pi + _ROUNDED,
             f"range_min must be at least 0, got {self.range_min}": self.range_min >= 0,
             f"range_max ({self.range_max}) must be above range_min ({self.range_min})": self.range_max > self.range_min,
             f"rate must be positive, got {self.rate}": self.rate > 0,
@@ -125,7 +126,9 @@ class Lidar:
         turn = self.angle_max - self.angle_min
         if self.beams == 1:
             return 2 * math.pi
-        return turn / self.beams if turn > _FULL_TURN else turn / (self.beams - 1)
+        if abs(turn - 2 * math.pi) < _ROUNDED:
+            return min(turn, 2 * math.pi) / self.beams
+        return turn / (self.beams - 1)
 
     @property
     def angles(self) -> Floats:
