@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from agora.benchmark.job import metrics
+from agora.benchmark.kept import recordings, report
+from agora.benchmark.played import write_played
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
@@ -74,6 +76,14 @@ def test_pedestrians_who_leave_are_absent(folder):
     assert recording.pedestrian_present[:, 0].tolist() == [True, True, True, False]
     assert recording.pedestrian_velocity[1, 0].tolist() == pytest.approx([1.6, 0.0], abs=0.3)
     assert np.allclose(recording.pedestrian_heading[:3, 0], 0.3)
+
+
+def test_a_folder_with_pedestrians_becomes_results_with_a_report(folder, tmp_path):
+    rows = write_played(tmp_path / "results", read_all([folder], Unsaid()))
+    assert [row["outcome"] for row in rows] == ["reached", "timeout"]
+    kept = recordings(tmp_path / "results", [row["key"] for row in rows])
+    assert [r.pedestrian_group.tolist() for r in kept.values()] == [[[-1]] * 4] * 2
+    assert "arena/sim_burger/0" in report(tmp_path / "results").read_text()
 
 
 @pytest.mark.parametrize(

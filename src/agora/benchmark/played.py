@@ -15,6 +15,7 @@ from agora.benchmark.job import metrics
 from agora.config import dump, plain
 from agora.datasets.played import Played, PlayedRobot
 from agora.errors import InputError, ResultsError
+from agora.files import write_whole
 from agora.maps.exact import write_exact
 from agora.maps.grid import Map
 from agora.metrics.efficiency import TIMING
@@ -70,8 +71,8 @@ def write_played(folder: Path, episodes: Sequence[Played]) -> list[dict[str, Any
         rows = [row for played in ended for row in _write_shard(folder, played, measures)]
         try:
             maps = _write_maps(folder, ended)
-            (folder / "run.yaml").write_text(dump(_described(suites[0], ended, maps)))
-            (folder / "interrupted.txt").write_text("".join(_interrupted(episodes, ended)))
+            write_whole(folder / "run.yaml", dump(_described(suites[0], ended, maps)))
+            write_whole(folder / "interrupted.txt", "".join(_interrupted(episodes, ended)))
         except OSError as error:
             raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return sorted(rows, key=lambda row: str(row["key"]))

@@ -184,6 +184,7 @@ def _crowd(seen: list[list[dict[str, Any]]], time: Array) -> dict[str, Any]:
         "pedestrian_present": present,
         "pedestrian_radius": np.full(len(names), _RADIUS),
         "pedestrian_id": np.arange(1, len(names) + 1, dtype=np.int32),
+        "pedestrian_group": np.full(shape, -1, np.int32),
     }
 
 
