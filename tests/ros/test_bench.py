@@ -49,7 +49,7 @@ def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
     graph.serve("recorder/begin", BeginEpisode, lambda request: BeginEpisodeResponse(True, ""))
     env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
     first = run(file, tmp_path / "run", env)
-    assert first.returncode == 0 and "the crowd is gone" in first.stderr, first.stderr
+    assert first.returncode == 1 and "the crowd is gone" in first.stderr, first.stderr
     assert interrupted(tmp_path / "run") == {"small/helbing/1/ros/0": "the crowd is gone"}
     again = run(file, tmp_path / "run", env, "--resume")
     assert again.returncode == 0 and asked == [0, 1, 1], again.stderr
