@@ -75,7 +75,7 @@ bench: $(VENV)/.bench
 	@if test -f $(SPACE)/devel/setup.bash; then bash -c '. $(BIN)/activate; . $(SPACE)/devel/setup.bash; python benchmarks/ros.py'; fi
 
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python -m sphinx --fresh-env --write-all --fail-on-warning --keep-going --quiet docs docs/_build/html
 
 ros:
 	@docker/install-ros

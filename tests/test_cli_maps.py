@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -114,6 +115,13 @@ def test_what_is_there_stays_and_nothing_is_half_written(agora, monkeypatch):
     code, _, error = agora("map", "generate", "canteen", "-o", "new")
     assert code == 2 and "cannot be written: disk full" in error
     assert [p.name for p in Path().iterdir()] == ["full"]
+    strangers = [Path("new.part"), Path(f".new.{os.getpid()}.part")]
+    for stranger in strangers:
+        stranger.mkdir()
+        (stranger / "theirs.txt").write_text("theirs")
+    code, _, error = agora("map", "generate", "barn", "-o", "new")
+    assert code == 2 and "cannot be written" in error
+    assert all((stranger / "theirs.txt").read_text() == "theirs" for stranger in strangers) and not Path("new").exists()
 
 
 def test_an_arena_that_is_imported_is_reported(agora, tmp_path):
