@@ -22,6 +22,7 @@ import numpy as np
 
 from agora.documents import Node, join, quick_tree_of_json, read_text, shown, similar, tree_of_plain, tree_of_text
 from agora.errors import InputError, UnknownNameError, nearest
+from agora.ranges import LARGEST, LARGEST_WHOLE, Within
 from agora.registry import KINDS, Named, Plug
 from agora.registry import load as load_component
 
@@ -158,7 +159,7 @@ class _Builder:
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             plug = next((a for a in arguments[1:] if isinstance(a, Plug)), None)
-            return self.value(node, arguments[0], path) if plug is None else self.component(node, plug.kind, path)
+            return self.ranged(node, kind, path) if plug is None else self.component(node, plug.kind, path)
         if origin is Literal:
             return self.choice(node, arguments, path)
         if origin in (typing.Union, types.UnionType):
@@ -196,9 +197,14 @@ class _Builder:
         if kind is bool and isinstance(value, bool):
             return value
         if kind is int and isinstance(value, int) and not isinstance(value, bool):
+            if abs(value) > LARGEST_WHOLE:
+                raise self.unexpected(node, path, "an integer of at most 64 bits")
             return value
         if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-            return self.finite(node, path)
+            number = self.finite(node, path)
+            if abs(number) > LARGEST:
+                raise self.unexpected(node, path, f"a number in [-{LARGEST:g}, {LARGEST:g}]")
+            return number
         if kind is str and isinstance(value, str):
             return value
         if kind is Path and isinstance(value, str) and value and "\0" not in value:
@@ -214,6 +220,14 @@ class _Builder:
             raise self.unexpected(node, path, "a finite number")
         return number
 
+    def ranged(self, node: Node, kind: Any, path: str) -> Any:
+        """A number that must lie in the `Within` of its type."""
+        value = self.value(node, typing.get_args(kind)[0], path)
+        for bounds in kind.__metadata__:
+            if isinstance(bounds, Within) and not bounds.holds(value):
+                raise self.unexpected(node, path, _described(kind))
+        return value
+
     def choice(self, node: Node, names: tuple[Any, ...], path: str) -> Any:
         for name in names:
             if node.value == name and type(node.value) is type(name):
@@ -227,7 +241,7 @@ class _Builder:
         if node.value is None and type(None) in kinds:
             return None
         for kind in kinds:
-            if typing.get_origin(kind) is typing.Annotated:  # a component that may be left out
+            if any(isinstance(part, Plug) for part in getattr(kind, "__metadata__", ())):  # a component that may be left out
                 return self.value(node, kind, path)
         fitting = [kind for kind in kinds if _fits(node, kind)]
         records = [kind for kind in fitting if dataclasses.is_dataclass(kind)]
@@ -362,7 +376,8 @@ def _described(kind: Any) -> str:
     words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
     origin = typing.get_origin(kind)
     if origin is typing.Annotated:
-        return _described(typing.get_args(kind)[0])
+        bounds = [f" in {part}" for part in kind.__metadata__ if isinstance(part, Within)]
+        return _described(typing.get_args(kind)[0]) + "".join(bounds)
     if origin is Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"
     if origin in (typing.Union, types.UnionType):

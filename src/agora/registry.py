@@ -10,6 +10,7 @@ import functools
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from agora import ranges
 from agora.errors import InputError, UnknownNameError, nearest
 
 KINDS = {
@@ -99,6 +100,7 @@ def make(kind: str, name: str, **parameters: Any) -> Any:
         if key not in known:
             raise InputError(f"{KINDS[kind]} {name!r} has no parameter {key!r}; {nearest(key, known)}")
     try:
+        ranges.check(component, parameters)
         return component(**parameters)
     except (TypeError, ValueError) as error:
         raise InputError(f"{KINDS[kind]} {name!r}: {error}") from error

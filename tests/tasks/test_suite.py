@@ -208,7 +208,34 @@ def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
             r"obstacles.static\[0\].model: no furniture model called 'shlf'; did you mean 'shelf'",
         ),
         (walk(goall=[1, 2]), 14, r"robots\[0\].goall: unknown key; did you mean 'goal'"),
-        (walk(dynamic=[PERSON | {"vmax": -1.0}]), None, r"obstacles.dynamic\[0\]: vmax must be at least 0"),
+        (
+            walk(dynamic=[PERSON | {"vmax": 1e3}]),
+            None,
+            r"obstacles.dynamic\[0\].vmax: expected a number in \[0, 15\] or nothing, got 1000",
+        ),
+        (walk(goal=(1.0, 7.5, 0.0)), 9, r"robots\[0\].goal: it is at \(1.00, 7.50\), inside an obstacle of map 'room'"),
+        (walk(goal=(1.0, -99.0, 0.0)), 9, r"robots\[0\].goal: it is at \(1.00, -99.00\), outside map 'room'"),
+        (
+            walk(dynamic=[PERSON | {"waypoints": [[3.0, 4.5], [490.0, 6.0]]}]),
+            None,
+            r"obstacles.dynamic\[0\].waypoints\[1\]: it is at \(490.00",
+        ),
+        (
+            walk(dynamic=[PERSON, PERSON | {"name": "twin"}]),
+            None,
+            r"obstacles.dynamic\[1\].pos: pedestrian 'twin' is at .*, in the body of who",
+        ),
+        (
+            walk(dynamic=[PERSON | {"pos": [-1.9, 4.1]}]),
+            None,
+            r"obstacles.dynamic\[0\].pos: pedestrian '.*' is at \(-1.90, 4.10\), in the body",
+        ),
+        (
+            walk(goal=(3.1, 9.1, 0.0), static=[SHELF]),
+            None,
+            r"obstacles: the goal of robot 0 is at \(3.10, 9.10\), inside an obstacle",
+        ),
+        (walk() | {"robots": walk()["robots"] * 2}, None, r"robots\[1\].start: robot 1 is at .*, in the body of who is at"),
     ],
 )
 def test_a_scenario_that_cannot_be_is_refused_with_file_line_and_key(tmp_path, scenario, line, message):

@@ -14,6 +14,7 @@ from agora.core.state import Array, Floats
 from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
 from agora.errors import InputError
 from agora.maps.distance import FAR
+from agora.ranges import Distance
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
@@ -152,14 +153,14 @@ class Window:
 
     size: float = 10.0
     resolution: float = 0.05
-    inflation_radius: float = 0.55
+    inflation_radius: Distance = 0.55
     cost_scaling: float = 10.0
     sources: tuple[Literal["map", "people", "scan"], ...] = ("map", "people")
-    obstacle_range: float = 2.5
-    raytrace_range: float = 3.0
+    obstacle_range: Distance = 2.5
+    raytrace_range: Distance = 3.0
     inf_is_valid: bool = True
     footprint: tuple[tuple[float, float], ...] = ()
-    footprint_padding: float = 0.01
+    footprint_padding: Distance = 0.01
 
     def __post_init__(self) -> None:
         for name in ("size", "resolution", "inflation_radius", "cost_scaling", "obstacle_range", "raytrace_range"):

@@ -31,6 +31,7 @@ from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.walls import clearances
+from agora.ranges import Distance, Duration
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(1e6)
@@ -214,24 +215,24 @@ class Anticipation:
         "breadth": Span(1.5, 5.0),
     }
 
-    relaxation_time: float = 0.5
+    relaxation_time: Duration = 0.5
     intention: float = 0.3
-    time_gap: float = 0.65
+    time_gap: Duration = 0.65
     body: float = 0.7
     narrow: float = 1.0
-    robot_margin: float = 0.2
+    robot_margin: Distance = 0.2
     wall_repulsion: float = 5.0
-    wall_length: float = 0.1
+    wall_length: Distance = 0.1
     max_acceleration: float = 3.0
     avoidance: float = 2.0
-    distance: float = 0.4
-    horizon: float = 3.5
+    distance: Distance = 0.4
+    horizon: Duration = 3.5
     side: float = 0.08
     behind: float = 0.6
     push: float = 20.0
     back: float = 0.1
     breadth: float = 3.0
-    wait: float = 1.0
+    wait: Duration = 1.0
     max_speed_factor: float = 1.3
 
     def __post_init__(self) -> None:

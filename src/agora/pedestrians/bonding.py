@@ -19,6 +19,7 @@ from agora.core.state import Floats
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.evacuation import Evacuation, evacuate
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, lanes
+from agora.ranges import Distance
 
 _TINY = np.float32(1e-12)
 _OWN = 5  # parameters before these are those of `evacuate`
@@ -63,11 +64,11 @@ class Bonding(Evacuation):
         bond_reach: distance beyond which the bond is broken, m.
     """
 
-    bond_distance: float = 0.8
-    bond_length: float = 0.8
+    bond_distance: Distance = 0.8
+    bond_length: Distance = 0.8
     bond_force: float = 20.0
     bond_limit: float = 200.0
-    bond_reach: float = 5.0
+    bond_reach: Distance = 5.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -12,6 +12,7 @@ import numpy as np
 from agora.core.jit import bind, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import Bools, Floats, Ints
+from agora.ranges import Duration
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
@@ -75,7 +76,7 @@ class Cues:
         pause: s in which one in company covers what is left of the way.
     """
 
-    pause: float = 0.5
+    pause: Duration = 0.5
 
     def __post_init__(self) -> None:
         if not self.pause > 0:

@@ -27,6 +27,7 @@ from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, VX, VY, X, Y, append, lanes
 from agora.pedestrians.potential import Potential, load_potential
 from agora.pedestrians.walls import clearances
+from agora.ranges import Distance, Duration
 
 _TINY2 = np.float32(1e-8)
 _SAME2 = np.float32(1e-6)
@@ -122,12 +123,12 @@ class DeepSocialForce:
     output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
 
     potential: str = "deep_social_force"
-    relaxation_time: float = 0.5
-    stride: float = 2.0
+    relaxation_time: Duration = 0.5
+    stride: Distance = 2.0
     field_of_view: float = 200.0
     behind: float = 0.5
     wall_potential: float = 10.0
-    wall_length: float = 0.2
+    wall_length: Distance = 0.2
     max_speed_factor: float = 1.3
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, VX, VY, X, Y, append, lanes
 from agora.pedestrians.walls import clearances
+from agora.ranges import Distance, Duration
 
 _TINY = np.float32(1e-12)
 _STABLE = np.float32(0.25)  # largest share of the sliding that one body may lose to one contact in a step
@@ -105,10 +106,10 @@ class Evacuation:
     output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
     last_step: ClassVar[str] = "robots"
 
-    relaxation_time: float = 0.5
+    relaxation_time: Duration = 0.5
     mass: float = 80.0
     repulsion: float = 2000.0
-    length: float = 0.08
+    length: Distance = 0.08
     body: float = 1.2e5
     friction: float = 2.4e5
     max_step: float = 0.0025

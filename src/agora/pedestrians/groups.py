@@ -23,6 +23,7 @@ from agora.pedestrians.formations import o_space_radius
 from agora.pedestrians.group_roles import Company, Settings, regroup
 from agora.pedestrians.group_talk import come_and_go, stand
 from agora.pedestrians.group_walk import CRUMBS, follow, lead, wait
+from agora.ranges import Count, Distance, Duration
 
 if TYPE_CHECKING:
     from agora.engine.world import Engine
@@ -109,23 +110,23 @@ class Groups:
         notice: m. most: members up to which a conversation takes others in.
     """
 
-    period: float = 0.5
-    abreast: int = 4
-    spacing: float = 0.8
-    row_gap: float = 1.0
+    period: Duration = 0.5
+    abreast: Count = 4
+    spacing: Distance = 0.8
+    row_gap: Distance = 1.0
     bend: float = 0.25
-    margin: float = 0.1
-    early: float = 1.0
+    margin: Distance = 0.1
+    early: Duration = 1.0
     wheel: float = 1.0
     gain: float = 0.8
     catch_up: float = 1.5
     slack: float = 1.5
     torn: float = 4.0
-    patience: float = 10.0
+    patience: Duration = 10.0
     join_rate: float = 0.0
     leave_rate: float = 0.0
-    notice: float = 4.0
-    most: int = 6
+    notice: Distance = 4.0
+    most: Count = 6
 
     def __post_init__(self) -> None:
         above_zero(self, "period", "spacing", "row_gap", "wheel", "gain", "patience")

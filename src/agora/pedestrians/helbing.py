@@ -26,6 +26,7 @@ from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, X, Y, append, lanes
 from agora.pedestrians.walls import clearances
+from agora.ranges import Distance, Duration
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(3e38)
@@ -154,13 +155,13 @@ class Helbing:
         "wall_length": Span(0.05, 0.5, log=True),
     }
 
-    relaxation_time: float = 0.5
+    relaxation_time: Duration = 0.5
     repulsion: float = 3.0
-    length: float = 0.25
+    length: Distance = 0.25
     anisotropy: float = 0.6
     wall_repulsion: float = 5.0
-    wall_length: float = 0.2
-    cutoff: float = 0.0
+    wall_length: Distance = 0.2
+    cutoff: Distance = 0.0
     max_speed_factor: float = 1.3
 
     def __post_init__(self) -> None:

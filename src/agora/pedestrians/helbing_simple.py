@@ -18,6 +18,7 @@ from agora.core.state import Floats
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, X, Y, append, lanes
+from agora.ranges import Distance
 
 _TINY = np.float32(1e-12)
 
@@ -80,7 +81,7 @@ class HelbingSimple:
 
     relaxation: float = 1.0
     repulsion: float = 2.0
-    length: float = 1.0
+    length: Distance = 1.0
     max_speed_factor: float = 1.0
 
     def __post_init__(self) -> None:

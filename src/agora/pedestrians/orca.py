@@ -21,6 +21,7 @@ from agora.core.state import PADDING, Floats
 from agora.errors import InputError
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.ranges import Count, Distance, Duration
 
 _CROWDED = 96
 _PER_CELL = np.float32(0.45)
@@ -53,14 +54,14 @@ class Orca:
             about a pedestrian; False avoids the map's exact segments alone, each as a two-vertex obstacle of RVO2.
     """
 
-    neighbour_distance: float = 10.0
-    max_neighbours: int = 10
-    horizon: float = 5.0
+    neighbour_distance: Distance = 10.0
+    max_neighbours: Count = 10
+    horizon: Duration = 5.0
     horizon_obstacle: float = 5.0
-    padding: float = 0.01
+    padding: Distance = 0.01
     max_speed_factor: float = 1.0
     reciprocal: float = 0.5
-    settle: float = 1.0
+    settle: Duration = 1.0
     walls: bool = True
 
     output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"

@@ -22,6 +22,7 @@ from agora.pedestrians.group_forces import group_sums
 from agora.pedestrians.moussaid import add_interactions
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, append, lanes
 from agora.pedestrians.walls import clearances
+from agora.ranges import Distance, Duration
 
 _TINY = np.float32(1e-12)
 
@@ -102,7 +103,7 @@ class Pedsim:
 
     output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
 
-    relaxation_time: float = 0.5
+    relaxation_time: Duration = 0.5
     desired_factor: float = 1.0
     social_factor: float = 2.1
     obstacle_factor: float = 10.0
@@ -111,12 +112,12 @@ class Pedsim:
     gamma: float = 0.35
     n: float = 2.0
     n_prime: float = 3.0
-    cutoff: float = 10.0
+    cutoff: Distance = 10.0
     gaze_factor: float = 3.0
     coherence_factor: float = 2.0
     repulsion_factor: float = 1.0
     vision: float = math.pi / 2
-    repulsion_distance: float = 0.5
+    repulsion_distance: Distance = 0.5
     max_speed_factor: float = 1.0
 
     def __post_init__(self) -> None:

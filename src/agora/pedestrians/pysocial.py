@@ -32,6 +32,7 @@ from agora.pedestrians.group_forces import group_sums
 from agora.pedestrians.moussaid import add_interactions
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, append, lanes
 from agora.pedestrians.walls import clearances
+from agora.ranges import Distance, Duration
 
 _FAR = np.float32(3e38)
 
@@ -114,10 +115,10 @@ class PySocial:
 
     output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
 
-    relaxation_time: float = 0.5
+    relaxation_time: Duration = 0.5
     desired_factor: float = 1.0
     speed_factor: float = 1.0
-    goal_threshold: float = 0.2
+    goal_threshold: Distance = 0.2
     social_factor: float = 5.1
     importance: float = 2.0
     gamma: float = 0.35
@@ -125,11 +126,11 @@ class PySocial:
     n_prime: float = 3.0
     obstacle_factor: float = 10.0
     obstacle_sigma: float = 0.2
-    obstacle_threshold: float = 3.0
+    obstacle_threshold: Distance = 3.0
     coherence_factor: float = 1.0
     repulsion_factor: float = 1.0
     gaze_factor: float = 1.0
-    repulsion_distance: float = 0.55
+    repulsion_distance: Distance = 0.55
     max_speed_factor: float = 1.3
 
     def __post_init__(self) -> None:

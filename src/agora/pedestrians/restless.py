@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
+from agora.ranges import Duration
 from agora.seeds import uniform_at
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Restless:
         chance: that it does.
     """
 
-    period: float = 5.0
+    period: Duration = 5.0
     chance: float = 0.5
 
     def __post_init__(self) -> None:

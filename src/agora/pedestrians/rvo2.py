@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agora.pedestrians.orca import Orca
+from agora.ranges import Distance, Duration
 
 
 @dataclass(frozen=True)
 class Rvo2(Orca):
     """ORCA that looks farther ahead, and may walk at twice the preferred speed to get out of the way."""
 
-    neighbour_distance: float = 15.0
-    horizon: float = 10.0
+    neighbour_distance: Distance = 15.0
+    horizon: Duration = 10.0
     horizon_obstacle: float = 10.0
-    padding: float = 0.0
+    padding: Distance = 0.0
     max_speed_factor: float = 2.0

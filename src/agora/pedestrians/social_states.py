@@ -22,6 +22,7 @@ from agora.pedestrians.social_motion import think
 from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, Rules
 from agora.pedestrians.spots import usable_spots
 from agora.pedestrians.types import pedestrian_types
+from agora.ranges import Distance, Duration
 from agora.seeds import key_of, normal_at
 
 if TYPE_CHECKING:
@@ -86,33 +87,33 @@ class SocialStates:
     story_rate: float = 0.02
     group_rate: float = 0.02
     stroll_rate: float = 0.02
-    chat_time: float = 6.2
-    story_time: float = 10.0
-    group_time: float = 10.0
-    stroll_time: float = 6.0
-    turn_time: float = 3.0
-    talk_distance: float = 1.5
+    chat_time: Duration = 6.2
+    story_time: Duration = 10.0
+    group_time: Duration = 10.0
+    stroll_time: Duration = 6.0
+    turn_time: Duration = 3.0
+    talk_distance: Distance = 1.5
     pause_rate: float = 0.01
-    pause_time: float = 4.0
+    pause_time: Duration = 4.0
     errand_rate: float = 0.02
     rest_rate: float = 0.5
-    errand_reach: float = 8.0
-    errand_time: float = 15.0
-    service_time: float = 6.0
-    notice: float = 4.0
-    avoid_distance: float = 2.0
+    errand_reach: Distance = 8.0
+    errand_time: Duration = 15.0
+    service_time: Duration = 6.0
+    notice: Distance = 4.0
+    avoid_distance: Distance = 2.0
     avoid_pace: float = 0.6
-    play_distance: float = 1.2
+    play_distance: Distance = 1.2
     play_pace: float = 0.7
-    interest_time: float = 15.0
-    block_distance: float = 1.0
+    interest_time: Duration = 15.0
+    block_distance: Distance = 1.0
     block_pace: float = 1.2
-    threat_time: float = 10.0
-    surprise_time: float = 4.0
+    threat_time: Duration = 10.0
+    surprise_time: Duration = 4.0
     indifference: float = 30.0
     fear_of_speed: float = 1.0
     phone_pace: float = 0.5
-    thinking_time: float = 0.25
+    thinking_time: Duration = 0.25
 
     def __post_init__(self) -> None:
         at_least_zero(self, *(field.name for field in fields(self)))

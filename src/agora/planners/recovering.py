@@ -35,6 +35,7 @@ from agora.planners.guided import top_speed
 from agora.planners.limits import own
 from agora.planners.local.dwa_critics import footprint_cost
 from agora.planners.local.dwa_rollout import scene_of
+from agora.ranges import Count, Distance, Duration
 from agora.registry import Named, Plug
 
 _OWN = "recovery."
@@ -65,10 +66,10 @@ class Recovering:
     label: ClassVar[Label] = "faithful"
 
     planner: Annotated[Named, Plug("planners")] = field(default_factory=lambda: Named.of("planners", "trajectory_rollout"))
-    controller_patience: float = 5.0
-    oscillation_timeout: float = 0.0
-    oscillation_distance: float = 0.5
-    rotations: int = 2
+    controller_patience: Duration = 5.0
+    oscillation_timeout: Duration = 0.0
+    oscillation_distance: Distance = 0.5
+    rotations: Count = 2
     acc_lim_theta: float | None = None
     max_vel_theta: float | None = None
     min_in_place_vel_theta: float = 0.4

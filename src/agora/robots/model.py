@@ -14,6 +14,7 @@ from agora.config import load
 from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, RobotTraits
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Limits
+from agora.ranges import Acceleration, BodyLength, Duration, Offset, Speed, TurningRate, Velocity
 from agora.sensors.lidar import Lidar
 from agora.share import folder
 
@@ -56,23 +57,23 @@ class RobotModel:
 
     name: str
     kinematics: Kinematics
-    radius: float
-    vx: tuple[float, float]
-    omega: float
-    vy: float = 0.0
-    ax: float | None = None
-    ay: float | None = None
-    alpha: float | None = None
-    deceleration: float | None = None
-    command_delay: float = 0.0
-    footprint: tuple[tuple[float, float], ...] = ()
+    radius: BodyLength
+    vx: tuple[Velocity, Velocity]
+    omega: TurningRate
+    vy: Speed = 0.0
+    ax: Acceleration | None = None
+    ay: Acceleration | None = None
+    alpha: Acceleration | None = None
+    deceleration: Acceleration | None = None
+    command_delay: Duration = 0.0
+    footprint: tuple[tuple[Offset, Offset], ...] = ()
     lidar: Lidar | None = None
-    wheelbase: float | None = None
+    wheelbase: BodyLength | None = None
     max_steering: float | None = None
     max_steering_rate: float | None = None
     base_frame: str = "base_link"
     sensor_frame: str = "laser"
-    height: float | None = None
+    height: BodyLength | None = None
     mass: float | None = None
     source: str = ""
 

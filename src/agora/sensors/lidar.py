@@ -18,6 +18,7 @@ from agora.core.jit import bind, hidden, kernel
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, F, sincos
 from agora.core.state import Doubles, Floats, Ints, Maps, Pedestrians, Robots, RobotTraits, Traits
 from agora.errors import InputError
+from agora.ranges import Chance, Count, Distance, Length, Offset
 from agora.seeds import normal_at, uniform_at
 from agora.sensors import raycast
 
@@ -80,21 +81,21 @@ class Lidar:
             other with the sine of the way: x cos(heading) + y sin(heading), one period a stride.
     """
 
-    beams: int = 360
+    beams: Count = 360
     angle_min: float = -math.pi
     angle_max: float = math.pi
-    range_min: float = 0.0
-    range_max: float = 10.0
-    x: float = 0.0
-    y: float = 0.0
+    range_min: Distance = 0.0
+    range_max: Length = 10.0
+    x: Offset = 0.0
+    y: Offset = 0.0
     heading: float = 0.0
     rate: float = 10.0
-    noise: float = 0.0
-    dropout: float = 0.0
+    noise: Distance = 0.0
+    dropout: Chance = 0.0
     legs: bool = False
-    leg_radius: float = 0.07
-    leg_gap: float = 0.2
-    stride: float = 1.3
+    leg_radius: Distance = 0.07
+    leg_gap: Distance = 0.2
+    stride: Length = 1.3
 
     def __post_init__(self) -> None:
         """Refuse what no lidar can have."""

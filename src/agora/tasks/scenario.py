@@ -15,6 +15,7 @@ from typing import Any, Literal
 from agora.config import load, plain
 from agora.errors import InputError
 from agora.files import write_whole
+from agora.ranges import Chance, Distance, Duration, Factor, Number, WalkingSpeed
 
 Pose = tuple[float, ...]
 """x, y and heading; two numbers are taken as heading 0, and headings are put into (-pi, pi]."""
@@ -67,12 +68,10 @@ class Obstacle:
     model: str
     pos: Pose
     type: str | None = None
-    interaction_radius: float | None = None
+    interaction_radius: Distance | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pos", pose_of("pos", self.pos))
-        if self.interaction_radius is not None and self.interaction_radius < 0:
-            raise ValueError(f"interaction_radius must be at least 0, not {self.interaction_radius}")
 
 
 @dataclass(frozen=True)
@@ -105,30 +104,30 @@ class Pedestrian:
     waypoint_mode: Literal[0, 1, 2] = 1
     id: int | str | None = None
     yaml_file: str | None = None
-    number_of_peds: int | None = None
-    vmax: float | None = None
+    number_of_peds: Number | None = None
+    vmax: WalkingSpeed | None = None
     start_up_mode: Literal["default", "wait_timer", "trigger_zone"] | None = None
-    wait_time: float | None = None
-    trigger_zone_radius: float | None = None
-    max_talking_distance: float | None = None
-    max_servicing_radius: float | None = None
-    chatting_probability: float | None = None
-    tell_story_probability: float | None = None
-    group_talking_probability: float | None = None
-    talking_and_walking_probability: float | None = None
-    requesting_service_probability: float | None = None
-    requesting_guide_probability: float | None = None
-    requesting_follower_probability: float | None = None
-    talking_base_time: float | None = None
-    tell_story_base_time: float | None = None
-    group_talking_base_time: float | None = None
-    talking_and_walking_base_time: float | None = None
-    receiving_service_base_time: float | None = None
-    requesting_service_base_time: float | None = None
-    force_factor_desired: float | None = None
-    force_factor_obstacle: float | None = None
-    force_factor_social: float | None = None
-    force_factor_robot: float | None = None
+    wait_time: Duration | None = None
+    trigger_zone_radius: Distance | None = None
+    max_talking_distance: Distance | None = None
+    max_servicing_radius: Distance | None = None
+    chatting_probability: Chance | None = None
+    tell_story_probability: Chance | None = None
+    group_talking_probability: Chance | None = None
+    talking_and_walking_probability: Chance | None = None
+    requesting_service_probability: Chance | None = None
+    requesting_guide_probability: Chance | None = None
+    requesting_follower_probability: Chance | None = None
+    talking_base_time: Duration | None = None
+    tell_story_base_time: Duration | None = None
+    group_talking_base_time: Duration | None = None
+    talking_and_walking_base_time: Duration | None = None
+    receiving_service_base_time: Duration | None = None
+    requesting_service_base_time: Duration | None = None
+    force_factor_desired: Factor | None = None
+    force_factor_obstacle: Factor | None = None
+    force_factor_social: Factor | None = None
+    force_factor_robot: Factor | None = None
     configuration: str | None = None
 
     def __post_init__(self) -> None:
@@ -138,12 +137,6 @@ class Pedestrian:
                 raise ValueError(f"waypoints must be [x, y] or [x, y, radius]; number {number} has {len(point)} numbers")
         points = tuple((point[0], point[1], point[2] if len(point) == 3 else 0.0) for point in self.waypoints)
         object.__setattr__(self, "waypoints", points)
-        for key, value in vars(self).items():
-            measured = key.endswith(("_probability", "_time", "_radius", "_distance")) or key in ("vmax", "number_of_peds")
-            if measured and value is not None and value < 0:
-                raise ValueError(f"{key} must be at least 0, not {value}")
-            if key.endswith("_probability") and value is not None and value > 1:
-                raise ValueError(f"{key} must be at most 1, not {value}")
 
 
 @dataclass(frozen=True)
@@ -181,7 +174,7 @@ class Scenario:
     robots: tuple[Robot, ...]
     obstacles: Obstacles = field(default_factory=Obstacles)
     map: str | None = None
-    resets: int | None = None
+    resets: Number | None = None
 
 
 def read_scenario(path: str | Path) -> Scenario:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from agora.config import build, plain
 from agora.errors import UnknownNameError
+from agora.ranges import Distance, Duration, Number
 from agora.tasks.obstacles.random import Amount
 from agora.tasks.scenario import Pose
 
@@ -105,7 +106,7 @@ class Settings:
 
     timeout: float | Literal["auto"] = "auto"
     episodes: int = -1
-    goal_radius: float = 1.0
+    goal_radius: Distance = 1.0
     goal_tolerance_angle: float = 30.0
     scenario: ScenarioSettings = field(default_factory=ScenarioSettings, metadata={"key": "SCENARIO"})
     parametrized: ParametrizedSettings = field(default_factory=ParametrizedSettings, metadata={"key": "PARAMETRIZED"})
@@ -116,8 +117,8 @@ class Settings:
     dynamicmap: dict[str, Any] = field(default_factory=dict, metadata={"key": "DYNAMICMAP"})
     autoreset: bool = True
     auto_reset: bool = True
-    timeout_wait_for_service: float = 60.0
-    max_reset_fail_times: int = 10
+    timeout_wait_for_service: Duration = 60.0
+    max_reset_fail_times: Number = 10
 
     def __post_init__(self) -> None:
         if self.timeout != "auto" and (self.timeout == 0 or self.timeout > 36_000):

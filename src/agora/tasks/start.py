@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from agora.core.state import SOCIAL_STATES, Doubles, Ints
+from agora.ranges import Chance, Distance, Duration
 
 if TYPE_CHECKING:
     from agora.datasets.trajectories import Trajectories
@@ -59,17 +60,17 @@ class Habits:
         wait_time: how long it stands at first, s. trigger_radius: how near a robot must come before it moves, m; 0 for not at all.
     """
 
-    chat_probability: float | None = None
-    story_probability: float | None = None
-    group_probability: float | None = None
-    stroll_probability: float | None = None
-    chat_time: float | None = None
-    story_time: float | None = None
-    group_time: float | None = None
-    stroll_time: float | None = None
-    talk_distance: float | None = None
-    wait_time: float = 0.0
-    trigger_radius: float = 0.0
+    chat_probability: Chance | None = None
+    story_probability: Chance | None = None
+    group_probability: Chance | None = None
+    stroll_probability: Chance | None = None
+    chat_time: Duration | None = None
+    story_time: Duration | None = None
+    group_time: Duration | None = None
+    stroll_time: Duration | None = None
+    talk_distance: Distance | None = None
+    wait_time: Duration = 0.0
+    trigger_radius: Distance = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.maps.roads import radius_class, roads_of
 from agora.perception.perception import Level, Perception
+from agora.ranges import Distance, Duration, Length, Number
 from agora.registry import Named, Plug
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
@@ -105,7 +106,7 @@ class Navigation:
 
     global_planner: Annotated[Named, Plug("global_planners")] = field(default_factory=lambda: Named.of("global_planners", "a_star"))
     layers: tuple[Annotated[Named, Plug("costmap_layers")], ...] = ()
-    replan: float = 0.0
+    replan: Duration = 0.0
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,9 @@ class Stage:
     episodes: int = 0
     robot: str | tuple[str, ...] = "jackal"
     timeout: float | Literal["auto"] = "auto"
-    goal_tolerance: float = 0.3
+    goal_tolerance: Length = 0.3
     heading_tolerance: float | None = None
-    safety: float = 0.25
+    safety: Distance = 0.25
     ends: tuple[Ending, ...] = ("pedestrian", "wall", "robot", "out_of_map")
     after_end: Literal["stay", "remove"] = "stay"
     periods: Periods = field(default_factory=Periods)
@@ -202,7 +203,7 @@ class Suite:
     name: str
     stages: tuple[Stage, ...]
     seed: int = 0
-    version: int = 1
+    version: Number = 1
     description: str = ""
     split: Literal["training", "test"] = "test"
 

@@ -16,6 +16,7 @@ from agora.errors import PlacementError, nearest
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
+from agora.ranges import Distance, PersonRadius, WalkingSpeed
 from agora.seeds import Stream
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.placement import place
@@ -137,6 +138,11 @@ class Task:
     def __post_init__(self) -> None:
         self.kinds = self.stream.branch("people")
 
+    @property
+    def inscribed(self) -> float:
+        """Radius of the largest disc that fits the outline of every robot, m."""
+        return min((model.inscribed_radius for model in self.models), default=self.radius)
+
     def place(self, clearance: float, count: int, **conditions: Any) -> Doubles:
         """Points (count, 2) in free space and in no forbidden zone; ``conditions`` are those of `agora.tasks.placement.place`.
 
@@ -178,11 +184,31 @@ class Task:
         Raises:
             PlacementError: it is not.
         """
-        inside = bool(self.map.contains(point[:2]))
-        if not inside or float(self.map.gap(point[None, :2], limit=self.radius)[0]) <= 0.0:
-            fault = "inside an obstacle of" if inside else "outside"
-            place = f"({point[0]:.2f}, {point[1]:.2f})"
-            raise PlacementError(f"{self.world.named(*keys)}: {who} is at {place}, {fault} map {self.map.name!r}")
+        self.check_inside(who, point, *keys)
+        if float(self.map.gap(point[None, :2], limit=self.radius)[0]) <= 0.0:
+            raise self._misplaced(who, point, f"inside an obstacle of map {self.map.name!r}", *keys)
+
+    def check_inside(self, who: str, point: Doubles, *keys: str | int) -> None:
+        """Make sure that a place that the scenario names at ``keys`` is on the map.
+
+        Raises:
+            PlacementError: it is not.
+        """
+        if not bool(self.map.contains(point[:2])):
+            raise self._misplaced(who, point, f"outside map {self.map.name!r}", *keys)
+
+    def check_apart(self, who: str, point: Doubles, others: Sequence[Doubles], reach: float, *keys: str | int) -> None:
+        """Make sure that a place that the scenario names at ``keys`` is farther than ``reach``, m, from those of others.
+
+        Raises:
+            PlacementError: it is not.
+        """
+        for other in others:
+            if float(np.hypot(*(point[:2] - other[:2]))) < reach:
+                raise self._misplaced(who, point, f"in the body of who is at ({other[0]:.2f}, {other[1]:.2f})", *keys)
+
+    def _misplaced(self, who: str, point: Doubles, fault: str, *keys: str | int) -> PlacementError:
+        return PlacementError(f"{self.world.named(*keys)}: {who} is at ({point[0]:.2f}, {point[1]:.2f}), {fault}")
 
 
 @dataclass(frozen=True)
@@ -196,10 +222,10 @@ class People:
         types, reactions: shares of `agora.core.state.TYPES` and ``REACTIONS`` among pedestrians at random places.
     """
 
-    speed: float = 1.34
-    speed_deviation: float = 0.26
-    radius: float = 0.3
-    tolerance: float = 0.5
+    speed: WalkingSpeed = 1.34
+    speed_deviation: WalkingSpeed = 0.26
+    radius: PersonRadius = 0.3
+    tolerance: Distance = 0.5
     types: dict[str, float] = field(default_factory=lambda: {"adult": 1.0})
     reactions: dict[str, float] = field(default_factory=lambda: {"regular": 1.0})
 

@@ -13,6 +13,7 @@ import numpy as np
 from agora.core.state import Bools
 from agora.maps.generators.plan import Area, Blocked, Plan, drawn
 from agora.maps.place import Place
+from agora.ranges import Count
 from agora.seeds import Stream
 
 
@@ -34,7 +35,7 @@ class Barn(Area):
     fill_pct: float = 0.2
     smooth_iter: int = 5
     cell: float = 0.5
-    tries: int = 50
+    tries: Count = 50
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -12,6 +12,7 @@ from agora.maps.furniture import model_of
 from agora.maps.generators.layout import Rectangle, capacity, grown, outline, row, scatter
 from agora.maps.generators.plan import Area, Plan, drawn, either_way
 from agora.maps.place import Place
+from agora.ranges import Distance
 from agora.seeds import Stream
 
 _REACH = 0.8  # from the middle of a table to that of a chair, m
@@ -31,7 +32,7 @@ class Canteen(Area):
     """
 
     obstacle_num: int = 12
-    obstacle_extra_radius: float = 1.5
+    obstacle_extra_radius: Distance = 1.5
     chair_chance: float = 0.6
     counter: bool = True
 

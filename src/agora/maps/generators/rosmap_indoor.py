@@ -14,6 +14,7 @@ from agora.core.state import Doubles
 from agora.maps.generators.layout import Rectangle
 from agora.maps.generators.plan import Area, Plan, drawn
 from agora.maps.place import Place
+from agora.ranges import Count, Distance
 from agora.seeds import Stream
 
 
@@ -29,8 +30,8 @@ class RosmapIndoor(Area):
 
     width: float = 30.0
     height: float = 24.0
-    corridor_radius: float = 0.8
-    iterations: int = 10
+    corridor_radius: Distance = 0.8
+    iterations: Count = 10
     room: tuple[float, float] = (3.0, 6.0)
 
     def __post_init__(self) -> None:

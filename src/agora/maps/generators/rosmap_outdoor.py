@@ -12,6 +12,7 @@ from agora.maps.furniture import model_of
 from agora.maps.generators.layout import capacity, grown, scatter
 from agora.maps.generators.plan import Area, Plan, drawn
 from agora.maps.place import Place
+from agora.ranges import Distance
 from agora.seeds import Stream
 
 
@@ -25,7 +26,7 @@ class RosmapOutdoor(Area):
     """
 
     obstacle_num: int = 15
-    obstacle_extra_radius: float = 1.0
+    obstacle_extra_radius: Distance = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agora.maps.generators.plan import Area, Plan, drawn
 from agora.maps.place import Place
+from agora.ranges import Distance
 from agora.seeds import Stream
 
 
@@ -22,7 +23,7 @@ class RosnavOutdoor(Area):
     """
 
     obstacle_num: int = 10
-    obstacle_extra_radius: float = 0.75
+    obstacle_extra_radius: Distance = 0.75
 
     def __post_init__(self) -> None:
         super().__post_init__()

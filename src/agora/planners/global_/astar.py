@@ -12,6 +12,7 @@ from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.planners.global_.search import NO_LAYER, cell_factors, pull, resample, search, straight, tighten
+from agora.ranges import Distance
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class AStar:
 
     neutral: float = 50.0
     factor: float = 0.8
-    inflation_radius: float = 1.0
+    inflation_radius: Distance = 1.0
     cost_scaling: float = 5.0
     heuristic: bool = True
     smooth: bool = True
-    spacing: float = 0.1
+    spacing: Distance = 0.1
 
     def __post_init__(self) -> None:
         for name in ("neutral", "spacing"):

@@ -14,6 +14,7 @@ import numpy as np
 from agora.core.state import Floats
 from agora.interfaces import Guidance, Memory, Observation
 from agora.planners.inter.surroundings import company, unchanged
+from agora.ranges import Chance, Distance
 
 
 def slowed(nearest: Floats, within: float) -> Floats:
@@ -33,8 +34,8 @@ class Aggressive:
     needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
     concurrent: ClassVar[bool] = True
 
-    slowdown_distance: float = 5.0
-    danger_threshold: float = 0.6
+    slowdown_distance: Distance = 5.0
+    danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.slowdown_distance <= 20.0:

@@ -22,6 +22,7 @@ from agora.interfaces import Guidance, Memory, Observation, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.perception.rings import Rings, linked, rings
 from agora.planners.inter.surroundings import company, unchanged
+from agora.ranges import Chance, Distance, Duration, Speed
 
 ARC = 16
 """Points on the circle of a way round."""
@@ -57,17 +58,17 @@ class AroundGroups:
     concurrent: ClassVar[bool] = True
 
     detect: bool = False
-    link_distance: float = 1.5
-    link_speed: float = 0.5
-    sensing_range: float = 5.0
-    margin: float = 0.4
-    reach: float = 5.0
-    hold: float = 0.5
-    horizon: float = 2.0
+    link_distance: Distance = 1.5
+    link_speed: Speed = 0.5
+    sensing_range: Distance = 5.0
+    margin: Distance = 0.4
+    reach: Distance = 5.0
+    hold: Duration = 0.5
+    horizon: Duration = 2.0
     discs: bool = True
-    room: float = 0.35
+    room: Distance = 0.35
     straight: bool = False
-    danger_threshold: float = 0.6
+    danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
         above_zero(self, "link_distance", "link_speed", "sensing_range", "reach")

@@ -16,6 +16,7 @@ from agora.planners.inter.polite import Polite
 from agora.planners.inter.retreat import Manner, Retreat
 from agora.planners.inter.sideways import Sideways
 from agora.planners.inter.surroundings import Company, wall_within
+from agora.ranges import Distance
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Meta(Retreat):
         sideways_range: distance to a wall, less 0.135 m, up to which it is sideways, m.
     """
 
-    polite_range: float = 5.0
-    sideways_range: float = 3.0
+    polite_range: Distance = 5.0
+    sideways_range: Distance = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -17,6 +17,7 @@ from agora.interfaces import SEEN, Costmap, Guidance, Memory, Observation
 from agora.planners.global_.astar import AStar
 from agora.planners.global_.search import resample
 from agora.planners.inter.surroundings import unchanged
+from agora.ranges import Distance
 
 _FAR = 50.0  # m
 _MORE = 2.0  # m beyond the place in which one that can be reached is looked for
@@ -64,10 +65,10 @@ class Replan:
 
     window: Window = field(default_factory=Window)
     memory: float = 30.0
-    lookahead: float = 4.0
+    lookahead: Distance = 4.0
     neutral: float = 50.0
     factor: float = 0.8
-    spacing: float = 0.1
+    spacing: Distance = 0.1
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.memory <= 2.0 * _FAR:

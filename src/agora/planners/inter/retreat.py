@@ -19,6 +19,7 @@ from agora.core.state import Array, Bools, Doubles, Floats
 from agora.interfaces import Guidance, Memory, Observation
 from agora.planners.inter.aggressive import slowed
 from agora.planners.inter.surroundings import Company, company, wall_within
+from agora.ranges import Chance, Distance
 
 _POINTS = 21
 
@@ -63,13 +64,13 @@ class Retreat:
     pause: ClassVar[float] = 0.0
     """Time that the robot stands at the temporary goal, s."""
 
-    caution_detection_range: float = 4.0
+    caution_detection_range: Distance = 4.0
     cautious_speed: float = 0.5
-    ped_minimum_distance: float = 2.0
-    temp_goal_distance: float = 2.0
-    temp_goal_tolerance: float = 0.25
+    ped_minimum_distance: Distance = 2.0
+    temp_goal_distance: Distance = 2.0
+    temp_goal_tolerance: Distance = 0.25
     fov: float = math.pi
-    danger_threshold: float = 0.6
+    danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
         for name in ("caution_detection_range", "ped_minimum_distance", "temp_goal_distance", "temp_goal_tolerance"):

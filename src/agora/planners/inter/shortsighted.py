@@ -9,6 +9,7 @@ import numpy as np
 
 from agora.interfaces import Guidance, Memory, Observation
 from agora.planners.inter.surroundings import unchanged
+from agora.ranges import Count
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Shortsighted:
     concurrent: ClassVar[bool] = True
 
     vision_limit: float = 0.2
-    min_poses: int = 20
+    min_poses: Count = 20
 
     def __post_init__(self) -> None:
         if not (0.0 < self.vision_limit <= 1.0 and self.min_poses >= 2):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from agora.planners.inter.retreat import Retreat
+from agora.ranges import Distance
 
 
 @dataclass(frozen=True)
@@ -23,5 +24,5 @@ class Sideways(Retreat):
     margin: ClassVar[float] = 0.135
     pause: ClassVar[float] = 2.5
 
-    caution_detection_range: float = 5.0
+    caution_detection_range: Distance = 5.0
     cautious_speed: float = 0.4

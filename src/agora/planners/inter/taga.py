@@ -27,6 +27,7 @@ from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.perception.rings import linked, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.planners.steering import velocity_to_twist
+from agora.ranges import Chance, Distance, Speed
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,17 @@ class Taga:
     concurrent: ClassVar[bool] = True
 
     detect: bool = False
-    link_distance: float = 1.5
-    link_speed: float = 0.5
-    sensing_range: float = 5.0
-    buffer: float = 0.1
-    margin: float = 0.25
-    goal_threshold: float = 3.0
+    link_distance: Distance = 1.5
+    link_speed: Speed = 0.5
+    sensing_range: Distance = 5.0
+    buffer: Distance = 0.1
+    margin: Distance = 0.25
+    goal_threshold: Distance = 3.0
     direct: bool = True
-    speed: float = 1.0
+    speed: Speed = 1.0
     turn_gain: float = 2.0
-    subgoal_distance: float = 1.0
-    danger_threshold: float = 0.6
+    subgoal_distance: Distance = 1.0
+    danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
         above_zero(self, "link_distance", "link_speed", "sensing_range", "speed", "turn_gain", "subgoal_distance")

@@ -38,6 +38,7 @@ from agora.interfaces import NOTE, Label, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.local.dwa_plan import plan
 from agora.planners.local.dwa_rollout import SPACING, Parameters, Recall, Scratch, horizon, scene_of
+from agora.ranges import Count, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
 
@@ -89,36 +90,36 @@ class Dwa:
     }
 
     window: Window = field(default_factory=Window)
-    max_vel_x: float | None = None
-    min_vel_x: float = 0.0
-    max_vel_y: float | None = None
-    max_vel_trans: float | None = None
-    min_vel_trans: float = 0.1
+    max_vel_x: Speed | None = None
+    min_vel_x: Velocity = 0.0
+    max_vel_y: Speed | None = None
+    max_vel_trans: Speed | None = None
+    min_vel_trans: Speed = 0.1
     max_vel_theta: float | None = None
     min_vel_theta: float = 0.4
     acc_lim_x: float | None = None
     acc_lim_y: float | None = None
     acc_lim_theta: float | None = None
-    sim_time: float = 1.7
+    sim_time: Duration = 1.7
     sim_granularity: float = 0.025
     angular_sim_granularity: float = 0.1
-    vx_samples: int | None = None
-    vy_samples: int = 10
-    vth_samples: int = 20
+    vx_samples: Count | None = None
+    vy_samples: Count = 10
+    vth_samples: Count = 20
     use_dwa: bool = True
     path_distance_bias: float = 0.6
     goal_distance_bias: float = 0.8
     occdist_scale: float = 0.01
     twirling_scale: float = 0.0
-    forward_point_distance: float = 0.325
-    oscillation_reset_dist: float = 0.05
+    forward_point_distance: Distance = 0.325
+    oscillation_reset_dist: Distance = 0.05
     oscillation_reset_angle: float = 0.2
-    scaling_speed: float = 0.25
+    scaling_speed: Speed = 0.25
     max_scaling_factor: float = 0.2
-    goal_leniency_distance: float = 1.0
-    xy_goal_tolerance: float = 0.1
+    goal_leniency_distance: Distance = 1.0
+    xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: float = 0.1
-    trans_stopped_vel: float = 0.1
+    trans_stopped_vel: Speed = 0.1
     theta_stopped_vel: float = 0.1
     prune_plan: bool = True
 

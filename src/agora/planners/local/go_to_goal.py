@@ -13,6 +13,7 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Floats
 from agora.interfaces import Label, Memory, Observation, Span
 from agora.planners.steering import steer, stopping_speed
+from agora.ranges import Distance, Speed
 
 _ARRIVED = np.float32(0.52)
 
@@ -35,9 +36,9 @@ class GoToGoal:
     turns_at_goal: ClassVar[bool] = True
     tunable: ClassVar[dict[str, Span]] = {"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)}
 
-    speed: float | None = None
-    lookahead: float = 1.0
-    tolerance: float = 0.1
+    speed: Speed | None = None
+    lookahead: Distance = 1.0
+    tolerance: Distance = 0.1
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
         """Return the twists (N, 3); nothing is remembered."""

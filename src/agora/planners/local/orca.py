@@ -28,6 +28,7 @@ from agora.interfaces import Label, Memory, Observation, Span, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
+from agora.ranges import Count, Distance, Duration, Speed
 
 _SETTLE = np.float32(1.0)
 _WALLS = 24
@@ -55,16 +56,16 @@ class OrcaPlanner:
         turn_gain: of the robots that cannot move sideways, 1/s.
     """
 
-    neighbour_distance: float = 10.0
-    max_neighbours: int = 10
-    horizon: float = 5.0
-    wall_horizon: float = 2.5
+    neighbour_distance: Distance = 10.0
+    max_neighbours: Count = 10
+    horizon: Duration = 5.0
+    wall_horizon: Duration = 2.5
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
-    padding: float = 0.01
+    padding: Distance = 0.01
     responsibility: float = 0.5
     follow_path: bool = True
-    lookahead: float = 1.0
-    preferred_speed: float | None = None
+    lookahead: Distance = 1.0
+    preferred_speed: Speed | None = None
     turn_gain: float = 2.0
 
     label: ClassVar[Label] = "faithful"

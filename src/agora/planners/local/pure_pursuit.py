@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from agora.interfaces import Label, Observation, Span
 from agora.planners.path import point_ahead
 from agora.planners.steering import steer, stopping_speed
+from agora.ranges import Distance, Speed
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class PurePursuit:
     label: ClassVar[Label] = "faithful"
     tunable: ClassVar[dict[str, Span]] = {"lookahead": Span(0.2, 2.0), "speed": Span(0.2, 2.0)}
 
-    lookahead: float = 0.8
-    speed: float | None = None
-    tolerance: float = 0.05
+    lookahead: Distance = 0.8
+    speed: Speed | None = None
+    tolerance: Distance = 0.05
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
         """Find the point of the path nearest to the robot, go ``lookahead`` on from there, steer to it."""

@@ -24,6 +24,7 @@ from agora.pedestrians.goal import direction
 from agora.pedestrians.helbing_simple import push
 from agora.pedestrians.moussaid import interaction
 from agora.planners.steering import velocity_to_twist
+from agora.ranges import Distance, Speed
 
 _LENGTHS, _TINY = np.float32(4.0), np.float32(1e-6)
 _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
@@ -184,7 +185,7 @@ class SocialForce:
         "heading_gain": Span(0.5, 6.0, log=True),
     }
 
-    max_speed: float | None = None
+    max_speed: Speed | None = None
     desired_factor: float = 1.0
     near_factor: float = 1000.0
     near_radii: float = 4.0
@@ -197,8 +198,8 @@ class SocialForce:
     gamma: float = 0.35
     n: float = 2.0
     n_prime: float = 3.0
-    cutoff: float = 8.0
-    path_ahead: float = 1.0
+    cutoff: Distance = 8.0
+    path_ahead: Distance = 1.0
     side_damping: float = 1.0
     heading_gain: float = 3.0
 
@@ -268,11 +269,11 @@ class SocialForceSimple:
         "heading_gain": Span(0.5, 6.0, log=True),
     }
 
-    speed: float | None = None
+    speed: Speed | None = None
     relaxation: float = 1.0
     repulsion: float = 2.0
-    length: float = 1.0
-    path_ahead: float = 1.0
+    length: Distance = 1.0
+    path_ahead: Distance = 1.0
     heading_gain: float = 3.0
 
     def __post_init__(self) -> None:

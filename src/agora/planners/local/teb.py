@@ -29,7 +29,7 @@ import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from agora.planners.limits import own
 from agora.planners.local.teb_discs import BLOCK
 from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
 from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
+from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 
 _LOCAL = threading.local()
 _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "feasibility_check_lookahead_distance")
@@ -122,32 +123,32 @@ class Teb:
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
     footprint_model: Literal["point", "circular"] = "point"
-    max_vel_x: float | None = None
-    max_vel_x_backwards: float = 0.2
+    max_vel_x: Speed | None = None
+    max_vel_x_backwards: Speed = 0.2
     max_vel_theta: float | None = None
     acc_lim_x: float | None = None
     acc_lim_theta: float | None = None
-    min_turning_radius: float = 0.0
-    dt_ref: float = 0.3
+    min_turning_radius: Distance = 0.0
+    dt_ref: Duration = 0.3
     dt_hysteresis: float = 0.1
-    min_samples: int = 3
-    max_samples: int = 100
-    max_global_plan_lookahead_dist: float = 3.0
-    force_reinit_new_goal_dist: float = 1.0
+    min_samples: Count = 3
+    max_samples: Count = 100
+    max_global_plan_lookahead_dist: Distance = 3.0
+    force_reinit_new_goal_dist: Distance = 1.0
     force_reinit_new_goal_angular: float = 0.5 * math.pi
-    feasibility_check_no_poses: int = 5
-    feasibility_check_lookahead_distance: float = -1.0
-    xy_goal_tolerance: float = 0.2
+    feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] = 5
+    feasibility_check_lookahead_distance: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
+    xy_goal_tolerance: Distance = 0.2
     yaw_goal_tolerance: float = 0.2
-    min_obstacle_dist: float = 0.5
-    inflation_dist: float = 0.6
-    dynamic_obstacle_inflation_dist: float = 0.6
+    min_obstacle_dist: Distance = 0.5
+    inflation_dist: Distance = 0.6
+    dynamic_obstacle_inflation_dist: Distance = 0.6
     include_dynamic_obstacles: bool = True
-    costmap_obstacles_behind_robot_dist: float = 1.5
+    costmap_obstacles_behind_robot_dist: Distance = 1.5
     obstacle_association_force_inclusion_factor: float = 1.5
     obstacle_association_cutoff_factor: float = 5.0
-    no_inner_iterations: int = 5
-    no_outer_iterations: int = 4
+    no_inner_iterations: Count = 5
+    no_outer_iterations: Count = 4
     penalty_epsilon: float = 0.05
     weight_max_vel_x: float = 2.0
     weight_max_vel_theta: float = 1.0
@@ -165,18 +166,18 @@ class Teb:
     weight_prefer_rotdir: float = 50.0
     weight_adapt_factor: float = 2.0
     shrink_horizon_backup: bool = True
-    shrink_horizon_min_duration: float = 10.0
+    shrink_horizon_min_duration: Duration = 10.0
     oscillation_recovery: bool = True
-    oscillation_v_eps: float = 0.1
+    oscillation_v_eps: Speed = 0.1
     oscillation_omega_eps: float = 0.1
-    oscillation_filter_duration: float = 10.0
-    oscillation_recovery_min_duration: float = 10.0
+    oscillation_filter_duration: Duration = 10.0
+    oscillation_recovery_min_duration: Duration = 10.0
     max_number_classes: int = 5
     selection_cost_hysteresis: float = 1.0
     selection_prefer_initial_plan: float = 0.95
     selection_obst_cost_scale: float = 100.0
-    switching_blocking_period: float = 0.0
-    roadmap_graph_no_samples: int = 15
+    switching_blocking_period: Duration = 0.0
+    roadmap_graph_no_samples: Number = 15
     roadmap_graph_area_width: float = 6.0
     roadmap_graph_area_length_scale: float = 1.0
     h_signature_threshold: float = 0.1

@@ -45,6 +45,7 @@ from agora.interfaces import NOTE, Label, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.local.dwa_rollout import horizon, scene_of
 from agora.planners.local.trajectory_rollout_plan import ASIDE, Parameters, Recall, Scratch, plan
+from agora.ranges import Count, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
 
@@ -100,28 +101,28 @@ class TrajectoryRollout:
     acc_lim_x: float | None = None
     acc_lim_y: float | None = None
     acc_lim_theta: float | None = None
-    max_vel_x: float | None = None
-    min_vel_x: float = 0.0
+    max_vel_x: Speed | None = None
+    min_vel_x: Speed = 0.0
     max_vel_theta: float | None = None
     min_in_place_vel_theta: float = 0.4
-    escape_vel: float = -0.1
+    escape_vel: Velocity = -0.1
     escape_blindly: bool = False
     y_vels: tuple[float, ...] = (-0.3, -0.1, 0.1, 0.3)
-    xy_goal_tolerance: float = 0.1
+    xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: float = 0.05
     latch_xy_goal_tolerance: bool = False
-    sim_time: float = 1.7
+    sim_time: Duration = 1.7
     sim_granularity: float = 0.025
     angular_sim_granularity: float = 0.025
-    vx_samples: int = 20
-    vtheta_samples: int = 20
+    vx_samples: Count = 20
+    vtheta_samples: Count = 20
     path_distance_bias: float = 0.6
     goal_distance_bias: float = 0.8
     meter_scoring: bool = False
     occdist_scale: float = 0.01
-    heading_lookahead: float = 0.325
-    oscillation_reset_dist: float = 0.05
-    escape_reset_dist: float = 0.1
+    heading_lookahead: Distance = 0.325
+    oscillation_reset_dist: Distance = 0.05
+    escape_reset_dist: Distance = 0.1
     escape_reset_theta: float = math.pi / 2
     dwa: bool = False
     prune_plan: bool = True

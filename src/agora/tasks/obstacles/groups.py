@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.pedestrians.formations import KINDS, Kind, formation, o_space_radius
+from agora.ranges import Number
 from agora.tasks.obstacles.random import Random
 from agora.tasks.world import Person, Task
 
@@ -29,7 +30,7 @@ class Groups(Random):
     group_size: tuple[int, int] = (2, 4)
     standing_groups: tuple[int, int] = (0, 0)
     standing_size: tuple[int, int] = (2, 5)
-    standing_waypoints: int = 0
+    standing_waypoints: Number = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()

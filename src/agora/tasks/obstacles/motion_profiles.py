@@ -19,6 +19,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError
+from agora.ranges import Distance
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 from agora.tasks.world import Task
@@ -111,7 +112,7 @@ class MotionProfiles:
     count: tuple[int, int] = (5, 14)
     difficulty: tuple[Literal["easy", "medium", "hard"], ...] = ("easy",)
     profile: Profile | None = None
-    radius: float = 0.5
+    radius: Distance = 0.5
     random_phase: bool = False
     beside: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
 

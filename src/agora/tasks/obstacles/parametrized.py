@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agora.errors import InputError
+from agora.ranges import Count, Distance
 from agora.share import named_file
 from agora.tasks.parametrized import Entry, read_parametrized
 from agora.tasks.population import add_furniture, add_pedestrians, pedestrian_type
@@ -31,9 +32,9 @@ class Parametrized:
     """
 
     file: str = "default"
-    waypoints: int = 2
-    clearance: float = 0.5
-    keep_clear: float = 1.5
+    waypoints: Count = 2
+    clearance: Distance = 0.5
+    keep_clear: Distance = 1.5
 
     def __post_init__(self) -> None:
         try:

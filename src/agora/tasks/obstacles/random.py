@@ -11,6 +11,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.errors import UnknownNameError
 from agora.maps.furniture import model_of
+from agora.ranges import Count, Distance
 from agora.seeds import Stream
 from agora.tasks.population import MOST, add_furniture, add_pedestrians, robot_places
 from agora.tasks.world import Task
@@ -70,9 +71,9 @@ class Random:
     static: tuple[int, int] | Amount = (0, 0)
     interactive: Amount = Amount()
     static_radius: tuple[float, float] = (0.2, 0.5)
-    waypoints: int = 2
-    clearance: float = 0.5
-    keep_clear: float = 1.5
+    waypoints: Count = 2
+    clearance: Distance = 0.5
+    keep_clear: Distance = 1.5
     group_size: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:

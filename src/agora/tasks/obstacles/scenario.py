@@ -32,18 +32,27 @@ class Scenario:
 
         Raises:
             InputError: the world has no scenario, or a static model or a type of pedestrian is not known.
-            PlacementError: somebody would start inside an obstacle, or off the map.
+            PlacementError: somebody would start inside an obstacle, off the map or in somebody else, or has a waypoint off the map.
         """
         scenario = task.world.scenario
         if scenario is None:
             raise InputError(f"obstacles mode 'scenario': world {task.map.name!r} has no scenario")
         task.furnish(things_of(task.world))
         if task.things:
-            for number, (start, _) in enumerate(task.robots):
+            for number, (start, goals) in enumerate(task.robots):
                 task.check_free(f"robot {number}", start, "obstacles")
+                for goal in np.unique(goals[:, :2], axis=0):
+                    task.check_free(f"the goal of robot {number}", goal, "obstacles")
         for number, pedestrian in enumerate(scenario.obstacles.dynamic):
             person = person_of(pedestrian, task.world, number, task.crowd, task.stream)
-            task.check_free("it", person.position, "obstacles", "dynamic", number, "pos")
+            key: tuple[str | int, ...] = ("obstacles", "dynamic", number)
+            task.check_free("it", person.position, *key, "pos")
+            for k, waypoint in enumerate(person.waypoints if pedestrian.waypoints else ()):
+                task.check_inside("it", waypoint, *key, "waypoints", k)
+            others = [p.position for p in task.pedestrians]
+            task.check_apart(f"pedestrian {person.name!r}", person.position, others, 0.5 * person.radius, *key, "pos")
+            starts = [start for start, _ in task.robots]
+            task.check_apart(f"pedestrian {person.name!r}", person.position, starts, task.inscribed, *key, "pos")
             task.pedestrians.append(person)
         for number, person in enumerate(task.world.people):
             task.check_free("it", person.position, "people", number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agora.ranges import Distance
 from agora.tasks.population import add_pedestrians, pedestrian_type
 from agora.tasks.roles import areas_of, draw, roles_of
 from agora.tasks.world import Task
@@ -20,8 +21,8 @@ class Zones:
     """
 
     file: str = "default"
-    clearance: float = 0.5
-    keep_clear: float = 1.5
+    clearance: Distance = 0.5
+    keep_clear: Distance = 1.5
 
     def __post_init__(self) -> None:
         if not self.file or min(self.clearance, self.keep_clear) < 0:

@@ -9,6 +9,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.errors import PlacementError
+from agora.ranges import Distance
 from agora.tasks.robots.random import DEAD_ENDS, Random
 from agora.tasks.world import Task
 
@@ -25,7 +26,7 @@ class Explore:
     """
 
     count: int = 1
-    distance: float = 3.0
+    distance: Distance = 3.0
 
     def __post_init__(self) -> None:
         Random(self.count, self.distance)

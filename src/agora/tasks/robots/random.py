@@ -8,6 +8,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.errors import PlacementError
+from agora.ranges import Distance
 from agora.tasks.world import Task
 
 _TRIES = 200
@@ -26,7 +27,7 @@ class Random:
     """
 
     count: int = 1
-    distance: float = 5.0
+    distance: Distance = 5.0
     goals: int = 1
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.errors import InputError, PlacementError
+from agora.ranges import Distance
 from agora.tasks.robots.explore import more_goals
 from agora.tasks.robots.random import Random
 from agora.tasks.roles import areas_of, roles_of
@@ -28,7 +29,7 @@ class Zones:
 
     file: str = "default"
     count: int = 1
-    distance: float = 2.0
+    distance: Distance = 2.0
 
     def __post_init__(self) -> None:
         Random(self.count, self.distance)

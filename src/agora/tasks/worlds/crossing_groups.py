@@ -14,6 +14,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.errors import PlacementError
 from agora.maps.grid import Map
+from agora.ranges import Count, Distance
 from agora.seeds import Stream
 from agora.tasks.scenario import Robot, Scenario
 from agora.tasks.world import Person, World
@@ -53,17 +54,17 @@ class CrossingGroups:
     group_radius: tuple[float, float] = (1.0, 1.3)
     share: float = 0.7
     arena: float = 6.0
-    distance: float = 8.0
+    distance: Distance = 8.0
     apart: float = 3.3
-    spacing: float = 0.9
+    spacing: Distance = 0.9
     circle: float = 6.0 * math.sqrt(2.0)
     circle_noise: float = 0.5
-    room: float = 0.25
-    robot_radius: float = 0.3
+    room: Distance = 0.25
+    robot_radius: Distance = 0.3
     radius: tuple[float, float] = (0.3, 0.5)
     speed: tuple[float, float] = (0.5, 1.5)
     top_speed: float = 1.0
-    waypoints: int = 12
+    waypoints: Count = 12
 
     def __post_init__(self) -> None:
         for name in ("people", "groups", "waypoints"):

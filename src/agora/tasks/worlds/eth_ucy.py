@@ -8,6 +8,7 @@ import numpy as np
 
 from agora.datasets.eth_ucy import SOURCES, read_scene
 from agora.errors import InputError, nearest
+from agora.ranges import Count, Distance, Duration
 from agora.seeds import Stream
 from agora.tasks.world import World
 
@@ -24,9 +25,9 @@ class EthUcy:
     """
 
     scenes: tuple[str, ...] = ()
-    length: float = 60.0
-    radius: float = 0.25
-    least: int = 1
+    length: Duration = 60.0
+    radius: Distance = 0.25
+    least: Count = 1
 
     def __post_init__(self) -> None:
         for name in self.scenes:
