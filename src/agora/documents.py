@@ -32,6 +32,21 @@ class Node:
     key_lines: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
+def refuse_what_is_no_file(path: Path) -> None:
+    """Make sure that a path is one of an ordinary file: folders, devices and pipes, which may never end, are none.
+
+    Raises:
+        InputError: it is something else, or there is nothing.
+    """
+    if path.is_dir():
+        raise InputError(f"{path}: expected a file, got a folder")
+    if not path.exists():
+        siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(f"{path}: there is no such file{similar(path.name, siblings)}")
+    if not path.is_file():
+        raise InputError(f"{path}: expected a file, got a device or a pipe")
+
+
 def read_text(path: str | Path) -> str:
     """Return the text of a UTF-8 file of at most 16 MB.
 
@@ -40,11 +55,7 @@ def read_text(path: str | Path) -> str:
     """
     path = Path(path)
     try:
-        if path.is_dir():
-            raise InputError(f"{path}: expected a file, got a folder")
-        if not path.exists():
-            siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-            raise InputError(f"{path}: there is no such file{similar(path.name, siblings)}")
+        refuse_what_is_no_file(path)
         data = path.read_bytes() if path.stat().st_size <= _LARGEST_FILE else None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error

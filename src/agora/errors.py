@@ -11,7 +11,9 @@ AgoraError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class AgoraError(Exception):
@@ -43,6 +45,26 @@ class PlannerError(AgoraError):
 
 class ResultsError(AgoraError):
     """The results folder cannot be written, or it holds another run."""
+
+
+@contextmanager
+def reading(path: str | Path, what: str) -> Iterator[None]:
+    """The one boundary about the contents of a stranger's file: whatever they break in here is an `InputError` that names it.
+
+    Args:
+        path: of the file. what: it should be, with its article: "a map".
+
+    Raises:
+        InputError: what is inside raised anything but an error of Agora's.
+    """
+    try:
+        yield
+    except AgoraError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read as {what}: {error.strerror or in_words(error)}") from error
+    except Exception as error:
+        raise InputError(f"{path}: damaged, or not {what}: {in_words(error)[:200]}") from error
 
 
 def in_words(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from agora.learning.demonstrations import read_demonstrations, write_demonstrati
 RADIUS, SPEED, SAMPLES = 2.0, 0.5, 101
 
 
-def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unordered=False):
+def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unordered=False, stamps=None, poses=None):
     """Half of a circle of 2 m at 0.5 m/s, seen from an odometry frame at (3, -1) that is turned by 90 degrees."""
     from rosbags.rosbag1 import Writer
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
@@ -58,6 +58,8 @@ def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unorde
             turned = omega * time
             here = pose(RADIUS * np.sin(turned), RADIUS * (1 - np.cos(turned)), turned)
             covered, stamp = np.zeros(36), 5.0 - time if unordered and k == 7 else 5.0 + time
+            stamp = (stamps or {}).get(k, stamp)
+            here = (poses or {}).get(k, here)
             for name in robots:
                 odometry = of["Odometry"](
                     header(stamp),
@@ -124,3 +126,27 @@ def test_a_demonstration_pairs_each_scan_with_the_command_that_answered_it(tmp_p
     (written,) = write_demonstrations([path], tmp_path / "learn")
     with np.load(written) as file:
         assert written.name == "drive.robot.npz" and file["command"].tobytes() == named["command"].tobytes()
+
+
+def test_a_jump_of_the_clock_leaves_the_longest_stretch(tmp_path):
+    late = {k: 1.7e9 + 0.1 * k for k in range(70, SAMPLES)}
+    (played,) = read_all([write_drive(tmp_path / "x.bag", stamps=late)], Unsaid())
+    recording = played.robots[0].recording
+    assert len(recording.time) == 70 and recording.time[-1] < 10.0
+    assert "the clock jumps 1 times by more than 60 s; the longest stretch is read" in "".join(played.notes)
+    assert values(played)["failure_to_progress"] is not None
+
+
+def test_odometry_that_is_no_number_is_left_out_and_said(tmp_path):
+    from rosbags.typesys import Stores, get_typestore
+
+    of = get_typestore(Stores.ROS1_NOETIC).types
+
+    def pose(x):
+        quaternion = of["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+        return of["geometry_msgs/msg/Pose"](of["geometry_msgs/msg/Point"](x, 0.0, 0.0), quaternion)
+
+    (played,) = read_all([write_drive(tmp_path / "x.bag", poses={4: pose(np.nan), 9: pose(1e300)})], Unsaid())
+    assert len(played.robots[0].recording.time) == SAMPLES - 2
+    assert "2 of 101 messages of odometry hold no numbers" in "".join(played.notes)
+    assert not any(value != value for value in values(played).values())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import logging
+import os
 import random
 import shutil
+import struct
 import sys
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +23,8 @@ from agora.benchmark.kept import interrupted, report
 from agora.benchmark.kept import recordings as kept_recordings
 from agora.benchmark.played import write_played
 from agora.core.recording import Outcome
-from agora.datasets.bagfile import Bag, _decoder
+from agora.datasets import rosbag
+from agora.datasets.bagfile import MAGIC, Bag, _decoder
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
 from agora.errors import InputError, ResultsError
@@ -118,7 +123,7 @@ def test_what_is_no_bag_is_refused_by_name(tmp_path):
     (tmp_path / "x.bag").write_bytes(b"#ROSBAG V1.2\nold")
     with pytest.raises(InputError, match=r"x\.bag: no bag of ROS 1; expected a file that begins with '#ROSBAG V2.0'"):
         read_all([tmp_path / "x.bag"], Unsaid())
-    with pytest.raises(InputError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"y\.bag: there is no such file; did you mean .x\.bag"):
         read_all([tmp_path / "y.bag"], Unsaid())
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no bag"):
@@ -131,3 +136,52 @@ def test_without_rosbags_the_error_says_what_to_install(monkeypatch):
     with pytest.raises(InputError, match=r"pip install 'agora-nav\[ros\]'"):
         read_episode(BAG)
     _decoder.cache_clear()
+
+
+def test_a_chunk_unpacks_to_what_it_says_and_no_more(tmp_path):
+    def header(**fields):
+        packed = b"".join(struct.pack("<I", len(k) + 1 + len(v)) + k.encode() + b"=" + v for k, v in fields.items())
+        return struct.pack("<I", len(packed)) + packed
+
+    bomb = bz2.compress(bytes(1 << 28))
+    for size in (768, (1 << 32) - 1):
+        chunk = header(op=b"\x05", compression=b"bz2", size=struct.pack("<I", size)) + struct.pack("<I", len(bomb)) + bomb
+        (tmp_path / "bomb.bag").write_bytes(MAGIC + chunk)
+        bag = Bag(tmp_path / "bomb.bag")
+        tracemalloc.start()
+        assert list(bag.messages()) == []
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+        tracemalloc.stop()
+        assert "another size" in bag.cut or "a record of 4294967295 bytes" in bag.cut
+
+
+def test_a_length_that_the_file_does_not_have_takes_no_room(tmp_path):
+    (tmp_path / "long.bag").write_bytes(MAGIC + struct.pack("<I", (1 << 28) - 1) + b"x" * 100)
+    bag = Bag(tmp_path / "long.bag")
+    tracemalloc.start()
+    assert list(bag.messages()) == [] and "not whole" in bag.cut
+    assert tracemalloc.get_traced_memory()[1] < 16_000_000
+    tracemalloc.stop()
+
+
+def test_a_step_beyond_the_time_limit_is_left_out(monkeypatch):
+    def late(bag):
+        said = collect(bag)
+        said.robots[2**31 - 1] = said.robots[max(said.robots)]
+        return said
+
+    collect = rosbag._collect
+    monkeypatch.setattr(rosbag, "_collect", late)
+    played = read_episode(BAG)
+    assert played.notes == ("two_robots.bag: 1 samples are of after the time limit; they are left out",)
+    monkeypatch.undo()
+    whole = read_episode(BAG)
+    assert [fingerprint(r.recording) for r in played.robots] == [fingerprint(r.recording) for r in whole.robots]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_never_ends_is_no_bag(tmp_path, kind):
+    path = tmp_path / "x.bag"
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="expected a file, got a device or a pipe"):
+        read_all([path if kind == "pipe" else Path("/dev/zero")], Unsaid())

@@ -19,11 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from agora.errors import InputError
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, reading
 
 MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
-_LARGEST = 1 << 30  # bytes of one record, above any that a recorder writes
+_LARGEST = 1 << 28  # bytes of one record, or of an unpacked chunk, above any that a recorder writes
+_PIECE = 1 << 22  # bytes that are read at a time
 _LOG = logging.getLogger(__name__)
 
 
@@ -49,10 +51,8 @@ class Message(NamedTuple):
             InputError: the bytes are not those of the definition, or the package rosbags is missing.
         """
         store, name = _decoder(self.connection.type, self.connection.definition)
-        try:
+        with reading(self.connection.topic, f"a {self.connection.type}"):
             return store.deserialize_ros1(self.data, name)
-        except (ValueError, IndexError, AssertionError, struct.error, UnicodeDecodeError) as error:
-            raise InputError(f"{self.connection.topic}: a message is not a {self.connection.type}: {error}") from error
 
 
 class _Cut(Exception):  # noqa: N818
@@ -81,6 +81,7 @@ class Bag:
         """
         self.connections, self.cut = {}, ""
         try:
+            refuse_what_is_no_file(self.path)
             with self.path.open("rb") as file:
                 if file.read(len(MAGIC)) != MAGIC:
                     raise InputError(f"{self.path}: no bag of ROS 1; expected a file that begins with {MAGIC.decode().strip()!r}")
@@ -147,10 +148,13 @@ def _length(data: bytes) -> int:
 
 
 def _exactly(file: BinaryIO, count: int) -> bytes:
-    data = file.read(count)
-    if len(data) < count:
+    parts, left = [], count
+    while left and (part := file.read(min(left, _PIECE))):  # what a damaged length asks for is not there: no room is made for it
+        parts.append(part)
+        left -= len(part)
+    if left:
         raise _Cut("the last record is not whole")
-    return data
+    return b"".join(parts)
 
 
 def _fields(data: bytes) -> dict[str, bytes]:
@@ -171,22 +175,26 @@ def _number(header: dict[str, bytes], name: str) -> int:
 
 
 def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
-    """The records of a chunk."""
-    compression = header["compression"].decode()
+    """The records of a chunk, which are as many bytes as it says: no more are unpacked."""
+    compression, size = header["compression"].decode(), _length(header["size"])
     try:
         if compression == "none":
             return data
         if compression == "bz2":
-            return bz2.decompress(data)
-        if compression == "lz4":
+            unpacked = bz2.BZ2Decompressor().decompress(data, size + 1)
+        elif compression == "lz4":
             import lz4.frame
 
-            return bytes(lz4.frame.decompress(data))
-    except (OSError, ValueError, RuntimeError) as error:
+            unpacked = bytes(lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1))
+        else:
+            raise _Cut(f"a chunk packed with {compression!r}")
+    except (OSError, ValueError, RuntimeError, EOFError) as error:
         raise _Cut(f"a chunk that cannot be unpacked: {error}") from error
     except ImportError as error:
         raise _no_rosbags() from error
-    raise _Cut(f"a chunk packed with {compression!r}")
+    if len(unpacked) != size:
+        raise _Cut(f"a chunk of another size than the {size} bytes that it says")
+    return unpacked
 
 
 def _no_rosbags() -> InputError:
@@ -207,4 +215,6 @@ def _decoder(name: str, definition: str) -> tuple[Any, str]:
         store.register(get_types_from_msg(definition, known))
     except TypesysError as error:
         raise InputError(f"{name}: its definition in the bag cannot be used: {error}") from error
+    if known not in store.fielddefs:
+        raise InputError(f"{name}: its definition in the bag is of something else")
     return store, known

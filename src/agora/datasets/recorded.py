@@ -12,7 +12,8 @@ from agora.core.state import Array
 from agora.datasets import arena_csv, robot_bag, rosbag
 from agora.datasets.played import Played
 from agora.datasets.tables import numbers
-from agora.errors import InputError
+from agora.errors import InputError, reading
+from agora.ranges import LARGEST
 from agora.robots.model import RobotModel, load_robot
 
 
@@ -55,15 +56,36 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[Played]:
 
 def _read(path: Path, unsaid: Unsaid) -> Iterator[Played]:
     if not path.is_dir():
-        yield _bag(path, unsaid)
+        with reading(path, "a bag of an episode"):
+            yield _sound(_bag(path, unsaid))
     elif (path / "odom.csv").is_file():
-        yield from arena_csv.read_folder(path, unsaid.robot)
+        with reading(path, "a folder of Arena's recorder"):
+            played = arena_csv.read_folder(path, unsaid.robot)
+        yield from map(_sound, played)
     else:
         found = sorted(p for p in path.rglob("*") if p.name.endswith((".bag", ".bag.active")) or p.name == "odom.csv")
         if not found:
             raise InputError(f"{path}: holds no bag (.bag, .bag.active) and no odom.csv of Arena's recorder")
         for file in found:
             yield from _read(file.parent if file.name == "odom.csv" else file, unsaid)
+
+
+def _sound(played: Played) -> Played:
+    """An episode, once it is clear that its numbers are some.
+
+    Raises:
+        InputError: a pose, a velocity, a time or a goal is not finite, or beyond `agora.ranges.LARGEST`.
+    """
+    for robot in played.robots:
+        known, there = robot.recording, robot.recording.pedestrian_present
+        values = {name: getattr(known, name) for name in ("time", "pose", "twist", "goal")}
+        values |= {
+            f"pedestrian_{name}": getattr(known, f"pedestrian_{name}")[there] for name in ("position", "velocity", "heading")
+        }
+        for name, found in values.items():
+            if not (np.abs(found) <= LARGEST).all():
+                raise InputError(f"{played.source}: episode {played.entry}: its {name} holds numbers that make no sense")
+    return played
 
 
 def _bag(path: Path, unsaid: Unsaid) -> Played:

@@ -22,11 +22,13 @@ from agora.datasets.rosbag import nobody
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.planners.global_.astar import geodesic_length
+from agora.ranges import LARGEST
 from agora.robots.model import RobotModel
 
 _ODOMETRY, _GRID, _POSE, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
 _GOALS = ("move_base_simple/goal", "/goal")
 _OCCUPIED = 65  # per cent, as map_server draws the line
+_GAP = 60.0  # s between two messages of odometry: more is a jump of the clock, or another drive
 TOLERANCE = 0.3
 """How near to the goal counts as reached, m."""
 NOBODY_SAID = frozenset(
@@ -47,23 +49,40 @@ def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None =
     """
     bag = Bag(path)
     odometry, place, there, shift = _read(bag)
-    if len(odometry) < 2:
+    samples = np.array([_row(message) for message in odometry]).reshape(-1, 7)
+    finite = (np.abs(samples[:, 1:]) <= LARGEST).all(1)
+    samples, jumps = _longest(samples[finite])
+    if len(samples) < 2:
         kinds = sorted({connection.type for connection in bag.connections.values()})
         raise InputError(f"{path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}")
-    time = np.array([seconds(m.header.stamp) for m in odometry])
-    kept = np.concatenate(([True], np.diff(np.maximum.accumulate(time)) > 0))
-    local = np.array([from_pose(m.pose.pose) for m in odometry])[kept]
-    pose = moved(local, shift)
-    twist = np.array([[m.twist.twist.linear.x, m.twist.twist.linear.y, m.twist.twist.angular.z] for m in odometry])[kept]
+    time, pose, twist = samples[:, 0], moved(samples[:, 1:4], shift), samples[:, 4:]
     end = _goal(goal, there)
-    notes = [f"{path.name}: no word of pedestrians and contacts; metrics about them are missing"]
+    notes = [f"{path.name}: {np.sum(~finite)} of {len(finite)} messages of odometry hold no numbers; they are left out"] * (
+        not finite.all()
+    )
+    notes += [f"{path.name}: the clock jumps {jumps} times by more than {_GAP:g} s; the longest stretch is read"] * (jumps > 0)
+    notes += [f"{path.name}: no word of pedestrians and contacts; metrics about them are missing"]
     notes += [
         f"{path.name}: no {what}; metrics about it are missing" for what, known in (("goal", end), ("map", place)) if known is None
     ]
     notes += [f"{path.name}: {bag.cut}; what was written before is read"] if bag.cut else []
-    played = drive(robot, time[kept] - time[0], pose, twist, end, place)
+    played = drive(robot, time - time[0], pose, twist, end, place)
     name = re.sub(r"[^\w.-]+", "_", path.name.split(".bag")[0])
     return Played(path, "recorded", name, 0, 0, (played,), notes=tuple(notes))
+
+
+def _row(message: Any) -> list[float]:
+    """Time, pose and twist of a message of odometry."""
+    twist = message.twist.twist
+    return [seconds(message.header.stamp), *from_pose(message.pose.pose), twist.linear.x, twist.linear.y, twist.angular.z]
+
+
+def _longest(samples: Array) -> tuple[Array, int]:
+    """The longest stretch of samples (T, 7) without a jump of the clock, in the order of time, and how many jumps there are."""
+    jumps = np.flatnonzero(np.abs(np.diff(samples[:, 0])) > _GAP) + 1
+    stretch = max(np.split(samples, jumps), key=len)
+    later = np.diff(np.maximum.accumulate(stretch[:, 0]), prepend=-np.inf) > 0
+    return stretch[later], len(jumps)
 
 
 def drive(

@@ -9,6 +9,7 @@ are the last published ones.
 from __future__ import annotations
 
 import bisect
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,12 @@ from agora.interfaces import NOTES
 from agora.planners.global_.astar import geodesic_length
 from agora.robots.model import RobotModel
 from agora.tasks.start import RobotStart, Start
+from agora.tasks.suite import LONGEST
 
 EPISODE = "task_generator_server/episode"
 _ROBOTS, _PEDESTRIANS = "simulator/robots", "pedsim_simulator/pedestrians"
 _STATUS, _CONTACTS, _NOTES = "simulator/status", "simulator/contacts", "navigation/notes"
+_LATE = 60.0  # s after the time limit, of which samples may be
 _SAME = 1e-6  # s between two stamps that are one
 
 
@@ -73,6 +76,11 @@ def read_episode(path: Path) -> Played:
         episode = int(number)
     except ValueError as error:
         raise InputError(f"{path}: its episode cannot be read: {error}") from error
+    most = _last_step(path, start, stage.periods.physics)
+    late = [k for k in said.robots if k > most]
+    for known in (said.robots, said.pedestrians):
+        for k in [k for k in known if k > most]:
+            del known[k]
     if 0 not in said.robots:
         raise InputError(f"{path}: no robots at the beginning of {start.entry}; expected {_ROBOTS} from step 0 on")
     interrupted = _interrupted(said, bag)
@@ -82,9 +90,21 @@ def read_episode(path: Path) -> Played:
         _robot(said, start, r, dt, control, behaving, message, bool(interrupted)) for r, message in enumerate(said.episode.robots)
     )
     due = range(0, max(said.robots) + 1, control)
-    lost = sum(k not in said.robots for k in due)
-    notes = (f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others",) if lost else ()
-    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, notes)
+    lost = len(due) - sum(k in due for k in said.robots)
+    notes = [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others"] * (lost > 0)
+    notes += [f"{path.name}: {len(late)} samples are of after the time limit; they are left out"] * bool(late)
+    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes))
+
+
+def _last_step(path: Path, start: Start, dt: float) -> int:
+    """The last step that an episode can have: that of its time limit, and a little for a graph that stops late.
+
+    Raises:
+        InputError: it has none.
+    """
+    if not 0.0 < start.timeout <= LONGEST:
+        raise InputError(f"{path}: expected a time limit of its episode in (0, {LONGEST:g}] s, got {start.timeout:g}")
+    return math.ceil((start.timeout + _LATE) / dt)
 
 
 def _collect(bag: Bag) -> _Messages:

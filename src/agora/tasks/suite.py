@@ -26,7 +26,8 @@ from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.world import People, Person, Task
 
 _MOST_EPISODES = 1_000_000
-_LONGEST = 36_000.0  # s
+LONGEST = 36_000.0
+"""Time limit of an episode, s."""
 Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 
@@ -161,7 +162,7 @@ class Stage:
                 load_robot(name)
             except UnknownNameError as error:
                 raise ValueError(f"robot: {error}") from error
-        for key, most in {"timeout": _LONGEST, "goal_tolerance": 1000.0}.items():
+        for key, most in {"timeout": LONGEST, "goal_tolerance": 1000.0}.items():
             if getattr(self, key) != "auto" and not 0 < getattr(self, key) <= most:
                 raise ValueError(f"{key} must be above 0 and at most {most}, got {getattr(self, key)}")
         if self.heading_tolerance is not None and self.heading_tolerance < 0:
