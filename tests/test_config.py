@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -315,3 +316,31 @@ def test_plain_data_of_any_shape_survives_the_way_through_a_file(values):
 def test_a_folded_text_is_one_line_and_a_literal_one_keeps_its_lines():
     text = "name: >-\n  one\n  two\nradius: |\n  three\n  four\n"
     assert config.parse(text, dict) == {"name": "one two", "radius": "three\nfour\n"}
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_megabyte_is_refused_in_seconds_with_its_line(is_json):
+    lines = ",\n".join(f'{{"x": {k}.5, "y": -{k}e-3, "name": "w{k}"}}' for k in range(25_000))
+    began = time.monotonic()
+    with pytest.raises(InputError) as raised:
+        config.parse(f'[{lines},\n{{"x": "far"}}]', list[dict[str, float]], "w.yaml", is_json=is_json)
+    assert time.monotonic() - began < 10.0  # about 2 s on an idle machine
+    first, *_, last = str(raised.value).splitlines()
+    assert first == "w.yaml:1: [0].name: expected a number, got 'w0'"
+    assert last == "there may be more problems"
+
+
+def test_what_is_too_large_for_lines_is_refused_at_once():
+    long = "[" + f'"{"x" * 1000}", ' * 6_000 + '"x"]'
+    with pytest.raises(InputError, match="too large; YAML should have at most 6 MB"):
+        config.parse(long, list[str], "w.yaml")
+    with pytest.raises(InputError, match=r"w.json: wrong, and too large to say where"):
+        config.parse(long, list[int], "w.json", is_json=True)
+
+
+def test_surrogates_of_json_are_one_letter_and_backslashes_before_them_are_none():
+    assert config.parse(r'["\ud83d\ude00", "a\\\ud83d\ude00", "\\ud83d\\ude00"]', list[str], is_json=True) == [
+        "😀",
+        "a\\😀",
+        r"\ud83d\ude00",
+    ]

@@ -27,6 +27,7 @@ from agora.registry import KINDS, Named, Plug
 from agora.registry import load as load_component
 
 T = TypeVar("T")
+_MOST_PROBLEMS = 20
 
 
 class _Wrong(Exception):  # noqa: N818
@@ -55,7 +56,7 @@ def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = Fals
     """
     quick = quick_tree_of_json(text, where) if is_json else None
     if quick is not None:
-        with suppress(InputError):  # what is wrong is found again below, with lines
+        with suppress(InputError):  # what is wrong is found again below, with lines where the text is not too long
             return cast(T, _Builder(where).run(quick, kind))
     return cast(T, _Builder(where).run(tree_of_text(text, where, is_json), kind))
 
@@ -141,7 +142,8 @@ class _Builder:
         except RecursionError as error:
             raise InputError(f"{self.where}:1: nested too deeply") from error
         if self.problems:
-            raise InputError("\n".join(self.problems))
+            full = len(self.problems) >= _MOST_PROBLEMS
+            raise InputError("\n".join(self.problems + ["there may be more problems"] * full))
         return value
 
     def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
@@ -298,6 +300,8 @@ class _Builder:
                 built.append(self.value(*part))
             except _Wrong:
                 failed = True
+                if len(self.problems) >= _MOST_PROBLEMS:
+                    break
         if failed:
             raise _Wrong
         return built

@@ -7,20 +7,32 @@ themselves, and bytes that are not UTF-8 are `InputError`s with a line.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
-import warnings
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from yaml.cyaml import CParser
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from agora.errors import InputError, nearest
 
 _LARGEST_FILE = 16_000_000
+_LARGEST_TREE = 6_000_000  # letters, of which each line is known
 _MOST_VALUES = 1_000_000
+_DEEPEST = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,28 +81,25 @@ def read_text(path: str | Path) -> str:
 
 
 def tree_of_text(text: str, where: str, is_json: bool) -> Node:
-    """The tree of nodes of a text."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    """The tree of nodes of a text.
 
+    Raises:
+        InputError: it is no YAML, or no JSON where it is to be, or holds what a file must not; names the line.
+    """
     if is_json:
         _check_json(text, where)
-        text = text.replace("\t", " ")
-    yaml = YAML(typ="safe", pure=True)
+    if len(text) > _LARGEST_TREE:
+        problem = "wrong, and too large to say where; it" if is_json else "too large; YAML"
+        raise InputError(f"{where}: {problem} should have at most {_LARGEST_TREE // 1_000_000} MB")
+    if is_json:
+        text = _SURROGATES.sub(_joined, text.replace("\t", " "))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            root = yaml.compose(StringIO(text))
-        if root is None:
-            raise InputError(f"{where}:1: expected a document, got an empty file")
-        return _TreeOfYaml(where).node(root)
+        return _TreeOfYaml(where, CParser(text)).document()
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1
         raise InputError(f"{where}:{line}: not valid YAML: {error.problem or error.context or 'cannot be parsed'}") from error
-    except RecursionError as error:
-        raise InputError(f"{where}:1: nested too deeply") from error
-    except (YAMLError, ValueError, IndexError, KeyError, AttributeError, TypeError, AssertionError, NotImplementedError) as error:
+    except (YAMLError, ValueError) as error:
         message = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"{where}:1: not valid YAML: {message}") from error
 
@@ -123,65 +132,125 @@ def _check_json(text: str, where: str) -> None:
         raise InputError(f"{where}:1: not valid JSON: {error}") from error
 
 
+_SURROGATES = re.compile(r"((?<!\\)(?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+"""Two escapes of JSON that are one character, which YAML has no word for."""
+
+
+def _joined(found: re.Match[str]) -> str:
+    before, high, low = found.groups()
+    return str(before) + (bytes.fromhex(high) + bytes.fromhex(low)).decode("utf-16-be")
+
+
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number")
 
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = {_TAG + name for name in ("str", "timestamp", "value", "merge")}
+_PLAIN = (
+    ("null", re.compile(r"~|null|Null|NULL|")),
+    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE")),
+    ("int", re.compile(r"[-+]?(0b[0-1_]+|0o?[0-7_]+|[0-9_]+|0x[0-9a-fA-F_]+)")),
+    ("float", re.compile(r"[-+]?([0-9][0-9_]*\.[0-9_]*([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|\.[0-9_]+([eE][-+][0-9]+)?)")),
+    ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
+)
+_MAYBE_PLAIN = frozenset("-+0123456789.~nNtTfF")
+"""Scalars without quotes that are no text, by their tag (YAML 1.2, core schema), and what they begin with."""
 
 
 class _TreeOfYaml:
-    """Turns the parser's nodes into ours; refuses duplicates, foreign tags, and aliases that contain themselves."""
+    """Turns the parser's events into nodes; refuses duplicates, foreign tags, and aliases that contain themselves."""
 
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self.open: set[int] = set()
+    def __init__(self, where: str, parser: Any) -> None:
+        self.where, self.parser = where, parser
+        self.anchors: dict[str, tuple[Node, int]] = {}
+        self.open: set[str] = set()
         self.count = 0
 
-    def fail(self, node: Any, message: str) -> InputError:
-        return InputError(f"{self.where}:{node.start_mark.line + 1}: {message}")
+    def fail(self, event: Any, message: str) -> InputError:
+        return InputError(f"{self.where}:{event.start_mark.line + 1}: {message}")
 
-    def node(self, node: Any) -> Node:
-        from ruamel.yaml.nodes import MappingNode, SequenceNode
+    def document(self) -> Node:
+        """The tree of the one document."""
+        self.parser.get_event()
+        first = self.parser.get_event()
+        if not isinstance(first, DocumentStartEvent):
+            raise InputError(f"{self.where}:1: expected a document, got an empty file")
+        root = self.node(self.parser.get_event(), 0)
+        self.parser.get_event()
+        more = self.parser.get_event()
+        if isinstance(more, DocumentStartEvent):
+            raise self.fail(more, "not valid YAML: expected a single document, got another one")
+        return root
 
+    def node(self, event: Any, depth: int) -> Node:
+        """The node that begins with an event."""
         self.count += 1
-        if id(node) in self.open or self.count > _MOST_VALUES:
-            raise self.fail(node, "the aliases of this file contain themselves, or too many values")
-        self.open.add(id(node))
-        line = node.start_mark.line + 1
-        tag = str(node.tag)
-        if isinstance(node, SequenceNode) and tag == _TAG + "seq":
-            made = Node([self.node(item) for item in node.value], line)
-        elif isinstance(node, MappingNode) and tag == _TAG + "map":
-            made = self.mapping(node, line)
-        elif isinstance(node, MappingNode | SequenceNode):
-            raise self.fail(node, f"expected plain YAML, got the tag {tag!r}")
+        if depth > _DEEPEST:
+            raise self.fail(event, "nested too deeply")
+        if isinstance(event, AliasEvent):
+            return self.alias(event)
+        anchor, before = event.anchor, self.count
+        if anchor is not None:
+            self.open.add(anchor)
+        if isinstance(event, ScalarEvent):
+            made = Node(self.scalar(event), event.start_mark.line + 1)
+        elif isinstance(event, SequenceStartEvent):
+            made = Node(self.sequence(event, depth), event.start_mark.line + 1)
         else:
-            made = Node(self.scalar(node, tag), line)
-        self.open.discard(id(node))
+            made = self.mapping(event, depth)
+        if self.count > _MOST_VALUES:
+            raise self.fail(event, f"expected at most {_MOST_VALUES} values")
+        if anchor is not None:
+            self.open.discard(anchor)
+            self.anchors[anchor] = made, self.count - before + 1
         return made
 
-    def mapping(self, node: Any, line: int) -> Node:
+    def alias(self, event: Any) -> Node:
+        """What an alias stands for; it counts as often as it is named."""
+        if event.anchor in self.open:
+            raise self.fail(event, "the aliases of this file contain themselves, or too many values")
+        if event.anchor not in self.anchors:
+            raise self.fail(event, f"not valid YAML: found undefined alias {event.anchor!r}")
+        made, size = self.anchors[event.anchor]
+        self.count += size
+        if self.count > _MOST_VALUES:
+            raise self.fail(event, "the aliases of this file contain themselves, or too many values")
+        return made
+
+    def sequence(self, event: Any, depth: int) -> list[Node]:
+        self.plain_tag(event, "seq")
+        values = []
+        while not isinstance(item := self.parser.get_event(), SequenceEndEvent):
+            values.append(self.node(item, depth + 1))
+        return values
+
+    def mapping(self, event: Any, depth: int) -> Node:
+        self.plain_tag(event, "map")
         values: dict[str, Node] = {}
         lines: dict[str, int] = {}
-        for key_node, value_node in node.value:
-            key = self.node(key_node).value
+        while not isinstance(key_event := self.parser.get_event(), MappingEndEvent):
+            key = self.node(key_event, depth + 1).value
             if not isinstance(key, str):
-                if isinstance(key, list | dict):
-                    raise self.fail(key_node, "expected a name as key, got a list or mapping")
-                key = str(key_node.value)
+                if isinstance(key, list | dict) or isinstance(key_event, AliasEvent):
+                    raise self.fail(key_event, "expected a name as key, got a list or mapping")
+                key = str(key_event.value)
             if key in values:
-                raise self.fail(key_node, f"{key}: this key is here twice; the first is on line {lines[key]}")
-            lines[key] = key_node.start_mark.line + 1
-            value = self.node(value_node)
+                raise self.fail(key_event, f"{key}: this key is here twice; the first is on line {lines[key]}")
+            lines[key] = key_event.start_mark.line + 1
+            value = self.node(self.parser.get_event(), depth + 1)
             values[key] = value if value.value is not None else Node(None, lines[key])
-        return Node(values, line, lines)
+        return Node(values, event.start_mark.line + 1, lines)
 
-    def scalar(self, node: Any, tag: str) -> Any:
-        text = node.value
+    def plain_tag(self, event: Any, kind: str) -> None:
+        if event.tag not in (None, "!", _TAG + kind):
+            raise self.fail(event, f"expected plain YAML, got the tag {event.tag!r}")
+
+    def scalar(self, event: Any) -> Any:
+        text = event.value
+        tag = event.tag or _TAG + ("str" if not event.implicit[0] else _kind_of(text))
         try:
-            if tag in _TEXT_TAGS:
+            if tag in _TEXT_TAGS or tag == "!":
                 return text.encode("utf-16", "surrogatepass").decode("utf-16")
             if tag == _TAG + "null":
                 return None
@@ -192,8 +261,17 @@ class _TreeOfYaml:
             if tag == _TAG + "float":
                 return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
         except (ValueError, KeyError) as error:
-            raise self.fail(node, f"expected a {tag.removeprefix(_TAG)}, got {shown(text)}") from error
-        raise self.fail(node, f"expected plain YAML, got the tag {tag!r}")
+            raise self.fail(event, f"expected a {tag.removeprefix(_TAG)}, got {shown(text)}") from error
+        raise self.fail(event, f"expected plain YAML, got the tag {tag!r}")
+
+
+def _kind_of(text: str) -> str:
+    """The tag of a scalar without quotes."""
+    if not text or text[0] in _MAYBE_PLAIN:
+        for kind, form in _PLAIN:
+            if form.fullmatch(text):
+                return kind
+    return "str"
 
 
 def _integer(text: str) -> int:
@@ -205,7 +283,7 @@ def _integer(text: str) -> int:
 
 def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> Node:
     """The tree of plain Python data, which has no lines."""
-    if depth > 100:
+    if depth > _DEEPEST:
         raise InputError(f"{where}: {path}: nested too deeply")
     if isinstance(values, Mapping):
         for key in values:
@@ -223,12 +301,17 @@ def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> No
 
 def located(path: str | Path, *keys: str | int) -> str:
     """The beginning of a message about a value of a file that was read: ``file:line: key.path``."""
-    node = tree_of_text(read_text(path), str(path), Path(path).suffix.lower() == ".json")
-    name = ""
+    node, name = _tree_of_file(Path(path), Path(path).stat().st_mtime_ns), ""
     for key in keys:
         node = node.value[key]
         name = join(name, key) if isinstance(key, str) else f"{name}[{key}]"
     return f"{path}:{node.line}: {name}"
+
+
+@functools.lru_cache(maxsize=4)
+def _tree_of_file(path: Path, changed: int) -> Node:
+    """The tree of a file while that stays as it is: several messages may be about one."""
+    return tree_of_text(read_text(path), str(path), path.suffix.lower() == ".json")
 
 
 def shown(value: Any) -> str:
