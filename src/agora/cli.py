@@ -16,7 +16,7 @@ from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
 from agora.cli_tune import tune
 from agora.cli_validate import calibrate, validate
-from agora.errors import AgoraError
+from agora.errors import AgoraError, in_words
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
@@ -389,9 +389,19 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Run the command line: errors of Agora are one message and exit code 2."""
+    """Run the command line: errors of Agora, and of the files that it was given, are one message and exit code 2.
+
+    A disk that is full, a path that is too long or may not be read, and a machine without memory are nobody's mistake in the code.
+    """
     try:
         app()
     except AgoraError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+        problem = str(error)
+    except OSError as error:
+        problem = in_words(error) if error.filename is None else f"{error.filename}: {error.strerror}"
+    except MemoryError:
+        problem = "the memory of this machine is not enough"
+    else:
+        return
+    typer.echo(f"error: {problem.encode('utf-8', 'backslashreplace').decode()}", err=True)
+    sys.exit(2)

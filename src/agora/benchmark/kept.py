@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from agora.benchmark import store
 from agora.benchmark.report import choose, render
 from agora.config import build, load
 from agora.core.recording import Recording
+from agora.documents import read_text
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
 from agora.maps.exact import read_exact
@@ -27,22 +28,54 @@ REPLAYS = 24
 """Episodes that a report embeds."""
 
 
+@dataclass(frozen=True)
+class _Stage:
+    name: str
+
+
+@dataclass(frozen=True)
+class _Suite:
+    name: str
+    stages: tuple[_Stage, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What is read of ``run.yaml``, beside what makes the suite."""
+
+    suite: _Suite
+    planners: dict[str, Any] | list[str]
+    made_on: dict[str, Any] = field(default_factory=dict)
+    maps: dict[str, str] = field(default_factory=dict)
+
+
+def _of(kind: type, values: Any) -> Any:
+    """Those of some values that a dataclass has fields for."""
+    return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, dict) else values
+
+
 def described(folder: Path) -> dict[str, Any]:
     """The contents of ``run.yaml``.
 
     Raises:
         ResultsError: the folder holds no run.
+        InputError: the file cannot be read, or a part of it that everybody needs is missing or of another type.
     """
     path = folder / "run.yaml"
     if not path.is_file():
         raise ResultsError(f"{folder}: no run.yaml; expected the folder of a run")
-    return dict(load(path, dict))
+    run = dict(load(path, dict))
+    suite = _of(_Suite, run.get("suite"))
+    if isinstance(suite, dict) and isinstance(suite.get("stages"), list):
+        suite["stages"] = [_of(_Stage, stage) for stage in suite["stages"]]
+    build({**_of(_Run, run), "suite": suite}, _Run, str(path))
+    return run
 
 
 def interrupted(folder: Path) -> dict[str, str]:
     """Return the episodes of a run that have no row because their worker was killed or died, with the reason."""
     listed = folder / "interrupted.txt"
-    lines = listed.read_text().splitlines() if listed.is_file() else []
+    lines = read_text(listed).splitlines() if listed.is_file() else []
     return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
 
 

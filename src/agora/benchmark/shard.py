@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agora.errors import ResultsError
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, ResultsError
 from agora.files import write_whole
 
 if TYPE_CHECKING:
@@ -79,8 +80,9 @@ def read(path: Path) -> pyarrow.Table | str:
     import pyarrow.parquet as pq
 
     try:
+        refuse_what_is_no_file(path)
         data = path.read_bytes()
-    except OSError as error:
+    except (OSError, InputError) as error:
         return f"cannot be read: {error}"
     head, tail = _around_digest(data)
     if head + _digest(head, tail) + tail != data:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 
 from agora.config import build, load
-from agora.documents import read_text
+from agora.documents import read_text, shown
 from agora.errors import InputError
 from agora.maps.furniture import Box, Cylinder, ModelFile
 from agora.robots.model import RobotModel
@@ -173,7 +173,10 @@ def _parts_of_flatland(path: Path) -> list[Box | Cylinder]:
     bodies = load(path, dict[str, Any]).get("bodies")
     parts: list[Box | Cylinder] = []
     for body in bodies if isinstance(bodies, list) else ():
-        for given in (body.get("footprints") if isinstance(body, dict) else None) or ():
+        footprints = body.get("footprints") if isinstance(body, dict) else None
+        if not isinstance(footprints, list | None):
+            raise InputError(f"{path}: footprints: expected a list, got {shown(footprints)}")
+        for given in footprints or ():
             known = (
                 {key: value for key, value in given.items() if key in Footprint.__dataclass_fields__}
                 if isinstance(given, dict)

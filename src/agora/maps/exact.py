@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.errors import InputError
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, reading
 from agora.maps.grid import Map
+
+_LARGEST = 500_000_000  # bytes of the arrays: cells of the largest map that can be read, and their unknowns
 
 
 def write_exact(place: Map, path: Path) -> None:
@@ -36,7 +39,9 @@ def read_exact(path: Path) -> Map:
     Raises:
         InputError: the file cannot be read, or is none.
     """
-    try:
+    refuse_what_is_no_file(path)
+    with reading(path, "a map that was kept"):
+        _check_size(path)
         with np.load(path, allow_pickle=False) as file:
             resolution, x, y = (float(v) for v in file["frame"])
             return Map(
@@ -49,5 +54,11 @@ def read_exact(path: Path) -> Map:
                 discs=file["discs"],
                 polygons=tuple(np.split(file["corners"], np.cumsum(file["polygons"])[:-1])) if len(file["polygons"]) else (),
             )
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: cannot be read as a map: {error}") from error
+
+
+def _check_size(path: Path) -> None:
+    """Make sure that what is packed in a file is not more than a map can be."""
+    with zipfile.ZipFile(path) as packed:
+        size = sum(part.file_size for part in packed.infolist())
+    if size > _LARGEST:
+        raise InputError(f"{path}: unpacks to {size} bytes; a map has at most {_LARGEST}")

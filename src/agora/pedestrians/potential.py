@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Doubles, Floats
-from agora.errors import InputError, UnknownNameError
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, UnknownNameError, reading
 from agora.share import folder
 
 _SUFFIX = ".safetensors"
@@ -113,10 +114,9 @@ def load_potential(name_or_path: str | Path) -> Potential:
         path = folder("configs") / "pedestrians" / f"{name_or_path}{_SUFFIX}"
     else:
         raise UnknownNameError("potential", name_or_path, potential_names())
-    try:
+    with reading(path, "a potential"):
+        refuse_what_is_no_file(path)
         return _load_once(path, path.stat().st_mtime_ns)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 @functools.lru_cache(maxsize=16)

@@ -25,11 +25,12 @@ from agora.core.jit import lean, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, F
 from agora.core.state import Array, Floats, Ints
 from agora.documents import similar
-from agora.errors import InputError, UnknownNameError
+from agora.errors import InputError, UnknownNameError, reading
 
 _GREY = F(114.0 / 255.0)  # of the borders, what the family is trained with
 _FULL = F(1.0 / 255.0)
 _PRECISIONS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+_LARGEST = 8192  # px, of a side of an input
 _ERRORS_ALONE = 3  # of ONNX Runtime's levels of log
 _STRIDES = ((8, 16, 32), (8, 16, 32, 64))  # px of the family's grids, and of its larger models'
 
@@ -125,7 +126,8 @@ class ImageDetector:
         Raises:
             InputError: as `detect`.
         """
-        return Model(Path(self.file), self.classes, self.size, self.threads)
+        with reading(self.file, "an ONNX model for detection"):
+            return Model(Path(self.file), self.classes, self.size, self.threads)
 
 
 class Model:
@@ -179,6 +181,8 @@ class Model:
         if batch not in (0, 1) or channels not in (0, 3):
             hint = "; export it with channels first" if columns == 3 else ""
             raise InputError(f"{self._file}: expected {expected}, got {shapes}{hint}")
+        if max(rows, columns) > _LARGEST:
+            raise InputError(f"{self._file}: takes images of {rows} x {columns} px; expected at most {_LARGEST} a side")
         return inputs[0].name, _PRECISIONS[inputs[0].type], (rows or size, columns or size)
 
     def _read_names(self) -> tuple[str, ...]:
