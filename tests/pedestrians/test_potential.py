@@ -72,7 +72,7 @@ def test_arrays_that_make_no_potential_are_refused(changes, message):
 
 def test_files_that_hold_none_are_refused_by_path(tmp_path):
     path = tmp_path / "mine.safetensors"
-    for content, message in ((b"no", "not a safetensors file"), (None, "cannot be read")):
+    for content, message in ((b"no", "not a safetensors file"), (None, "there is no such file")):
         if content is None:
             path.unlink()
         else:
