@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agora.benchmark.kept import described
+from agora.benchmark.account import described
 from agora.benchmark.statistics import Estimate, Row, paired_difference
 from agora.benchmark.store import read_rows
 from agora.benchmark.tables import by_planner, share

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark import store
-from agora.benchmark.kept import described, recordings
+from agora.benchmark.account import account, described
+from agora.benchmark.kept import recordings
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.viewer.figures import save, trajectory_figure
 
@@ -30,7 +30,10 @@ COLUMNS = (
 
 def measured(folder: Path) -> list[dict[str, Any]]:
     """A row for each planner of a run that has all its episodes."""
-    run, rows = described(folder), store.read_rows(folder / "episodes")
+    run, found = described(folder), account(folder)
+    if found.problems():
+        raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
+    rows = found.rows
     newest = max(path.stat().st_mtime for path in (folder / "episodes").glob("*.parquet"))
     found = []
     for label, planner in run["planners"].items():

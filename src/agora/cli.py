@@ -137,18 +137,22 @@ def _level(text: str) -> Level:
 
 def _finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
     """Say how a run went, and write its report and videos."""
-    from agora.benchmark.kept import interrupted, report
+    from agora.benchmark.account import account
+    from agora.benchmark.kept import report
 
     if rows:
         _table(rows)
         for path in _videos(folder, video):
             typer.echo(f"video   {path}")
         typer.echo(f"report  {report(folder)}")
-    missing = interrupted(folder)
-    for key, reason in missing.items():
+    found = account(folder)
+    for key, reason in found.interrupted.items():
         typer.echo(f"interrupted  {key}: {reason}", err=True)
-    if missing:
-        typer.echo(f"{len(missing)} episodes have no row; go on with --resume to try them again", err=True)
+    for problem in found.problems():
+        typer.echo(f"not as planned  {problem}", err=True)
+    lost = len(found.interrupted) + len(found.missing)
+    if lost or found.problems():
+        typer.echo(f"{lost} episodes have no row; go on with --resume to try them again", err=True)
         raise typer.Exit(1)
 
 
@@ -174,12 +178,12 @@ def _videos(folder: Path, count: int) -> list[Path]:
     """Videos of the first ``count`` kept episodes of each planner."""
     if count <= 0:
         return []
+    from agora.benchmark.account import account
     from agora.benchmark.kept import recordings
-    from agora.benchmark.store import read_rows
     from agora.viewer.video import write_video
 
     chosen: dict[str, list[str]] = {}
-    for row in read_rows(folder / "episodes"):
+    for row in account(folder).rows:
         chosen.setdefault(row["planner"], []).append(row["key"])
     paths = []
     for key, recording in recordings(folder, [k for keys in chosen.values() for k in sorted(keys)[:count]]).items():

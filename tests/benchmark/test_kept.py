@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from tests.suites import planners, suite, write_world
 
+from agora.benchmark.account import described, interrupted
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.job import metrics
-from agora.benchmark.kept import described, figures, interrupted, recordings, report
+from agora.benchmark.kept import figures, recordings, report
 from agora.errors import ResultsError, UnknownNameError
 from agora.metrics.efficiency import TIMING
 

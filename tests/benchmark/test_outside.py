@@ -6,8 +6,9 @@ import pytest
 from tests.played import recordings, small_suite
 from tests.suites import planners, results
 
+from agora.benchmark.account import interrupted
 from agora.benchmark.bench import Options, bench
-from agora.benchmark.kept import interrupted, report
+from agora.benchmark.kept import report
 from agora.benchmark.outside import EpisodeLostError, bench_outside
 from agora.errors import InputError, ResultsError
 
@@ -63,3 +64,17 @@ def test_a_resumed_run_that_is_killed_has_not_forgotten_what_was_lost_before(sui
 def test_a_label_with_a_slash_is_refused(suite, tmp_path):
     with pytest.raises(InputError, match="without '/'"):
         bench_outside(suite, "a/b", tmp_path, lambda stage, k: [])
+
+
+def test_what_a_played_episode_has_lost_cannot_be_had_again_and_that_is_said(suite, tmp_path, caplog):
+    played = []
+
+    def play(stage, episode):
+        played.append(episode)
+        return recordings(suite, stage, episode, "go_to_goal")
+
+    rows = bench_outside(suite, "ros", tmp_path, play)
+    for path in (tmp_path / "trajectories").iterdir():
+        path.unlink()
+    assert bench_outside(suite, "ros", tmp_path, play, resume=True) == rows and played == [0, 1, 2]
+    assert caplog.text.count("its rows have lost their trajectories, which cannot be restored") == 3

@@ -14,9 +14,10 @@ from numba.core import event
 from tests.naughty import Fickle, Naughty, Rude
 from tests.suites import plane
 
+from agora.benchmark.account import interrupted
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.job import Job, Plan
-from agora.benchmark.kept import interrupted, report
+from agora.benchmark.kept import report
 from agora.benchmark.workers import Pool, _sendable, _watched
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError

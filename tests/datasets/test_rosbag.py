@@ -18,9 +18,10 @@ from tests.played import recordings, small_suite
 from tests.suites import fingerprint, planners
 
 from agora.benchmark import store
+from agora.benchmark.account import interrupted
 from agora.benchmark.job import Job, Plan, write
-from agora.benchmark.kept import interrupted, report
 from agora.benchmark.kept import recordings as kept_recordings
+from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
 from agora.core.recording import Outcome
 from agora.datasets import rosbag

@@ -12,7 +12,7 @@ from tests.ros.bags import write_bag
 from tests.suites import fingerprint
 
 from agora.benchmark import store
-from agora.benchmark.kept import interrupted
+from agora.benchmark.account import interrupted
 from agora.config import dump
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, PlayEpisode, PlayEpisodeResponse

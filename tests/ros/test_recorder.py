@@ -19,7 +19,7 @@ from tests.played import recordings, small_suite
 from tests.ros.bags import said_by_the_graph
 from tests.suites import fingerprint
 
-from agora.benchmark.kept import interrupted
+from agora.benchmark.account import interrupted
 from agora.benchmark.played import write_played
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all

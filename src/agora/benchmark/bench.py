@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import platform
 import shutil
@@ -16,7 +17,9 @@ from typing import Any
 
 from agora import __version__
 from agora.benchmark import store
-from agora.benchmark.job import Job, Keep, Plan, key_of
+from agora.benchmark.account import is_own
+from agora.benchmark.job import Job, Plan, key_of
+from agora.benchmark.store import Keep
 from agora.benchmark.workers import DEADLINE, Pool, in_process, start_server
 from agora.config import dump, load, plain
 from agora.documents import shown
@@ -26,6 +29,7 @@ from agora.perception.perception import Level
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
+_LOG = logging.getLogger(__name__)
 _FREE = 64 * 2**20  # bytes that must be free beyond the estimate
 _PER_EPISODE = 2**18  # bytes, a generous estimate of an episode's trajectory
 _FIRST = 5  # episodes of which one must fit
@@ -50,10 +54,17 @@ class Options:
     deadline: float = DEADLINE
 
 
-def describe(suite: Suite, planners: Mapping[str, Named], levels: Mapping[str, Level] | None = None) -> dict[str, Any]:
-    """What decides the results: the resolved suite, the planners, what they are told of pedestrians, and the version."""
+def describe(
+    suite: Suite, planners: Mapping[str, Named], levels: Mapping[str, Level] | None = None, trajectories: Keep = "all"
+) -> dict[str, Any]:
+    """What decides the results, and what there should be of them.
+
+    That is the resolved suite, the planners, what they are told of pedestrians, and the version; then the number of each planner's
+    episodes by stage, and whose recordings are kept.
+    """
     described = {"suite": plain(suite), "planners": {label: plain(p) for label, p in planners.items()}, "version": __version__}
-    return described | ({"pedestrians": dict(levels)} if levels else {})
+    planned = {stage.name: stage.count for stage in suite.stages}
+    return described | ({"pedestrians": dict(levels)} if levels else {}) | {"planned": planned, "trajectories": trajectories}
 
 
 def at_levels(planners: Mapping[str, Named], levels: Sequence[Level]) -> tuple[dict[str, Named], dict[str, Level]]:
@@ -155,14 +166,17 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def prepare(folder: Path, described: dict[str, Any], resume: bool) -> None:
+def prepare(folder: Path, described: dict[str, Any], resume: bool, repeats: bool = True) -> None:
     """Put ``run.yaml`` into the results folder, or make sure that it is of this run and delete what was left half-written.
+
+    Rows that have lost their planning times or trajectories are deleted too, so that their episodes are run again.
 
     Args:
         folder: of the results. described: what decides them (`describe`). resume: whether the folder may hold this run already.
+        repeats: whether an episode that is run again is the same; if not, rows that have lost something stay, and the log says so.
 
     Raises:
-        ResultsError: the folder cannot be written, or holds another run.
+        ResultsError: the folder cannot be written, or holds another run or rows of one.
     """
     here = surroundings()
     record = folder / "run.yaml"
@@ -180,10 +194,30 @@ def prepare(folder: Path, described: dict[str, Any], resume: bool) -> None:
             for file in (folder / part).glob(".*.part"):
                 file.unlink()
         write_whole(record, dump(written))
-        for name in {file.stem for part in store.PARTS for file in (folder / part).glob("*.parquet")}:
-            store.complete(folder, name)
+        _refuse_strangers(folder, described)
+        for name in sorted({file.stem for part in store.PARTS for file in (folder / part).glob("*.parquet")}):
+            if store.complete(folder, name):
+                _restore(folder, name, described.get("trajectories", "none"), repeats)
     except OSError as error:
         raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
+
+
+def _refuse_strangers(folder: Path, described: dict[str, Any]) -> None:
+    """Make sure that all rows are of episodes of this run."""
+    for path, rows in store.shards(folder / "episodes", [*store.IDENTITY]):
+        for row in rows if not isinstance(rows, str) else ():
+            if not is_own(row, described):
+                raise ResultsError(f"{path}: holds {row['key']!r}, an episode of another run; move the file out of this folder")
+
+
+def _restore(folder: Path, name: str, keep: Keep, repeats: bool) -> None:
+    """Delete a shard of which something was lost, so that it is run again; or say that it cannot be had again."""
+    lost = " and ".join(store.lost(folder, name, keep))
+    if lost and repeats:
+        _LOG.warning("%s: its rows have lost their %s; its episodes are run again", folder / "episodes" / f"{name}.parquet", lost)
+        store.remove(folder, name)
+    elif lost:
+        _LOG.warning("%s: its rows have lost their %s, which cannot be restored", folder / "episodes" / f"{name}.parquet", lost)
 
 
 def _same_run(record: Path, described: dict[str, Any], resume: bool) -> dict[str, Any]:
@@ -258,7 +292,7 @@ def bench(
     total = len(suite.entries()) * len(planners)
     check_space(folder, total)
     with alone(folder):
-        prepare(folder, describe(suite, planners, levels), resume)
+        prepare(folder, describe(suite, planners, levels, options.trajectories), resume)
         finished = store.finished(folder / "episodes")
         jobs = jobs_for(suite, planners, finished, options)
         sizes = (options.worlds, options.threads, options.slots)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agora.benchmark import store
-from agora.benchmark.kept import described, recordings
+from agora.benchmark.account import account, described
+from agora.benchmark.kept import recordings
 from agora.config import build
 from agora.tasks.cards.card import situation_of
 from agora.tasks.suite import Suite
@@ -19,7 +19,7 @@ def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
     """
     suite = build(described(folder)["suite"], Suite, str(folder / "run.yaml"))
     cards = {stage.name for stage in suite.stages if stage.world.name == "card"}
-    rows = {str(row["key"]): row for row in store.read_rows(folder / "episodes") if row["stage"] in cards}
+    rows = {str(row["key"]): row for row in account(folder).rows if row["stage"] in cards}
     counted: dict[tuple[str, str], tuple[int, int]] = {}
     for key, recording in recordings(folder, rows).items():
         stage, planner, episode = str(rows[key]["stage"]), str(rows[key]["planner"]), int(rows[key]["episode"])

@@ -7,9 +7,10 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store
+from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.episode import Conditions, Episodes
 from agora.errors import AgoraError, InputError, ResultsError, in_words
@@ -22,8 +23,6 @@ from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
     from agora.tasks.start import Start
-
-Keep = Literal["all", "failed", "none"]
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ def write(
             rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
             timing.append(identity | {m.name: m(recording) for m in fleeting} | {store.CALLS: recording.planning_time})
-            if plan.trajectories == "all" or (plan.trajectories == "failed" and row["outcome"] != "reached"):
+            if store.is_kept(row, plan.trajectories):
                 kept[row["key"]] = recording
         done(1)
     rows.sort(key=lambda r: r["key"])

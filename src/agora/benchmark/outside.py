@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark import store
+from agora.benchmark.account import interrupted
 from agora.benchmark.bench import Options, alone, check, check_space, describe, jobs_for, prepare
 from agora.benchmark.job import Plan, key_of, write
-from agora.benchmark.kept import interrupted
 from agora.core.recording import Recording
 from agora.errors import InputError
 from agora.files import write_whole
@@ -63,7 +63,7 @@ def bench_outside(
     total = len(suite.entries())
     check_space(folder, total)
     with alone(folder):
-        prepare(folder, describe(suite, planners), resume)
+        prepare(folder, describe(suite, planners), resume, repeats=False)
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), Options(batch=1))
         plan = Plan(suite, planners, folder)
         lost = interrupted(folder)

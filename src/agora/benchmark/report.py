@@ -39,8 +39,8 @@ def render(
     """Return the page of a run.
 
     Args:
-        run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``interrupted`` are shown
-            where given.
+        run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
+            ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: to show, as far as rows have them.
         recordings: episodes to replay, by key.
@@ -60,7 +60,8 @@ def render(
     title = _words(run.get("suite", "")) or "Benchmark"
     page = {
         "title": f"{title}: results",
-        "lead": _lead(rows, planners),
+        "lead": _lead(rows, planners, bool(run.get("incomplete"))),
+        "problems": [_words(problem) for problem in run.get("problems") or ()],
         "facts": _facts(run, rows, planners),
         "version": _words(run.get("version", "")),
         "hardware": _words(run.get("hardware", "")),
@@ -118,13 +119,15 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys([*ordered, *present]))
 
 
-def _lead(rows: Sequence[Row], planners: Sequence[str]) -> str:
-    """The run in two sentences."""
+def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool) -> str:
+    """The run in two sentences; a best planner is named only if all planners have all episodes, or lack the same."""
     if not rows:
         return "No episode was finished."
     stages = len({row["stage"] for row in rows})
     counts = ((len(planners), "planner"), (stages, "stage"), (len(rows), "episode"))
     size = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for n, word in counts)
+    if not _same_episodes(rows, planners) or (incomplete and len(planners) > 1):
+        return f"{size}. Planners do not have all of the planned episodes, so none is named best."
     shares = {planner: tables.share(members) for planner, members in tables.by_planner(rows, planners).items() if members}
     most = max(estimate.value or 0.0 for estimate in shares.values())
     best = [planner for planner, estimate in shares.items() if estimate.value == most]
@@ -132,6 +135,14 @@ def _lead(rows: Sequence[Row], planners: Sequence[str]) -> str:
     who = f"{names}{' each' if len(best) > 1 else ''} reached"
     top, most_of = tables.cell(shares[best[0]], rate=True), ", the largest share" if len(shares) > len(best) else ""
     return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes{most_of}."
+
+
+def _same_episodes(rows: Sequence[Row], planners: Sequence[str]) -> bool:
+    """Whether all planners have rows of the same episodes; of several robots, each with its own planner's name, one is enough."""
+    groups: dict[str, set[tuple[Any, Any]]] = {planner.partition(" · ")[0]: set() for planner in planners}
+    for row in rows:
+        groups[row["planner"].partition(" · ")[0]].add((row["stage"], row["episode"]))
+    return len({frozenset(episodes) for episodes in groups.values()}) < 2
 
 
 def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
@@ -147,6 +158,7 @@ def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str])
         "Agora": run.get("version"),
         "Commit": run.get("commit"),
         "Hardware": run.get("hardware"),
+        "Trajectories": run.get("trajectories"),
         "Interrupted": len(run.get("interrupted") or ()) or None,
     }
     return [(fact, _words(value)) for fact, value in facts.items() if value not in (None, "", [])]

@@ -74,8 +74,8 @@ def _digest(head: bytes, tail: bytes) -> bytes:
     return digest.hexdigest().encode()
 
 
-def read(path: Path) -> pyarrow.Table | str:
-    """Return the table of a shard, or what is wrong with it."""
+def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | str:
+    """Return the table of a shard, all its columns or some, or what is wrong with it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -87,4 +87,4 @@ def read(path: Path) -> pyarrow.Table | str:
     head, tail = _around_digest(data)
     if head + _digest(head, tail) + tail != data:
         return "cut or changed since it was written"
-    return pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
+    return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)

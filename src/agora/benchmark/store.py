@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -42,6 +42,9 @@ PARTS = ("episodes", "timing", "trajectories")
 
 CALLS = "calls"
 """Column of the timing: wall time of each control call, s, single precision."""
+
+Keep = Literal["all", "failed", "none"]
+"""Whose recordings a run keeps."""
 
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
@@ -99,15 +102,66 @@ def read_rows(folder: Path) -> list[dict[str, Any]]:
         ResultsError: two shards hold the same key.
     """
     rows: list[dict[str, Any]] = []
-    for table in _shards(folder):
-        rows.extend(table.to_pylist())
-    _unique([row["key"] for row in rows], folder, ResultsError)
+    for path, read in shards(folder):
+        if isinstance(read, str):
+            _LOG.warning("%s: %s; what it held counts as not done", path, read)
+        else:
+            rows.extend(read)
+    check_unique(rows, folder)
     return rows
+
+
+def check_unique(rows: Iterable[Mapping[str, Any]], folder: Path) -> None:
+    """Make sure that no key is in the rows of a folder twice.
+
+    Raises:
+        ResultsError: one is.
+    """
+    _unique([row["key"] for row in rows], folder, ResultsError)
+
+
+def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[Path, list[dict[str, Any]] | str]]:
+    """Yield the shards of a folder in the order of their names: the path, and the rows or what is wrong with the shard.
+
+    Args:
+        folder: of one part of a run, or the path of one shard. columns: to read; all where None.
+    """
+    for path in _paths(folder):
+        read = shard.read(path, columns)
+        yield path, read if isinstance(read, str) else read.to_pylist()
+
+
+def keys(folder: Path) -> set[str]:
+    """Return the keys in all whole shards of a folder, of rows or of recordings."""
+    return {row["key"] for _, read in shards(folder, ["key"]) if not isinstance(read, str) for row in read}
 
 
 def finished(folder: Path) -> set[str]:
     """Return the keys of all rows that need not be run again."""
     return {row["key"] for row in read_rows(folder)}
+
+
+def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
+    """Whether a run keeps the recording of a row."""
+    return keep == "all" or (keep == "failed" and row["outcome"] != "reached")
+
+
+def lost(folder: Path, name: str, keep: Keep) -> list[str]:
+    """Return the parts of a run, timing and trajectories, that lack something of the rows of a shard.
+
+    Args:
+        folder: of the run. name: of a shard whose rows are whole. keep: whose recordings should be there.
+    """
+    (_, rows), *_ = shards(folder / PARTS[0] / f"{name}.parquet", ["key", "outcome"])
+    assert not isinstance(rows, str)
+    wanted = {"timing": {row["key"] for row in rows}, "trajectories": {row["key"] for row in rows if is_kept(row, keep)}}
+    return [part for part, some in wanted.items() if not some <= keys(folder / part / f"{name}.parquet")]
+
+
+def remove(folder: Path, name: str) -> None:
+    """Delete all that was written of a shard, its rows last."""
+    for part in reversed(PARTS):
+        (folder / part / f"{name}.parquet").unlink(missing_ok=True)
 
 
 def complete(folder: Path, name: str) -> bool:
@@ -116,18 +170,16 @@ def complete(folder: Path, name: str) -> bool:
     Args:
         folder: of the run. name: of the shard.
     """
-    files = [folder / part / f"{name}.parquet" for part in PARTS]
-    if files[0].exists() and not isinstance(shard.read(files[0]), str):
+    rows = folder / PARTS[0] / f"{name}.parquet"
+    if rows.exists() and not isinstance(shard.read(rows, ["key"]), str):
         return True
-    for file in files:
-        file.unlink(missing_ok=True)
+    remove(folder, name)
     return False
 
 
 def damaged(folder: Path) -> dict[Path, str]:
     """Return what is wrong with each shard of a folder that cannot be read whole."""
-    read = {path: shard.read(path) for path in _paths(folder)}
-    return {path: problem for path, problem in read.items() if isinstance(problem, str)}
+    return {path: read for path, read in shards(folder, ["key"]) if isinstance(read, str)}
 
 
 def write_recordings(path: Path, items: Mapping[str, Recording]) -> None:
@@ -346,13 +398,3 @@ def _strange(values: list[Any]) -> str:
 
 def _paths(folder: Path) -> list[Path]:
     return [folder] if folder.is_file() else sorted(folder.glob("*.parquet"))
-
-
-def _shards(folder: Path) -> Iterator[pyarrow.Table]:
-    """The tables of the whole shards of a folder, by name."""
-    for path in _paths(folder):
-        read = shard.read(path)
-        if isinstance(read, str):
-            _LOG.warning("%s: %s; what it held counts as not done", path, read)
-        else:
-            yield read
