@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from dataclasses import dataclass
 from threading import Event
@@ -56,6 +57,12 @@ class Naughty:
 
     def dies(self, twists, guilty):
         os._exit(7)
+
+    def is_killed(self, twists, guilty):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def crashes(self, twists, guilty):
+        os.abort()
 
     def compiles(self, twists, guilty):
         began = time.monotonic()

@@ -19,7 +19,7 @@ from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar, geodesic_length
-from agora.planners.lift import call, note_contact, notes_of, reset_memory
+from agora.planners.lift import Unmade, call, note_contact, notes_of, reset_memory
 from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
@@ -243,6 +243,7 @@ class Episodes:
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
         before, after: called around each call of the planner and each step of the world, with their name (a watchdog's heartbeat).
+        unmade: number of the first call of the planner that is not made, from 1, and why; rows that are under way then fail.
     """
 
     def __init__(
@@ -256,8 +257,10 @@ class Episodes:
         slots: int = 0,
         before: Callable[[str], None] = lambda what: None,
         after: Callable[[], None] = lambda: None,
+        unmade: tuple[int, str] | None = None,
     ) -> None:
         self.planner, self.conditions = planner, conditions
+        self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
         parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
         self._batch = Batch(starts, conditions, planner.needs, worlds, **parts, threads=threads, slots=slots)
@@ -320,9 +323,13 @@ class Episodes:
             return
         observation = self.observer.observe()
         self._before(PLANNER)
+        self._calls += 1
+        planner = self.planner
+        if self._unmade is not None and self._calls >= self._unmade[0]:
+            planner = Unmade(frozenset(planner.needs), self._unmade[1])
         began = time.perf_counter()
         ranges = self.observer.everywhere if self.engine.is_threaded else None
-        twists, self._memory, failures = call(self.planner, observation, self._memory, active, ranges)
+        twists, self._memory, failures = call(planner, observation, self._memory, active, ranges)
         share = (time.perf_counter() - began) / int(active.sum())
         self._after()
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):

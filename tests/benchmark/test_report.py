@@ -298,3 +298,9 @@ def test_the_price_of_perception_stands_beside_the_truth_with_intervals_and_pair
 
 def test_a_run_at_one_level_says_nothing_of_a_price():
     assert "perception" not in parse([{**row, "pedestrians": "tracked"} for row in rows(episodes=3)]).tables
+
+
+def test_the_page_says_which_episodes_count():
+    text = " ".join(" ".join(parse().text).split())
+    assert "Every planned episode counts, for every planner." in text
+    assert "ends its process is the planner's failure" in text

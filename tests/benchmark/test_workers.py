@@ -14,7 +14,7 @@ from numba.core import event
 from tests.naughty import Fickle, Naughty, Rude
 from tests.suites import plane
 
-from agora.benchmark.account import interrupted
+from agora.benchmark.account import account, interrupted
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.job import Job, Plan
 from agora.benchmark.kept import report
@@ -37,18 +37,40 @@ def run(folder, planner, **options):
     return {row["episode"]: row for row in rows}
 
 
+@pytest.fixture(scope="module")
+def raised(tmp_path_factory):
+    """Rows of a planner that raises in some episodes."""
+    return run(tmp_path_factory.mktemp("raised"), Naughty("raises", beyond=BEYOND))
+
+
 @pytest.mark.parametrize(
     ("mischief", "reason"),
-    [("hangs", "a call of the planner took longer than 1 s"), ("dies", "its worker died (exit code 7)")],
+    [
+        ("hangs", "a call of the planner took longer than 1 s"),
+        ("dies", "a call of the planner ended its process (exit code 7)"),
+        ("crashes", "a call of the planner ended its process (exit code -6)"),
+    ],
 )
-def test_a_planner_that_takes_its_worker_along_costs_its_own_episodes_and_no_others(tmp_path, mischief, reason):
-    good = run(tmp_path / "good", Naughty(beyond=BEYOND))
-    bad = run(tmp_path / "bad", Naughty(mischief, beyond=BEYOND))
-    assert len(GUILTY) == 2
-    assert bad == {k: row for k, row in good.items() if k not in GUILTY}
-    assert interrupted(tmp_path / "bad") == {f"plain/plane/{k}/naughty/0": reason for k in GUILTY}
-    assert interrupted(tmp_path / "good") == {}
-    page = report(tmp_path / "bad").read_text()
+def test_a_planner_that_takes_its_worker_along_fails_like_one_that_raises(tmp_path, raised, mischief, reason):
+    bad = run(tmp_path, Naughty(mischief, beyond=BEYOND))
+    assert len(GUILTY) == 2 and {k for k, row in raised.items() if row["outcome"] == "planner_failed"} == GUILTY
+    assert bad == {k: row | ({"failure": reason} if k in GUILTY else {}) for k, row in raised.items()}
+    assert {raised[k]["failure"] for k in GUILTY} == {"ZeroDivisionError: on purpose"}
+    assert all(bad[k]["duration"] == pytest.approx(0.3) for k in GUILTY)
+    assert interrupted(tmp_path) == {} and account(tmp_path).problems() == []
+    again = {
+        row["episode"]: row
+        for row in bench(SUITE, {"naughty": Named("naughty", Naughty(mischief, beyond=BEYOND))}, tmp_path, resume=True)
+    }
+    assert again == bad
+
+
+def test_a_worker_that_somebody_kills_costs_its_episode_its_row_and_is_nobody_s_failure(tmp_path, raised):
+    bad = run(tmp_path, Naughty("is_killed", beyond=BEYOND))
+    assert bad == {k: row for k, row in raised.items() if k not in GUILTY}
+    reason = "its worker died (exit code -9)"
+    assert interrupted(tmp_path) == {f"plain/plane/{k}/naughty/0": reason for k in GUILTY}
+    page = report(tmp_path).read_text()
     assert all(f"plain/plane/{k}/naughty/0: {reason}" in page for k in GUILTY)
 
 
@@ -109,7 +131,7 @@ def test_a_planner_that_changes_the_working_directory_loses_no_row(tmp_path, mon
 
 
 def test_a_run_of_which_every_episode_is_interrupted_still_has_a_report(tmp_path):
-    assert run(tmp_path, Naughty("dies", after=0, beyond=-9.0), workers=1) == {}
+    assert run(tmp_path, Naughty("is_killed", after=0, beyond=-9.0), workers=1) == {}
     assert len(interrupted(tmp_path)) == 6
     assert report(tmp_path).is_file()
 
@@ -121,12 +143,12 @@ def test_compiling_longer_than_the_deadline_is_not_hanging(tmp_path):
 
 
 def test_the_clock_of_a_call_stands_until_the_outermost_compilation_has_ended():
-    began, what = SimpleNamespace(value=0.0), SimpleNamespace(value=0)
-    before, after = _watched(began, what)
+    began, what, calls = (SimpleNamespace(value=0) for _ in range(3))
+    before, after = _watched(began, what, calls)
     outer = inner = "numba:compile"
     assert began.value == 0.0
     before(WORLD)
-    assert what.value == 1
+    assert what.value == 1 and calls.value == 0
     assert began.value == pytest.approx(time.monotonic(), abs=1.0)
     event.start_event(outer)
     assert began.value == 0.0

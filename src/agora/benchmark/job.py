@@ -31,11 +31,13 @@ class Job:
 
     Attributes:
         stage: its name. planner: its label. episodes: numbers of the episodes.
+        unmade: of a job of one episode, the call of the planner, from 1, that took a worker along and is not made again, and how.
     """
 
     stage: str
     planner: str
     episodes: tuple[int, ...]
+    unmade: tuple[int, str] | None = None
 
     @property
     def shard(self) -> str:
@@ -172,6 +174,7 @@ def _play(plan: Plan, job: Job, planner: Any, conditions: Conditions, starts: Ma
             slots=plan.slots,
             before=watch.before,
             after=watch.after,
+            unmade=job.unmade,
         )
         write(plan, job, starts, ((job.episodes[index], recordings) for index, recordings in episodes), done)
         return {}

@@ -1,4 +1,9 @@
-"""Worker processes that run jobs, and the watch over them: a planner or a crowd that hangs costs its worker, not the run."""
+"""Worker processes that run jobs, and the watch over them: a planner or a crowd that hangs costs its worker, not the run.
+
+A call of the planner that hangs, or that ends its process, is the planner's failure like one that raises: the episode is run again
+up to that call, which is not made (`agora.episode.Episodes`), and ends as ``planner_failed``. Where something else hangs, or where
+somebody outside kills the worker, the episode is given up and has no row.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -28,22 +33,25 @@ DEADLINE = 30.0
 _POLL = 0.5
 _WATCHED = (PLANNER, WORLD)
 _PR_SET_PDEATHSIG = 1
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM)
+"""Exit codes of a process that was ended from outside: by a person, or by a machine that runs out of memory."""
 
 
-def work(plan: Plan, pipe: Connection, began: Any, what: Any) -> None:
+def work(plan: Plan, pipe: Connection, began: Any, what: Any, calls: Any) -> None:
     """Run jobs from a pipe until it closes; when the run is killed, its workers go too, and write nothing more.
 
-    Shared are ``began``, the moment at which a call that is watched began, 0 while there is none, and ``what``, its number in
-    `_WATCHED`.
+    Shared are ``began``, the moment at which a call that is watched began, 0 while there is none; ``what``, its number in
+    `_WATCHED`; and ``calls``, how often the planner was called in the job.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server goes when the run goes
-    before, after = _watched(began, what)
+    before, after = _watched(began, what, calls)
     watch = Watch(before, after, lambda n: pipe.send(("done", n)))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             job = pipe.recv()
+            calls.value = 0
             try:
                 answer: tuple[str, Any] = ("finished", run(plan, job, watch))
             except (BrokenPipeError, ConnectionResetError):
@@ -53,8 +61,8 @@ def work(plan: Plan, pipe: Connection, began: Any, what: Any) -> None:
             pipe.send(answer)
 
 
-def _watched(began: Any, what: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """What to call before and after a call, so that ``began`` and ``what`` are right; ``began`` is 0 while Numba compiles."""
+def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
+    """What to call before and after a call, so that what is shared is right; ``began`` is 0 while Numba compiles."""
     from numba.core import event
 
     calling, compiling = False, 0
@@ -78,6 +86,7 @@ def _watched(began: Any, what: Any) -> tuple[Callable[[str], None], Callable[[],
     def before(name: str) -> None:
         nonlocal calling
         calling, what.value = True, _WATCHED.index(name)
+        calls.value += name == PLANNER
         tell()
 
     def after() -> None:
@@ -108,12 +117,17 @@ class _Worker:
     pipe: Connection
     began: Any
     what: Any
+    calls: Any
     job: Job | None = None
     done: int = 0
 
     def hangs(self, deadline: float) -> bool:
         began: float = self.began.value
         return began > 0.0 and time.monotonic() - began > deadline
+
+    def asks_planner(self) -> bool:
+        """Whether a call of the planner is under way, or was when the process died."""
+        return self.began.value > 0.0 and _WATCHED[self.what.value] == PLANNER
 
     def stop(self) -> None:
         self.pipe.close()
@@ -147,11 +161,11 @@ class Pool:
 
     def _start(self) -> _Worker:
         mine, its = self._context.Pipe()
-        began, what = self._context.Value("d", 0.0, lock=False), self._context.Value("i", 0, lock=False)
-        process = self._context.Process(target=work, args=(self.plan, its, began, what), daemon=True)
+        shared = [self._context.Value(kind, 0, lock=False) for kind in ("d", "i", "l")]
+        process = self._context.Process(target=work, args=(self.plan, its, *shared), daemon=True)
         process.start()
         its.close()
-        return _Worker(process, mine, began, what)
+        return _Worker(process, mine, *shared)
 
     def run(self, jobs: list[Job]) -> Iterator[int]:
         """Run every job; yield numbers of episodes as they end (negative where a job is begun again).
@@ -166,7 +180,7 @@ class Pool:
                 for k, worker in enumerate(pool):
                     if worker.hangs(self.deadline):
                         reason = f"{_WATCHED[worker.what.value]} took longer than {self.deadline:g} s"
-                        yield from self._replace(pool, k, reason, waiting)
+                        yield from self._replace(pool, k, reason, worker.asks_planner(), waiting)
                     if pool[k].job is None and waiting:
                         pool[k].job, pool[k].done = waiting.popleft(), 0
                         with suppress(BrokenPipeError, ConnectionResetError):  # it died: heard below
@@ -176,8 +190,7 @@ class Pool:
                     try:
                         what, value = pool[k].pipe.recv()
                     except (EOFError, ConnectionResetError):
-                        pool[k].process.join()
-                        yield from self._replace(pool, k, f"its worker died (exit code {pool[k].process.exitcode})", waiting)
+                        yield from self._mourn(pool, k, waiting)
                         continue
                     if what == "error":
                         raise value
@@ -196,9 +209,22 @@ class Pool:
         worker.job = None
         return 0
 
-    def _replace(self, pool: list[_Worker], k: int, reason: str, waiting: deque[Job]) -> Iterator[int]:
-        """Another worker for one that is lost; its job is run again episode by episode, or interrupted if it was a single one."""
-        job, done = pool[k].job, pool[k].done
+    def _mourn(self, pool: list[_Worker], k: int, waiting: deque[Job]) -> Iterator[int]:
+        """Another worker for one that died."""
+        pool[k].process.join()
+        code = pool[k].process.exitcode
+        if pool[k].asks_planner() and code not in _KILLED:
+            yield from self._replace(pool, k, f"{PLANNER} ended its process (exit code {code})", True, waiting)
+        else:
+            yield from self._replace(pool, k, f"its worker died (exit code {code})", False, waiting)
+
+    def _replace(self, pool: list[_Worker], k: int, reason: str, planner: bool, waiting: deque[Job]) -> Iterator[int]:
+        """Another worker for one that is lost; its job is run again episode by episode.
+
+        The job of a single episode is run again without the call that took its worker along if it was the planner's; it is given up
+        where it was not, and where that took a worker along too.
+        """
+        job, done, calls = pool[k].job, pool[k].done, pool[k].calls.value
         pool[k].stop()
         pool[k] = self._start()
         if job is None or store.complete(self.plan.folder, job.shard):
@@ -208,7 +234,9 @@ class Pool:
         rows = store.finished(self.plan.folder / "episodes")
         left = [k for k in job.episodes if key_of(self.plan.suite, job.stage, k, job.planner, 0) not in rows]
         yield len(job.episodes) - len(left)
-        if len(job.episodes) == 1:
+        if len(job.episodes) == 1 and planner and job.unmade is None:
+            waiting.append(replace(job, unmade=(calls, reason)))
+        elif len(job.episodes) == 1:
             self.interrupted.append((job, reason))
             yield 1
         else:

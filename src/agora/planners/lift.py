@@ -117,6 +117,26 @@ def unnoted(memory: Memory) -> Memory:
 
 
 @dataclass(frozen=True)
+class Unmade:
+    """Stands in for a planner at a call that must not be made: every row fails.
+
+    Attributes:
+        needs: of the planner. reason: why the rows fail.
+    """
+
+    needs: frozenset[str]
+    reason: str
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+        """Raise the reason.
+
+        Raises:
+            PlannerError: always.
+        """
+        raise PlannerError(self.reason)
+
+
+@dataclass(frozen=True)
 class Lifted:
     """A planner for one robot as one for a batch.
 
