@@ -102,6 +102,7 @@ class Wall:
     """Stands in for a map: an endless wall, ``half`` m to either side of the line through a point, along a direction."""
 
     resolution = 0.05
+    offset = (0.0, 0.0)
 
     def __init__(self, through: tuple[float, float], along: float, half: float = 0.05, name: str = "wall") -> None:
         self.through, self.normal, self.half, self.name = through, (-np.sin(along), np.cos(along)), half, name

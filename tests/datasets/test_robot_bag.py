@@ -15,8 +15,8 @@ from agora.learning.demonstrations import read_demonstrations, write_demonstrati
 RADIUS, SPEED, SAMPLES = 2.0, 0.5, 101
 
 
-def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unordered=False, stamps=None, poses=None):
-    """Half of a circle of 2 m at 0.5 m/s, seen from an odometry frame at (3, -1) that is turned by 90 degrees."""
+def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unordered=False, stamps=None, poses=None, far=(0.0, 0.0)):
+    """Half of a circle of 2 m at 0.5 m/s, seen from an odometry frame at (3, -1) turned by 90 degrees; ``far`` moves the map."""
     from rosbags.rosbag1 import Writer
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
@@ -46,13 +46,15 @@ def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unorde
         if place:
             grid = np.zeros((60, 80), np.int8)
             grid[0], grid[:, 0], grid[5, 5] = 100, 100, -1
-            info = of["MapMetaData"](of["Time"](0, 0), 0.25, 80, 60, pose(-10.0, -8.0, 0.0))
+            info = of["MapMetaData"](of["Time"](0, 0), 0.25, 80, 60, pose(far[0] - 10.0, far[1] - 8.0, 0.0))
             write("/map", of["OccupancyGrid"](header(0, "map"), info, grid.ravel()), 5.0)
         if shift:
-            move = of["Transform"](of["Vector3"](3.0, -1.0, 0.0), of["Quaternion"](0.0, 0.0, np.sin(np.pi / 4), np.cos(np.pi / 4)))
+            move = of["Transform"](
+                of["Vector3"](far[0] + 3.0, far[1] - 1.0, 0.0), of["Quaternion"](0.0, 0.0, np.sin(np.pi / 4), np.cos(np.pi / 4))
+            )
             write("/tf", of["TFMessage"]([of["TransformStamped"](header(5, "map"), "odom", move)]), 5.0)
         if goal:
-            write("/move_base_simple/goal", of["PoseStamped"](header(5, "map"), pose(-1.0, -1.0, 0.0)), 5.0)
+            write("/move_base_simple/goal", of["PoseStamped"](header(5, "map"), pose(far[0] - 1.0, far[1] - 1.0, 0.0)), 5.0)
         omega = SPEED / RADIUS
         for k, time in enumerate(np.linspace(0.0, np.pi / omega, SAMPLES)):
             turned = omega * time
@@ -150,3 +152,17 @@ def test_odometry_that_is_no_number_is_left_out_and_said(tmp_path):
     assert len(played.robots[0].recording.time) == SAMPLES - 2
     assert "2 of 101 messages of odometry hold no numbers" in "".join(played.notes)
     assert not any(value != value for value in values(played).values())
+
+
+@pytest.mark.parametrize("place", [True, False])
+def test_a_map_that_is_far_away_gives_the_recording_of_one_that_is_near(tmp_path, place):
+    near, far = tmp_path / "near.bag", tmp_path / "far.bag"
+    write_drive(near, place=place)
+    write_drive(far, place=place, far=(500_000.0, 5_000_000.0))
+    (one,), (other,) = read_all([near], Unsaid()), read_all([far], Unsaid())
+    a, b = one.robots[0].recording, other.robots[0].recording
+    np.testing.assert_allclose(b.pose, a.pose, atol=2e-9)
+    np.testing.assert_allclose(b.goal, a.goal, atol=2e-9)
+    assert (a.outcome, a.goal.tolist()) == (b.outcome, [-1.0, -1.0, 0.0])
+    if place:
+        assert (b.map.origin, b.map.offset, a.map.offset) == (a.map.origin, (500_000.0, 5_000_000.0), (0.0, 0.0))

@@ -22,6 +22,7 @@ class Plan:
     discs: np.ndarray
     polygons: tuple[np.ndarray, ...]
     name: str = "hall"
+    offset: tuple[float, float] = (0.0, 0.0)
 
 
 def hall() -> Plan:

@@ -132,7 +132,8 @@ def _map_of(robots: Sequence[PlayedRobot]) -> Map | None:
 
 
 def _digest(place: Map) -> str:
-    digest = hashlib.blake2b(repr((place.name, place.resolution, place.origin, place.shape)).encode(), digest_size=8)
+    frame = (place.name, place.resolution, place.origin, place.offset, place.shape)
+    digest = hashlib.blake2b(repr(frame).encode(), digest_size=8)
     for array in (place.occupied, place.unknown, place.segments, place.discs, *place.polygons):
         digest.update(b"" if array is None else array.tobytes())
     return digest.hexdigest()

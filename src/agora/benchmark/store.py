@@ -48,6 +48,7 @@ Keep = Literal["all", "failed", "none"]
 
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
+_OFFSET = "map_offset"
 _TRACKS = ("pose", "twist", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
 _OPTIONAL = {"pedestrian_state": np.int8, **NOTES}
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
@@ -194,6 +195,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording]) -> None:
 
     optional = [*_OPTIONAL, "robot"]
     given = {name for name in optional if any(getattr(recording, name) is not None for recording in items.values())}
+    given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
     schema = _recording_schema(given)
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=schema)
     shard.write(path, table, [f"{name}.list.element" for name in _TRACKS])
@@ -246,6 +248,7 @@ def _recording_schema(given: Collection[str]) -> pyarrow.Schema:
                 for name, kind in _OPTIONAL.items()
                 if name in given
             ),
+            *([(_OFFSET, pa.list_(double))] if _OFFSET in given else []),
             *([("robot", pa.struct([*traits, ("command_delay", double)]))] if "robot" in given else []),
         ]
     )
@@ -279,8 +282,14 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "pedestrian_group": recording.pedestrian_group.T.ravel(),
         "pedestrian_state": None if states is None else np.where(present, states, 0).T.astype(np.int8).ravel(),
         **{name: None if (noted := getattr(recording, name)) is None else noted.astype(kind) for name, kind in NOTES.items()},
+        _OFFSET: _offset(recording),
         "robot": None if recording.robot is None else _pack_robot(recording.robot, recording.command_delay),
     }
+
+
+def _offset(recording: Recording) -> list[float] | None:
+    """Where the map frame's zero lies in the frame of the map's file, m; None where they are the same."""
+    return list(recording.map.offset) if recording.map is not None and any(recording.map.offset) else None
 
 
 def _pack_contact(contact: Contact) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def from_twist(message: Any) -> Floats:
 
 
 def from_map(message: Any) -> Map:
-    """The map of a message.
+    """The map of a message; those of older bags have no offset.
 
     Raises:
         InputError: numbers that make no map.
@@ -73,6 +73,7 @@ def from_map(message: Any) -> Map:
         occupied=cells == OCCUPIED, unknown=unknown if unknown.any() else None,
         segments=np.asarray(message.segments, float).reshape(-1, 4), discs=np.asarray(message.discs, float).reshape(-1, 3),
         polygons=tuple(np.split(corners, ends[:-1])) if len(ends) else (),
+        offset=(getattr(message, "offset_x", 0.0), getattr(message, "offset_y", 0.0)),
     )  # fmt: skip
 
 

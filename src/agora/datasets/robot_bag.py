@@ -20,6 +20,7 @@ from agora.datasets.messages import from_pose, heading_of, seconds
 from agora.datasets.played import Played, PlayedRobot
 from agora.datasets.rosbag import nobody
 from agora.errors import InputError
+from agora.maps.frame import moved, offset_of
 from agora.maps.grid import Map
 from agora.planners.global_.astar import geodesic_length
 from agora.ranges import LARGEST
@@ -55,7 +56,7 @@ def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None =
     if len(samples) < 2:
         kinds = sorted({connection.type for connection in bag.connections.values()})
         raise InputError(f"{path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}")
-    time, pose, twist = samples[:, 0], moved(samples[:, 1:4], shift), samples[:, 4:]
+    time, pose, twist = samples[:, 0], in_map(samples[:, 1:4], shift), samples[:, 4:]
     end = _goal(goal, there)
     notes = [f"{path.name}: {np.sum(~finite)} of {len(finite)} messages of odometry hold no numbers; they are left out"] * (
         not finite.all()
@@ -90,13 +91,19 @@ def drive(
 ) -> PlayedRobot:
     """What is known of a drive; ``known`` are fields of the recording that are, too.
 
-    The end of the recording is its time limit: it was reached if the robot was within `TOLERANCE` of the goal then.
+    Places are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The end of the recording is its
+    time limit: it was reached if the robot was within `TOLERANCE` of the goal then.
     """
     missing = set(NOBODY_SAID) - set(known)
     missing |= {"radius", "max_speed"} if robot is None else set()
     missing |= {"goal", "goal_tolerance", "outcome", "shortest_path", "timeout"} if goal is None else set()
     missing |= {"map", "shortest_path"} if place is None else set()
     missing |= {"shortest_path"} if robot is None else set()
+    offset = offset_of(pose[0]) if place is None else place.offset
+    if any(offset):
+        x, y = -offset[0], -offset[1]
+        pose, goal = moved(pose, (x, y)), None if goal is None else moved(goal, (x, y))
+        known |= {name: moved(known[name], (x, y)) for name in ("pedestrian_position",) if name in known}
     end = np.zeros(3) if goal is None else goal
     near = goal is not None and float(np.hypot(*(pose[-1, :2] - end[:2]))) < TOLERANCE
     shortest = float("inf")
@@ -146,7 +153,7 @@ def shift_of(message: Any) -> Array | None:
     return None
 
 
-def moved(pose: Array, shift: Array | None) -> Array:
+def in_map(pose: Array, shift: Array | None) -> Array:
     """Poses (T, 3) of a frame whose own pose is ``shift``; headings in (-pi, pi]."""
     if shift is None:
         return pose
@@ -172,10 +179,14 @@ def map_of(message: Any, name: str) -> Map:
     if abs(heading_of(info.origin.orientation)) > 1e-6:
         raise InputError(f"{name}: the origin of its map is turned; expected a heading of 0")
     cells = np.asarray(message.data, np.int16).reshape(info.height, info.width)
+    corner = (info.origin.position.x, info.origin.position.y)
+    offset = offset_of(corner)
+    x, y = moved(corner, (-offset[0], -offset[1]))
     return Map(
         name=name,
         resolution=float(info.resolution),
-        origin=(info.origin.position.x, info.origin.position.y),
+        origin=(float(x), float(y)),
         occupied=cells >= _OCCUPIED,
         unknown=cells < 0,
+        offset=offset,
     )

@@ -22,7 +22,7 @@ import numpy as np
 from agora.core.state import Array
 from agora.datasets.bagfile import Bag
 from agora.datasets.messages import from_pose, from_pose2d, from_twist, seconds
-from agora.datasets.robot_bag import moved, shift_of
+from agora.datasets.robot_bag import in_map, shift_of
 from agora.errors import InputError, ResultsError
 
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
@@ -51,7 +51,7 @@ class _Driver:
         time, scans, goals, commands = (np.array(column) for column in zip(*self.samples, strict=True))
         stamps, poses, twists = (np.array(column) for column in zip(*sorted(self.odometry, key=lambda o: o[0]), strict=True))
         latest = np.maximum(np.searchsorted(stamps, time, side="right") - 1, 0)
-        pose = moved(poses[latest], shift)
+        pose = in_map(poses[latest], shift)
         away, cosine, sine = goals[:, :2] - pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2])
         local = np.stack([cosine * away[:, 0] + sine * away[:, 1], cosine * away[:, 1] - sine * away[:, 0]], -1)
         beams = self.scan.angle_min + self.scan.angle_increment * np.arange(scans.shape[1])

@@ -23,7 +23,7 @@ def write_exact(place: Map, path: Path) -> None:
     np.savez_compressed(
         path,
         name=np.array(place.name),
-        frame=np.array([place.resolution, *place.origin]),
+        frame=np.array([place.resolution, *place.origin, *place.offset]),
         occupied=place.occupied,
         unknown=np.zeros((0, 0), np.bool_) if place.unknown is None else place.unknown,
         segments=place.segments,
@@ -43,7 +43,7 @@ def read_exact(path: Path) -> Map:
     with reading(path, "a map that was kept"):
         _check_size(path)
         with np.load(path, allow_pickle=False) as file:
-            resolution, x, y = (float(v) for v in file["frame"])
+            resolution, x, y, *offset = (float(v) for v in file["frame"])
             return Map(
                 name=str(file["name"]),
                 resolution=resolution,
@@ -53,6 +53,7 @@ def read_exact(path: Path) -> Map:
                 segments=file["segments"],
                 discs=file["discs"],
                 polygons=tuple(np.split(file["corners"], np.cumsum(file["polygons"])[:-1])) if len(file["polygons"]) else (),
+                offset=(offset[0], offset[1]) if offset else (0.0, 0.0),
             )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
 from agora.errors import InputError
 from agora.maps import distance
+from agora.maps.frame import FARTHEST, moved
 
 LARGEST = 16384
 """Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
@@ -49,9 +50,10 @@ class Map:
         segments: (S, 4) thin walls x0, y0, x1, y1, m.
         discs: (D, 3) x, y, radius, m.
         polygons: filled obstacles, each (V, 2) corners, m.
+        offset: where the map frame's zero lies in the frame of the files that the map was read from (`agora.maps.frame`), m.
 
     Raises:
-        InputError: a size, number or shape that makes no map.
+        InputError: a size, number or shape that makes no map, or a map that lies farther than ``FARTHEST`` from zero.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Map:
     segments: Doubles = field(default_factory=lambda: np.zeros((0, 4)))
     discs: Doubles = field(default_factory=lambda: np.zeros((0, 3)))
     polygons: tuple[Doubles, ...] = ()
+    offset: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -69,6 +72,11 @@ class Map:
             raise InputError(f"resolution: must be a positive number of metres, not {self.resolution}, in map {self.name!r}")
         if len(self.origin) != 2 or not all(math.isfinite(v) for v in self.origin):
             raise InputError(f"origin: must be two finite numbers, not {self.origin}, in map {self.name!r}")
+        if max(abs(v) for v in self.origin) > FARTHEST:
+            raise InputError(
+                f"origin: must be within {FARTHEST:g} m of zero, not {tuple(self.origin)} m, in map {self.name!r}; "
+                "a world folder may be anywhere, its files are moved as they are read"
+            )
         put(self, "resolution", float(self.resolution))
         put(self, "origin", (float(self.origin[0]), float(self.origin[1])))
         put(self, "occupied", self._grid("occupied", self.occupied))
@@ -184,6 +192,19 @@ class Map:
             return self.occupied, self.distance
         blocked = self.occupied | self.unknown
         return blocked, distance.cell_distance(blocked, self.resolution)
+
+    def from_file(self, points: ArrayLike) -> Doubles:
+        """Return points (..., 2 or more), x and y first, of the files' frame in the map frame."""
+        return moved(points, (-self.offset[0], -self.offset[1]))
+
+    def to_file(self, points: ArrayLike) -> Doubles:
+        """Return points (..., 2 or more), x and y first, of the map frame in the files' frame."""
+        return moved(points, self.offset)
+
+    def place(self, point: ArrayLike) -> str:
+        """Return a point (2 or more) in the files' frame, for messages: ``(1.50, -2.00)``."""
+        x, y = self.to_file(point)[:2]
+        return f"({x:.2f}, {y:.2f})"
 
     def contains(self, points: ArrayLike) -> Bools:
         """Return whether points (..., 2) lie on the map."""

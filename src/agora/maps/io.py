@@ -13,7 +13,7 @@ A file of shapes is YAML or JSON with these keys, all but one of the shapes opti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +23,7 @@ from agora.config import dump, load
 from agora.core.state import Array
 from agora.documents import located, similar
 from agora.errors import InputError
+from agora.maps.frame import moved, offset_of
 from agora.maps.grid import LARGEST, Map
 
 _WHITE, _GREY, _BLACK = 254, 205, 0
@@ -94,15 +95,30 @@ class ShapesFile:
 
     def map(self) -> Map:
         """Return the map that the file describes."""
-        return Map.from_shapes(
-            segments=self.segments,
-            discs=self.discs,
-            polygons=self.polygons,
-            bounds=self.bounds,
+        offset, bounds = offset_of(self._corner()), self.bounds
+        back = (-offset[0], -offset[1])
+        if bounds is not None:
+            x0, y0, x1, y1 = moved(np.reshape(bounds, (2, 2)), back).ravel().tolist()
+            bounds = (x0, y0, x1, y1)
+        map = Map.from_shapes(
+            segments=moved(np.reshape(self.segments, (-1, 2, 2)), back).reshape(-1, 4),
+            discs=moved(np.reshape(self.discs, (-1, 3)), back),
+            polygons=[moved(polygon, back) for polygon in self.polygons],
+            bounds=bounds,
             margin=self.margin,
             resolution=self.resolution,
             name=self.name,
         )
+        return replace(map, offset=offset) if any(offset) else map
+
+    def _corner(self) -> tuple[float, float]:
+        """The lower-left corner of the bounds, or of the shapes where there are none; (0, 0) for nothing at all."""
+        if self.bounds is not None:
+            return self.bounds[:2]
+        corners = [np.reshape(self.segments, (-1, 2)), *(np.reshape(p, (-1, 2)) for p in self.polygons)]
+        points = np.concatenate([*corners, np.reshape(self.discs, (-1, 3))[:, :2]])
+        x, y = points.min(0) if len(points) else (0.0, 0.0)
+        return float(x), float(y)
 
 
 def _pixels(path: Path) -> Array:
@@ -169,13 +185,15 @@ def read_map(path: str | Path) -> Map:
     except InputError as error:
         raise InputError(f"{located(path, 'image')}: {error}") from error
     values = occupancy(pixels, file.mode, bool(file.negate), file.occupied_thresh, file.free_thresh)[::-1]
-    unknown = values == _NO_INFORMATION
+    unknown, offset = values == _NO_INFORMATION, offset_of(file.origin)
+    x, y = moved(file.origin[:2], (-offset[0], -offset[1]))
     return Map(
         name=path.parent.parent.name if path.stem == "map" and path.parent.name == "map" else path.stem,
         resolution=file.resolution,
-        origin=file.origin[:2],
+        origin=(float(x), float(y)),
         occupied=(values >= _LETHAL) & ~unknown,
         unknown=unknown if unknown.any() else None,
+        offset=offset,
     )
 
 
@@ -196,7 +214,7 @@ def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm
     pixels = np.where(map.cells, np.uint8(_BLACK), np.where(unknown, np.uint8(_GREY), np.uint8(_WHITE)))
     file = path.with_suffix(f".{image}")
     Image.fromarray(np.ascontiguousarray(pixels[::-1])).save(file)
-    path.write_text(dump(MapFile(file.name, map.resolution, (*map.origin, 0.0))), encoding="utf-8")
+    path.write_text(dump(MapFile(file.name, map.resolution, (*map.to_file(map.origin).tolist(), 0.0))), encoding="utf-8")
 
 
 def read_shapes(path: str | Path) -> Map:
@@ -210,11 +228,11 @@ def read_shapes(path: str | Path) -> Map:
 
 def write_shapes(map: Map, path: str | Path) -> None:
     """Write the shapes of a map as a file that `read_shapes` reads back to the same map; cells are not in it."""
-    (x0, y0), (width, height) = map.origin, map.size
+    (x0, y0), (width, height) = map.to_file(map.origin).tolist(), map.size
     file = ShapesFile(
-        segments=tuple(map.segments.tolist()),
-        polygons=tuple(tuple(p.tolist()) for p in map.polygons),
-        discs=tuple(map.discs.tolist()),
+        segments=tuple((*a.tolist(), *b.tolist()) for a, b in map.to_file(map.segments.reshape(-1, 2, 2))),
+        polygons=tuple(tuple(map.to_file(p).tolist()) for p in map.polygons),
+        discs=tuple(map.to_file(map.discs).tolist()),
         bounds=(x0, y0, x0 + width, y0 + height),
         resolution=map.resolution,
         name=map.name,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from agora.config import load, plain
 from agora.core.state import Doubles
@@ -63,16 +65,31 @@ def read_place(folder: Path) -> Place:
         InputError: a file is missing or wrong; names file, line and key.
     """
     files = folder / "map"
+    shapes = files / "shapes.yaml"
+    if not shapes.is_file() and not (files / "map.yaml").is_file():
+        raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; neither is there")
+    walls = read_shapes(shapes) if shapes.is_file() else read_map(files / "map.yaml")
     furniture = read_furniture(files / "furniture.json") if (files / "furniture.json").is_file() else ()
     zones = read_zones(files / "zones.yaml") if (files / "zones.yaml").is_file() else ()
-    if (files / "shapes.yaml").is_file():
-        walls = read_shapes(files / "shapes.yaml")
-        outlines = tuple(outline for piece in furniture for outline in piece.polygons())
-        discs = np.vstack([walls.discs, *(piece.discs() for piece in furniture)])
-        return Place(replace(walls, polygons=walls.polygons + outlines, discs=discs), furniture, zones)
-    if (files / "map.yaml").is_file():
-        return Place(read_map(files / "map.yaml"), furniture, zones)
-    raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; neither is there")
+    if any(walls.offset):
+        furniture = tuple(_put(piece, walls.from_file) for piece in furniture)
+        zones = tuple(_drawn(zone, walls.from_file) for zone in zones)
+    if not shapes.is_file():
+        return Place(walls, furniture, zones)
+    outlines = tuple(outline for piece in furniture for outline in piece.polygons())
+    discs = np.vstack([walls.discs, *(piece.discs() for piece in furniture)])
+    return Place(replace(walls, polygons=walls.polygons + outlines, discs=discs), furniture, zones)
+
+
+def _put(piece: Furniture, move: Callable[[ArrayLike], Doubles]) -> Furniture:
+    """A piece of furniture with its place moved."""
+    x, y = move((piece.x, piece.y)).tolist()
+    return replace(piece, x=x, y=y)
+
+
+def _drawn(zone: Zone, move: Callable[[ArrayLike], Doubles]) -> Zone:
+    """A zone with its corners moved."""
+    return replace(zone, polygons=tuple(move(polygon) for polygon in zone.polygons))
 
 
 def write_place(place: Place, folder: Path) -> None:
@@ -89,10 +106,11 @@ def write_place(place: Place, folder: Path) -> None:
         polygons, discs = place.shapes_of_walls()
         write_shapes(replace(place.map, polygons=polygons, discs=discs), files / "shapes.yaml")
     if place.furniture:
-        rows = ",\n ".join(json.dumps(plain(piece), allow_nan=False) for piece in place.furniture)
+        pieces = [_put(piece, place.map.to_file) for piece in place.furniture]
+        rows = ",\n ".join(json.dumps(plain(piece), allow_nan=False) for piece in pieces)
         (files / "furniture.json").write_text(f"[{rows}]\n", encoding="utf-8")
     if place.zones:
-        write_zones(place.zones, files / "zones.yaml")
+        write_zones(tuple(_drawn(zone, place.map.to_file) for zone in place.zones), files / "zones.yaml")
 
 
 def read_furniture(path: Path) -> tuple[Furniture, ...]:

@@ -348,17 +348,16 @@ class Navigator:
         goal, place, model = self.goal(robot), self._start.map, self._start.robots[robot].model
         if goal is None:
             return f"{self.names[robot]} has no goal"
-        x, y = goal[:2]
+        there = place.place(goal)
         if not place.contains(goal[:2]):
-            return f"{self.names[robot]} has no path: its goal ({x:.2f}, {y:.2f}) is outside the map"
+            return f"{self.names[robot]} has no path: its goal {there} is outside the map"
         room = float(place.clearance_at(goal[:2]))
         if room <= model.radius:
             return (
-                f"{self.names[robot]} has no path: its goal ({x:.2f}, {y:.2f}) is {room:.2f} m from an obstacle, "
-                f"it needs {model.radius:.2f} m"
+                f"{self.names[robot]} has no path: its goal {there} is {room:.2f} m from an obstacle, it needs {model.radius:.2f} m"
             )
-        here = self._batch.place(0, robot)
-        return f"{self.names[robot]} has no path from ({here[0]:.2f}, {here[1]:.2f}) to ({x:.2f}, {y:.2f}): no way is wide enough"
+        here = place.place(self._batch.place(0, robot))
+        return f"{self.names[robot]} has no path from {here} to {there}: no way is wide enough"
 
     def path(self, robot: int) -> Floats:
         """The global path (K, 2) of a robot, m; (0, 2) for none."""

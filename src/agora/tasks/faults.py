@@ -75,14 +75,14 @@ def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]],
     """What is wrong with a start and the points to be reached from it by a disc."""
     problem = _blocked(map, start, radius)
     if problem:
-        return [Fault(f"{who} starts at {_shown(start)}, {problem}", float(start[0]), float(start[1]))]
+        return [Fault(f"{who} starts at {map.place(start)}, {problem}", float(start[0]), float(start[1]))]
     found, home = [], _part(map, start, radius)
     for what, point in route:
         problem = _blocked(map, point, 0.0)
         if not problem and _part(map, point, radius) != home:
             problem = f"where a disc of {radius:g} m cannot get from its start"
         if problem:
-            found.append(Fault(f"{what} of {who} is at {_shown(point)}, {problem}", float(point[0]), float(point[1])))
+            found.append(Fault(f"{what} of {who} is at {map.place(point)}, {problem}", float(point[0]), float(point[1])))
     return found
 
 
@@ -115,12 +115,8 @@ def _overlaps(task: Task) -> list[Fault]:
     for number, (name, place, radius) in enumerate(discs):
         for other, there, more in discs[:number]:
             if float(np.hypot(*(place - there))) < radius + more:
-                found.append(Fault(f"{name} starts at {_shown(place)}, inside {other}", float(place[0]), float(place[1])))
+                found.append(Fault(f"{name} starts at {task.map.place(place)}, inside {other}", float(place[0]), float(place[1])))
     return found
-
-
-def _shown(point: Doubles) -> str:
-    return f"({point[0]:.2f}, {point[1]:.2f})"
 
 
 def _stream() -> Stream:

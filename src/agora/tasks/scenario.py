@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from agora.config import load, plain
 from agora.errors import InputError
 from agora.files import write_whole
+from agora.maps.frame import moved
+from agora.maps.grid import Map
 from agora.ranges import Chance, Distance, Duration, Factor, Number, WalkingSpeed
 
 Pose = tuple[float, ...]
@@ -175,6 +177,34 @@ class Scenario:
     obstacles: Obstacles = field(default_factory=Obstacles)
     map: str | None = None
     resets: Number | None = None
+
+    def moved(self, by: tuple[float, float]) -> Scenario:
+        """The scenario with all its places moved by an offset, m."""
+
+        def there(point: Pose) -> Pose:
+            x, y = moved(point[:2], by).tolist()
+            return (x, y, *point[2:])
+
+        o = self.obstacles
+        return replace(
+            self,
+            robots=tuple(Robot(there(r.start), there(r.goal)) for r in self.robots),
+            obstacles=Obstacles(
+                static=tuple(replace(thing, pos=there(thing.pos)) for thing in o.static),
+                interactive=tuple(replace(thing, pos=there(thing.pos)) for thing in o.interactive),
+                dynamic=tuple(replace(p, pos=there(p.pos), waypoints=tuple(map(there, p.waypoints))) for p in o.dynamic),
+            ),
+        )
+
+
+def scenario_in(place: Map, path: str | Path) -> Scenario:
+    """Read a scenario file, with its places in the frame of a map.
+
+    Raises:
+        InputError: as `read_scenario`.
+    """
+    scenario, (x, y) = read_scenario(path), place.offset
+    return scenario.moved((-x, -y)) if x or y else scenario
 
 
 def read_scenario(path: str | Path) -> Scenario:

@@ -325,7 +325,7 @@ def check_ways(task: Task) -> None:
             return
         for waypoint in person.waypoints:
             if not roads.reaches(person.position, waypoint):
-                start, end = (f"({x:.2f}, {y:.2f})" for x, y in (person.position, waypoint))
+                start, end = task.map.place(person.position), task.map.place(waypoint)
                 raise PlacementError(
                     f"pedestrian {person.name or 'without a name'} at {start}: no way leads to its waypoint {end} for a body of "
                     f"{person.radius:g} m in map {task.map.name!r}; with crowd.routes: false it walks straight at it"

@@ -205,10 +205,10 @@ class Task:
         """
         for other in others:
             if float(np.hypot(*(point[:2] - other[:2]))) < reach:
-                raise self._misplaced(who, point, f"in the body of who is at ({other[0]:.2f}, {other[1]:.2f})", *keys)
+                raise self._misplaced(who, point, f"in the body of who is at {self.map.place(other)}", *keys)
 
     def _misplaced(self, who: str, point: Doubles, fault: str, *keys: str | int) -> PlacementError:
-        return PlacementError(f"{self.world.named(*keys)}: {who} is at ({point[0]:.2f}, {point[1]:.2f}), {fault}")
+        return PlacementError(f"{self.world.named(*keys)}: {who} is at {self.map.place(point)}, {fault}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from agora.documents import located
 from agora.errors import InputError
 from agora.maps.place import Place, read_place
 from agora.tasks.placement import component_of
-from agora.tasks.scenario import Scenario, read_scenario
+from agora.tasks.scenario import Scenario, scenario_in
 
 
 @dataclass
@@ -51,7 +51,7 @@ def check_world(folder: Path, radius: float) -> Findings:
     _check_passage(place, folder, radius, found)
     for file in sorted((folder / "scenarios").glob("*.json")):
         try:
-            scenario = read_scenario(file)
+            scenario = scenario_in(place.map, file)
         except InputError as error:
             found.problems.append(str(error))
         else:

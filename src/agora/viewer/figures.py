@@ -73,7 +73,8 @@ def trajectory_figure(
     height = width * (top - bottom) / (right - left) + 0.75
     with style():
         figure, axes = blank(width, min(height, 2.5 * width))
-        axes.set(aspect="equal", xlim=(left, right), ylim=(bottom, top), xlabel="x (m)", ylabel="y (m)", title=title)
+        axes.set(aspect="equal", xlim=(left, right), ylim=(bottom, top), title=title)
+        name_axes(axes, recording.map)
         if recording.map is not None:
             draw_map(axes, recording.map, scene.extent)
         _draw_goal(axes, recording)
@@ -94,6 +95,12 @@ def trajectory_figure(
             axes.plot(contact.x, contact.y, "x", color=COLOURS["contact"], ms=7, mew=1.8, zorder=7)
         _legend(figure, recording)
     return figure
+
+
+def name_axes(axes: Axes, map_: Map | None) -> None:
+    """Name the axes of a picture; where a map's file has another frame, the numbers and the names say it."""
+    for axis, letter, far in zip((axes.xaxis, axes.yaxis), "xy", (0.0, 0.0) if map_ is None else map_.offset, strict=True):
+        axis.set_label_text(f"{letter} - {far:.0f} (m)" if far > 0 else f"{letter} + {-far:.0f} (m)" if far else f"{letter} (m)")
 
 
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:

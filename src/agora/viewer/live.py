@@ -10,7 +10,7 @@ import numpy as np
 
 from agora.core.state import Array, Doubles
 from agora.errors import InputError
-from agora.viewer.figures import draw_frame, draw_map
+from agora.viewer.figures import draw_frame, draw_map, name_axes
 from agora.viewer.scene import COLOURS, Extent, Frame, Scene
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ class LiveWindow:
         self._figure = _window(title)
         self._radius = radius
         self._axes = self._figure.add_subplot()
-        self._axes.set(
-            aspect="equal", xlim=(extent.left, extent.right), ylim=(extent.bottom, extent.top), xlabel="x (m)", ylabel="y (m)"
-        )
+        self._axes.set(aspect="equal", xlim=(extent.left, extent.right), ylim=(extent.bottom, extent.top))
+        name_axes(self._axes, map_)
         if map_ is not None:
             draw_map(self._axes, map_, extent)
         self._axes.add_patch(Circle((float(goal[0]), float(goal[1])), goal_tolerance, fill=False, color=COLOURS["goal"], lw=1.5))

@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.tasks.faults import Fault
 from agora.tasks.world import Person, Task
-from agora.viewer.figures import blank, draw_map, style
+from agora.viewer.figures import blank, draw_map, name_axes, style
 from agora.viewer.scene import COLOURS, Extent
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def situation_figure(
     height = max(width * (top - bottom) / (right - left) + _HEADROOM, _LEAST_HEIGHT)
     with style():
         figure, axes = blank(width, min(height, 2.0 * width))
-        axes.set(aspect="equal", xlim=(left, right), ylim=(bottom, top), xlabel="x (m)", ylabel="y (m)", title=title)
+        axes.set(aspect="equal", xlim=(left, right), ylim=(bottom, top), title=title)
+        name_axes(axes, task.map)
         draw_map(axes, task.map, Extent(left, bottom, right, top))
         for polygon in area:
             axes.fill(*polygon.T, color=COLOURS["contact"], alpha=0.12, lw=0, zorder=0)

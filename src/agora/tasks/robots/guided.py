@@ -38,7 +38,8 @@ class Route:
 class Guided:
     """Arena's ``guided``: robots drive to one waypoint after the other, and then to the first again.
 
-    An episode ends at its time-out, or by a contact. Without waypoints robots stay where they are.
+    An episode ends at its time-out, or by a contact. Without waypoints robots stay where they are. Waypoints and start are in the
+    frame of the map's file.
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
@@ -87,8 +88,8 @@ class Guided:
             PlacementError: a waypoint or the start is off the map, has no room for the robot, or cannot be reached from the others.
         """
         route = self.route()
-        points = np.array(route.waypoints, np.float64).reshape(-1, 3)
-        fixed = np.array([] if route.start is None else [route.start], np.float64).reshape(-1, 3)
+        points = task.map.from_file(np.reshape(route.waypoints, (-1, 3)))
+        fixed = task.map.from_file(np.reshape([] if route.start is None else [route.start], (-1, 3)))
         self._check(task, points, fixed)
         known = np.vstack([fixed, points])
         clearance = task.radius + task.safety
@@ -120,4 +121,4 @@ class Guided:
                 continue
             where = located(self.file, *keys) if self.file else name
             fault = "cannot be reached from the others" if component else f"has no room for a robot of radius {task.radius:g} m"
-            raise PlacementError(f"{where}: ({x:g}, {y:g}) {fault}, in map {task.map.name!r}")
+            raise PlacementError(f"{where}: {task.map.place((x, y))} {fault}, in map {task.map.name!r}")

@@ -77,9 +77,7 @@ class Random:
             goal: Doubles = task.place(clearance, 1, connected_to=point)[0]
             if np.hypot(*(goal - point)) >= self.distance:
                 return goal
-        raise PlacementError(
-            f"map {task.map.name!r}: no goal {self.distance} m from ({point[0]:.2f}, {point[1]:.2f}) in {_TRIES} tries"
-        )
+        raise PlacementError(f"map {task.map.name!r}: no goal {self.distance} m from {task.map.place(point)} in {_TRIES} tries")
 
 
 def _recorded(task: Task, clearance: float) -> Doubles:

@@ -14,7 +14,7 @@ from agora.errors import InputError, UnknownNameError, nearest
 from agora.maps.place import Place, read_place
 from agora.seeds import Stream
 from agora.share import data_home, folder
-from agora.tasks.scenario import read_scenario
+from agora.tasks.scenario import scenario_in
 from agora.tasks.world import World
 
 
@@ -93,5 +93,5 @@ class Folder:
         task, file = None, None
         if name in self.scenarios:
             file = Path(name) if "/" in name else place / "scenarios" / f"{name}.json"
-            task = read_scenario(file)
+            task = scenario_in(read.map, file)
         return World(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)

@@ -93,6 +93,7 @@ def to_map(place: Map) -> msg.Map:
         rows=rows, columns=columns, cells=cells.tobytes(),
         segments=place.segments.reshape(-1).tolist(), discs=place.discs.reshape(-1).tolist(),
         corners=[float(v) for polygon in place.polygons for v in polygon.reshape(-1)], polygons=[len(p) for p in place.polygons],
+        offset_x=place.offset[0], offset_y=place.offset[1],
     )  # fmt: skip
 
 

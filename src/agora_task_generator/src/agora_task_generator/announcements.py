@@ -36,6 +36,7 @@ class Announcements:
         """A reset is over: everybody has adopted the episode."""
         names = [robot.name for robot in episode.robots]
         rospy.set_param("robot_names", names)
+        rospy.set_param("map_offset", [episode.map.offset_x, episode.map.offset_y])
         for name in set(self._goals) - set(names):
             self._goals.pop(name).unregister()
         for robot in episode.robots:

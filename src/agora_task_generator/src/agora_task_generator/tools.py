@@ -13,6 +13,7 @@ from std_msgs.msg import Bool, String
 
 from agora.core.state import Array
 from agora.errors import InputError
+from agora.maps.frame import moved
 from agora_msgs.srv import Move, SetGoal
 from agora_task_generator.playlist import TaskModes
 from agora_task_generator.services import Service
@@ -82,15 +83,21 @@ class Tools:
     def _estimate(self, pose: Array) -> None:
         """Put the first robot somewhere; guided robots forget their waypoints."""
         if (modes := self._guided) is not None:
-            self._guide(modes, lambda: modes.generator.estimate_pose(_plain(pose)), {**self._server.watch.poses, 0: pose})
+            self._guide(modes, lambda: modes.generator.estimate_pose(self._in_file(pose)), {**self._server.watch.poses, 0: pose})
             return
         self._move.ask([self._server.episode.robots[0].name], [to_pose2d(pose)])
 
     def _everybody_to(self, pose: Array) -> None:
         if (modes := self._guided) is not None:
-            self._guide(modes, lambda: modes.generator.append_waypoint(_plain(pose)), self._server.watch.poses)
+            self._guide(modes, lambda: modes.generator.append_waypoint(self._in_file(pose)), self._server.watch.poses)
             return
         self._go([robot.name for robot in self._server.episode.robots], pose)
+
+    def _in_file(self, pose: Array) -> tuple[float, float, float]:
+        """A pose of the frame ``map`` in the frame of the map's file, as waypoints are kept."""
+        place = self._server.episode.map
+        x, y, heading = moved(pose, (place.offset_x, place.offset_y)).tolist()
+        return x, y, heading
 
     def _guide(self, modes: TaskModes, change: Callable[[], None], poses: dict[int, Array]) -> None:
         """Change the list of waypoints and go on with it; one that cannot be reached is not kept."""
@@ -135,7 +142,3 @@ class Tools:
         number, last = modes.generator.stage_number
         rospy.set_param("curr_stage", number)
         rospy.set_param("last_stage_reached", last)
-
-
-def _plain(pose: Array) -> tuple[float, float, float]:
-    return float(pose[0]), float(pose[1]), float(pose[2])
