@@ -283,3 +283,21 @@ def test_a_damaged_image_is_a_map_or_an_input_error(tmp_path, junk, at):
         read_map(path)
     except InputError as error:
         assert "world.yaml" in str(error)
+
+
+@pytest.mark.parametrize(("side", "resolution", "wider"), [(10_000, 0.001, "0.0016"), (16_000, 0.1, "0.25")])
+def test_a_map_of_too_many_cells_is_refused_before_it_is_drawn(tmp_path, side, resolution, wider):
+    """10 x 10 m in cells of 1 mm, and 1,600 m in cells of 0.1 m: neither was ready after minutes."""
+    row = np.full(-(-side // 8), 255, np.uint8).tobytes()
+    image = f"P4\n{side} {side}\n".encode() + row * side
+    file = write(tmp_path, YAML.replace("0.25", str(resolution), 1), image)
+    expected = rf"{side} x {side} cells of {resolution} m are more than 40 million; draw it in cells of {wider} m or more"
+    with pytest.raises(InputError, match=expected):
+        read_map(file)
+    with pytest.raises(InputError, match=expected):
+        Map.open((0.0, 0.0), (side * resolution, side * resolution), resolution=resolution)
+
+
+def test_an_image_of_sixty_thousand_pixels_a_side_is_refused_by_its_header(tmp_path):
+    with pytest.raises(InputError, match=r"60000 x 60000 pixels; a map has 2 to 16384 a side"):
+        read_map(write(tmp_path, image=b"P4\n60000 60000\n" + bytes(1000)))

@@ -18,6 +18,7 @@ from agora.maps.frame import FARTHEST, moved
 LARGEST = 16384
 """Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
 
+_MOST = 40_000_000  # cells: beyond it one map takes more than 2 GB and a minute until an episode begins
 _EDGE = np.float32(1.001)
 _FAR_CELL = 1 << 30  # row or column of what is farther off than numbers of cells go
 
@@ -35,6 +36,18 @@ def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
         raise InputError(f"{what}: a number is not finite, in map {name!r}")
     array.flags.writeable = False
     return array
+
+
+def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
+    """Make sure that a map is not larger than episodes can be played on.
+
+    Raises:
+        InputError: it is; says the cells of what size would do.
+    """
+    if rows * columns > _MOST:
+        wider = resolution * math.sqrt(rows * columns / _MOST)
+        size = f"{rows} x {columns} cells of {resolution:g} m"
+        raise InputError(f"{size} are more than {_MOST // 1_000_000} million; draw it in cells of {wider:.2g} m or more, {where}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +107,7 @@ class Map:
         array = np.array(cells, np.bool_)
         if array.ndim != 2 or min(array.shape) < 2 or max(array.shape) > LARGEST:
             raise InputError(f"{what}: must be 2 x 2 to {LARGEST} x {LARGEST} cells, not {array.shape}, in map {self.name!r}")
+        check_size(array.shape[0], array.shape[1], self.resolution, f"in map {self.name!r}")
         if what == "unknown" and array.shape != self.occupied.shape:
             raise InputError(f"unknown: has {array.shape} cells, occupied has {self.occupied.shape}, in map {self.name!r}")
         array.flags.writeable = False
@@ -145,6 +159,7 @@ class Map:
         size = [max(2, math.ceil((bounds[i + 2] - bounds[i]) / resolution - 1e-6)) for i in (1, 0)]
         if max(size) > LARGEST:
             raise InputError(f"resolution: {size[0]} x {size[1]} cells are too many, at most {LARGEST} a side, in map {name!r}")
+        check_size(size[0], size[1], resolution, f"in map {name!r}")
         origin = (float(bounds[0]), float(bounds[1]))
         return cls(name, resolution, origin, np.zeros(size, np.bool_), None, walls, circles, areas)
 

@@ -24,7 +24,7 @@ from agora.core.state import Array
 from agora.documents import located, similar
 from agora.errors import InputError
 from agora.maps.frame import moved, offset_of
-from agora.maps.grid import LARGEST, Map
+from agora.maps.grid import LARGEST, Map, check_size
 
 _WHITE, _GREY, _BLACK = 254, 205, 0
 _LETHAL, _NO_INFORMATION = 100, 255
@@ -121,14 +121,16 @@ class ShapesFile:
         return float(x), float(y)
 
 
-def _pixels(path: Path) -> Array:
-    """The image as (rows, columns, channels) uint8, top row first."""
+def _pixels(path: Path, resolution: float) -> Array:
+    """The image of a map, whose pixels are as wide as ``resolution`` says, m, as (rows, columns, channels) uint8, top row first."""
     from PIL import Image, UnidentifiedImageError
 
+    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # ours is lower, and says what to do
     try:
         with Image.open(path) as image:
             if max(image.size) > LARGEST or min(image.size) < 2:
                 raise InputError(f"{path}: {image.size[0]} x {image.size[1]} pixels; a map has 2 to {LARGEST} a side")
+            check_size(image.size[1], image.size[0], resolution, f"in the image {path}")
             if image.mode not in ("1", "L", "LA", "P", "PA", "RGB", "RGBA"):
                 raise InputError(f"{path}: expected an image of 8 bits a channel, got mode {image.mode!r}")
             transparent = image.mode in ("LA", "PA") or "transparency" in image.info
@@ -137,8 +139,10 @@ def _pixels(path: Path) -> Array:
     except FileNotFoundError as error:
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(f"{path}: there is no such image{similar(path.name, beside)}") from error
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError, EOFError) as error:
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
         raise InputError(f"{path}: not an image that can be read ({error})") from error
+    finally:
+        Image.MAX_IMAGE_PIXELS = limit
     return pixels.reshape(*pixels.shape[:2], -1)
 
 
@@ -181,7 +185,7 @@ def read_map(path: str | Path) -> Map:
     path = Path(path)
     file = load(path, MapFile)
     try:
-        pixels = _pixels(path.parent / file.image)
+        pixels = _pixels(path.parent / file.image, file.resolution)
     except InputError as error:
         raise InputError(f"{located(path, 'image')}: {error}") from error
     values = occupancy(pixels, file.mode, bool(file.negate), file.occupied_thresh, file.free_thresh)[::-1]

@@ -114,14 +114,20 @@ def join(maps, place, least, cost):
 
 
 @device
-def look(maps, point, free, place, least, seen):
-    """Write for each free cell the nearest places in sight of its point."""
+def look(maps, point, free, place, least, near_start, near_place, columns, seen):
+    """Write for each free cell the nearest places in sight of its point.
+
+    The places within `SIGHT` of anywhere in square k of `SIGHT` are ``near_place[near_start[k]:near_start[k + 1]]``; squares lie in
+    rows of ``columns`` from the point of the smallest coordinates on.
+    """
+    left, bottom = np.min(point[:, 0]), np.min(point[:, 1])
     near, distance = np.empty(len(place), np.int32), np.empty(len(place), np.float32)
     for k in free:
+        square = int((point[k, 1] - bottom) / SIGHT) * columns + int((point[k, 0] - left) / SIGHT)
         found, inner = 0, -ONE
         for outer in _RINGS:
             count = 0
-            for a in range(len(place)):
+            for a in near_place[near_start[square] : near_start[square + 1]]:
                 dx, dy = place[a, 0] - point[k, 0], place[a, 1] - point[k, 1]
                 squared = dx * dx + dy * dy
                 if squared > outer * outer or squared <= inner:

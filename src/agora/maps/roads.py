@@ -147,7 +147,7 @@ def roads_of(map: Map, radius: float) -> Roads | None:
     join(store, place, least, straight)
     cost, after = _cheapest(straight)
     seen = np.full((rows * columns, SEEN), -1, np.int32)
-    look(store, flat, free, place, least, seen)
+    look(store, flat, free, place, least, *_about(flat, place), seen)
     return Roads(radius, place, cost, after, origin, cell, point, _nearest(width >= least), seen.reshape(rows, columns, SEEN))
 
 
@@ -233,6 +233,20 @@ def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
     cost, before = dijkstra(graph, return_predecessors=True)
     after = np.where(before < 0, -1, before).T.astype(np.int32)  # the roads lead both ways
     return cost.astype(np.float32), np.ascontiguousarray(after)
+
+
+def _about(point: Floats, place: Floats) -> tuple[Ints, Ints, int]:
+    """The places (L, 2) within `SIGHT` of each square of `SIGHT` over all points, as `look` takes them.
+
+    They are where each square's places begin, the places, in the order of their numbers, and how many squares a row has.
+    """
+    low = point.min(0)
+    columns, rows = (int(n) + 1 for n in (point.max(0) - low) / SIGHT)
+    square = ((place - low) / SIGHT).astype(np.int32)
+    x, y = (axis.ravel()[:, None] for axis in np.meshgrid(np.arange(columns), np.arange(rows)))
+    beside = (np.abs(square[:, 0] - x) <= 1) & (np.abs(square[:, 1] - y) <= 1)
+    start = np.concatenate([[0], np.cumsum(beside.sum(1))]).astype(np.int32)
+    return start, np.nonzero(beside)[1].astype(np.int32), columns
 
 
 def _with_borders(
