@@ -130,10 +130,14 @@ def test_a_suite_is_run_reported_and_resumed(agora, small):
     assert other[0] == 2 and "suite.seed is 3 there and 4 here" in other[2]
 
 
-def test_a_strangers_planner_that_hangs_or_dies_is_named_and_the_rest_is_reported(small, tmp_path):
-    module = "from dataclasses import dataclass\nimport os\n\n@dataclass(frozen=True)\nclass Quitter:\n    at: float = 5.0\n"
+def test_a_strangers_planner_that_ends_its_process_fails_and_one_that_is_killed_is_named(small, tmp_path):
+    module = "from dataclasses import dataclass\nimport os\n\n@dataclass(frozen=True)\nclass Quitter:\n"
+    module += "    at: float = 5.0\n    signal: int = 0\n"
     module += "    needs = frozenset()\n    def plan(self, observation, memory):\n"
-    module += "        if observation.goal[0] > self.at:\n            os._exit(9)\n        return (0.3, 0.0, 0.1), None\n"
+    module += (
+        "        if observation.goal[0] > self.at:\n            os.kill(os.getpid(), self.signal) if self.signal else os._exit(9)\n"
+    )
+    module += "        return (0.3, 0.0, 0.1), None\n"
     (tmp_path / "quitter.py").write_text(module)
     info = tmp_path / "quitter-1.0.dist-info"
     info.mkdir()
@@ -141,15 +145,18 @@ def test_a_strangers_planner_that_hangs_or_dies_is_named_and_the_rest_is_reporte
     (info / "entry_points.txt").write_text("[agora.planners]\nquitter = quitter:Quitter\n")
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     arguments = [sys.executable, "-c", "from agora.cli import main; main()"]
-    arguments += ["bench", str(small), "-p", "quitter", "-p", "quitter:at=99", "-o", str(tmp_path / "out")]
+    arguments += ["bench", str(small), "-o", str(tmp_path / "out")]
+    arguments += [word for name in ("quitter", "quitter:signal=9", "quitter:at=99") for word in ("-p", name)]
     ended = subprocess.run(arguments, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False)
     assert ended.returncode == 1, ended.stderr
     lost = (tmp_path / "out" / "interrupted.txt").read_text().splitlines()
     assert 0 < len(lost) <= 2
-    assert all(line.endswith("\tits worker died (exit code 9)") and "/quitter/0" in line for line in lost)
+    assert all(line.endswith("\tits worker died (exit code -9)") and "/quitter:signal=9/0" in line for line in lost)
     assert f"{len(lost)} episodes have no row" in ended.stderr
-    assert re.search(r"quitter:at=99 +│ 4", ended.stdout)
-    assert "its worker died" in (tmp_path / "out" / "report.html").read_text()
+    assert re.search(r"quitter +│ 4", ended.stdout) and re.search(r"quitter:at=99 +│ 4", ended.stdout)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "its worker died (exit code -9)" in page
+    assert "a call of the planner ended its process (exit code 9)" in page
 
 
 def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tmp_path):

@@ -18,6 +18,7 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.account import is_own
+from agora.benchmark.inputs import difference, inputs
 from agora.benchmark.job import Job, Plan, key_of
 from agora.benchmark.store import Keep
 from agora.benchmark.workers import DEADLINE, Pool, in_process, start_server
@@ -59,12 +60,13 @@ def describe(
 ) -> dict[str, Any]:
     """What decides the results, and what there should be of them.
 
-    That is the resolved suite, the planners, what they are told of pedestrians, and the version; then the number of each planner's
-    episodes by stage, and whose recordings are kept.
+    That is the resolved suite, the planners, what they are told of pedestrians, the version, and digests of the files that enter;
+    then the number of each planner's episodes by stage, and whose recordings are kept.
     """
     described = {"suite": plain(suite), "planners": {label: plain(p) for label, p in planners.items()}, "version": __version__}
+    told = {"pedestrians": dict(levels)} if levels else {}
     planned = {stage.name: stage.count for stage in suite.stages}
-    return described | ({"pedestrians": dict(levels)} if levels else {}) | {"planned": planned, "trajectories": trajectories}
+    return described | told | {"inputs": inputs(suite, planners), "planned": planned, "trajectories": trajectories}
 
 
 def at_levels(planners: Mapping[str, Named], levels: Sequence[Level]) -> tuple[dict[str, Named], dict[str, Level]]:
@@ -225,11 +227,30 @@ def _same_run(record: Path, described: dict[str, Any], resume: bool) -> dict[str
     if not resume:
         raise ResultsError(f"{record.parent}: holds a run already; choose another folder, or go on with --resume")
     written: dict[str, Any] = load(record, dict)
+    if changed := difference(written.get("inputs", {}), described.get("inputs", {})):
+        raise ResultsError(f"{record.parent}: {changed} since the run was begun; put the file back, or choose another folder")
     for part, value in described.items():
         if written.get(part) != value:
             was = _difference(written.get(part), value, part)
             raise ResultsError(f"{record}: {was}; a run is resumed only as it was begun")
     return written
+
+
+def check_unchanged(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Make sure at the end of a run that its files are those that it began with; else ``run.yaml`` keeps it from being resumed.
+
+    Args:
+        folder: of the results. was, now: digests of the files (`agora.benchmark.inputs`).
+
+    Raises:
+        ResultsError: a file was changed.
+    """
+    if changed := difference(was, now):
+        record = folder / "run.yaml"
+        written: dict[str, Any] = load(record, dict)
+        written["inputs"] = {name: d if now.get(name) == d else f"{d}, then {now.get(name, 'gone')}" for name, d in was.items()}
+        write_whole(record, dump(written))
+        raise ResultsError(f"{folder}: {changed} while the run was on, so its rows may be of both; begin anew in another folder")
 
 
 def _difference(was: Any, now: Any, path: str) -> str:
@@ -277,7 +298,8 @@ def bench(
         The rows of all episodes, by key.
 
     Raises:
-        InputError: the suite cannot be put together. ResultsError: the folder cannot be used.
+        InputError: the suite cannot be put together.
+        ResultsError: the folder cannot be used, or a file that enters the episodes was changed.
     """
     options, folder = options or Options(), folder.absolute()
     if not planners:
@@ -292,7 +314,8 @@ def bench(
     total = len(suite.entries()) * len(planners)
     check_space(folder, total)
     with alone(folder):
-        prepare(folder, describe(suite, planners, levels, options.trajectories), resume)
+        described = describe(suite, planners, levels, options.trajectories)
+        prepare(folder, described, resume)
         finished = store.finished(folder / "episodes")
         jobs = jobs_for(suite, planners, finished, options)
         sizes = (options.worlds, options.threads, options.slots)
@@ -309,6 +332,7 @@ def bench(
                 progress(count, total)
         listed = [f"{key_of(suite, j.stage, j.episodes[0], j.planner, 0)}\t{reason}\n" for j, reason in interrupted]
         write_whole(folder / "interrupted.txt", "".join(listed))
+        check_unchanged(folder, described["inputs"], inputs(suite, planners))
     return sorted(store.read_rows(folder / "episodes"), key=lambda r: str(r["key"]))
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from agora.benchmark import store
 from agora.benchmark.account import interrupted
-from agora.benchmark.bench import Options, alone, check, check_space, describe, jobs_for, prepare
+from agora.benchmark.bench import Options, alone, check, check_space, check_unchanged, describe, jobs_for, prepare
+from agora.benchmark.inputs import inputs
 from agora.benchmark.job import Plan, key_of, write
 from agora.core.recording import Recording
 from agora.errors import InputError
@@ -54,7 +55,7 @@ def bench_outside(
         The rows of all episodes, by key.
 
     Raises:
-        InputError: the suite cannot be put together. ResultsError: the folder cannot be used.
+        InputError: the suite cannot be put together. ResultsError: the folder cannot be used, or a file was changed.
     """
     if "/" in label or not label.isprintable() or not label:
         raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")
@@ -63,7 +64,8 @@ def bench_outside(
     total = len(suite.entries())
     check_space(folder, total)
     with alone(folder):
-        prepare(folder, describe(suite, planners), resume, repeats=False)
+        described = describe(suite, planners)
+        prepare(folder, described, resume, repeats=False)
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), Options(batch=1))
         plan = Plan(suite, planners, folder)
         lost = interrupted(folder)
@@ -79,5 +81,6 @@ def bench_outside(
                 write(plan, job, {episode: suite.start(job.stage, episode)}, [(episode, recordings)])
                 lost.pop(key, None)
             write_whole(folder / "interrupted.txt", "".join(f"{key}\t{reason}\n" for key, reason in lost.items()))
+        check_unchanged(folder, described["inputs"], inputs(suite, planners))
         progress(total - len(lost), total)
     return sorted(store.read_rows(folder / "episodes"), key=lambda row: str(row["key"]))

@@ -21,6 +21,7 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, bench, check, check_space, jobs_for, prepare
+from agora.benchmark.inputs import inputs
 from agora.benchmark.job import Job, Plan
 from agora.benchmark.objective import DEFAULT, Objective
 from agora.benchmark.study import TOGETHER, Study, rounded, space, with_parameters
@@ -70,6 +71,7 @@ class Tuning:
             "suite": plain(self.suite),
             "planners": {self.label: plain(self.planner)},
             "version": __version__,
+            "inputs": inputs(self.suite, self.planner),
             "tuning": {
                 "held_out": plain(self.held_out),
                 "objective": self.objective.text,

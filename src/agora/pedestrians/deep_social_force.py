@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, VX, VY, X, Y, append, lanes
-from agora.pedestrians.potential import Potential, load_potential
+from agora.pedestrians.potential import Potential, load_potential, potential_file
 from agora.pedestrians.walls import clearances
 from agora.ranges import Distance, Duration
 
@@ -137,6 +138,10 @@ class DeepSocialForce:
         if self.field_of_view > 360.0:
             raise InputError(f"DeepSocialForce.field_of_view is {self.field_of_view!r}; expected at most 360 degrees")
         self.learned()
+
+    def files(self) -> list[Path]:
+        """The file of the potential."""
+        return [potential_file(self.potential)]
 
     def learned(self) -> Potential:
         """Return the potential."""

@@ -98,6 +98,19 @@ def potential_names() -> list[str]:
     return sorted(path.stem for path in (folder("configs") / "pedestrians").glob(f"*{_SUFFIX}"))
 
 
+def potential_file(name_or_path: str | Path) -> Path:
+    """Return the file of a potential, by its name or path.
+
+    Raises:
+        UnknownNameError: no such potential.
+    """
+    if isinstance(name_or_path, Path) or "/" in name_or_path or name_or_path.endswith(_SUFFIX):
+        return Path(name_or_path)
+    if name_or_path not in potential_names():
+        raise UnknownNameError("potential", name_or_path, potential_names())
+    return folder("configs") / "pedestrians" / f"{name_or_path}{_SUFFIX}"
+
+
 def load_potential(name_or_path: str | Path) -> Potential:
     """Return the potential of a name (``configs/pedestrians/<name>.safetensors``) or of a file.
 
@@ -108,12 +121,7 @@ def load_potential(name_or_path: str | Path) -> Potential:
         UnknownNameError: no such potential.
         InputError: the file is wrong.
     """
-    if isinstance(name_or_path, Path) or "/" in name_or_path or name_or_path.endswith(_SUFFIX):
-        path = Path(name_or_path)
-    elif name_or_path in potential_names():
-        path = folder("configs") / "pedestrians" / f"{name_or_path}{_SUFFIX}"
-    else:
-        raise UnknownNameError("potential", name_or_path, potential_names())
+    path = potential_file(name_or_path)
     with reading(path, "a potential"):
         refuse_what_is_no_file(path)
         return _load_once(path, path.stat().st_mtime_ns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from agora.config import load
 from agora.core.state import TYPES
@@ -63,6 +64,11 @@ class PedestrianType:
         return {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
 
 
+def types_file() -> Path:
+    """The file of the types."""
+    return folder("configs") / "pedestrians" / "types.yaml"
+
+
 @functools.cache
 def pedestrian_types() -> dict[str, PedestrianType]:
     """Return every type by name, in the order of `agora.core.state.TYPES`.
@@ -70,7 +76,7 @@ def pedestrian_types() -> dict[str, PedestrianType]:
     Raises:
         InputError: the file is wrong, or has other types.
     """
-    path = folder("configs") / "pedestrians" / "types.yaml"
+    path = types_file()
     types = load(path, dict[str, PedestrianType])
     if set(types) != set(TYPES):
         raise InputError(f"{path}: expected the types {', '.join(TYPES)}, got {', '.join(types)}")

@@ -206,12 +206,21 @@ def load_robot(name_or_path: str | Path) -> RobotModel:
         UnknownNameError: no such robot.
         InputError: the file is wrong.
     """
+    path = robot_file(name_or_path)
+    return _load_once(path, path.stat().st_mtime_ns) if path.is_file() else load(path, RobotModel)
+
+
+def robot_file(name_or_path: str | Path) -> Path:
+    """Return the file of a robot, by its name or path; of a path there may be none.
+
+    Raises:
+        UnknownNameError: no such robot.
+    """
     if isinstance(name_or_path, Path) or "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
-        return load(name_or_path, RobotModel)
+        return Path(name_or_path)
     if name_or_path not in robot_names():
         raise UnknownNameError("robot", name_or_path, robot_names())
-    path = folder("configs") / "robots" / f"{name_or_path}.yaml"
-    return _load_once(path, path.stat().st_mtime_ns)
+    return folder("configs") / "robots" / f"{name_or_path}.yaml"
 
 
 @functools.cache

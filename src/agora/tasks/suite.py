@@ -13,10 +13,11 @@ from agora.config import load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.maps.roads import radius_class, roads_of
+from agora.pedestrians.types import types_file
 from agora.perception.perception import Level, Perception
 from agora.ranges import Distance, Duration, Length, Number
 from agora.registry import Named, Plug
-from agora.robots.model import RobotModel, load_robot
+from agora.robots.model import RobotModel, load_robot, robot_file
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.budget import measured, time_budget
@@ -184,6 +185,10 @@ class Stage:
     def count(self) -> int:
         """Number of episodes."""
         return self.episodes or len(self.world.part.names())
+
+    def files(self) -> list[Path]:
+        """The files of its robots and of the types of pedestrians."""
+        return [*(robot_file(name) for name in _model_names(self)), types_file()]
 
     def conditions(self) -> Stage:
         """The stage without what a `Start` has resolved: an open world, no modes and no modules."""

@@ -31,13 +31,17 @@ class Benchmark(Module):
         except InputError as error:
             raise ValueError(f"path: {error}") from error
 
+    def files(self) -> list[Path]:
+        """The folder of the benchmark."""
+        return [Path(self.path) if self.path else folder("configs") / "benchmark" / "arena"]
+
     def read(self) -> ArenaBenchmark:
         """The benchmark.
 
         Raises:
             InputError: a file is missing or wrong.
         """
-        root = Path(self.path) if self.path else folder("configs") / "benchmark" / "arena"
+        (root,) = self.files()
         changed = sum(file.stat().st_mtime_ns for file in root.rglob("*.yaml"))
         return _read_once(str(root), changed)
 

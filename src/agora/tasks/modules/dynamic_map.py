@@ -56,8 +56,16 @@ class DynamicMap(Module):
         file, generator = self._read()
         return self.generator or generator, self.episode_per_map or file.episode_per_map
 
+    def files(self) -> list[Path]:
+        """The file.
+
+        Raises:
+            InputError: there is no such file.
+        """
+        return [named_file("map_generator", self.file, ".yaml")]
+
     def _read(self) -> tuple[ArenaGenerator, Named]:
-        path = named_file("map_generator", self.file, ".yaml")
+        (path,) = self.files()
         return _read_once(path, path.stat().st_mtime_ns)
 
     def with_algorithm(self, values: dict[str, Any]) -> DynamicMap:

@@ -76,13 +76,21 @@ class Staged(Module):
             raise ValueError(f"curriculum: {error}") from error
         object.__setattr__(self, "index", min(max(self.index, 0), last))
 
+    def files(self) -> list[Path]:
+        """The file.
+
+        Raises:
+            InputError: there is no such file.
+        """
+        return [named_file("training/curriculums", self.curriculum, ".yaml")]
+
     def stages(self) -> tuple[CurriculumStage, ...]:
         """The stages of the curriculum.
 
         Raises:
             InputError: the file is wrong, or empty.
         """
-        path = named_file("training/curriculums", self.curriculum, ".yaml")
+        (path,) = self.files()
         return _read_once(path, path.stat().st_mtime_ns)
 
     def moved(self, by: int) -> Staged:

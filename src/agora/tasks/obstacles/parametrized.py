@@ -44,13 +44,21 @@ class Parametrized:
         if self.waypoints < 1 or min(self.clearance, self.keep_clear) < 0:
             raise ValueError("waypoints must be at least 1, clearance and keep_clear at least 0")
 
+    def files(self) -> list[Path]:
+        """The file.
+
+        Raises:
+            InputError: there is no such file.
+        """
+        return [named_file("parametrized", self.file, ".xml")]
+
     def entries(self) -> tuple[Entry, ...]:
         """What the file says.
 
         Raises:
             InputError: there is no such file, or it is wrong.
         """
-        path = named_file("parametrized", self.file, ".xml")
+        (path,) = self.files()
         return _read_once(path, path.stat().st_mtime_ns)
 
     def place(self, task: Task) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from agora.datasets.barn import CHALLENGE_WORLDS, read_world, world_numbers
+from agora.datasets.catalogue import data_folder
 from agora.seeds import Stream
 from agora.tasks.scenario import Robot, Scenario
 from agora.tasks.world import World
@@ -27,6 +29,14 @@ class Barn:
         """The worlds' numbers."""
         there = self.worlds or [n for n in CHALLENGE_WORLDS if n in world_numbers()]
         return [str(n) for n in there]
+
+    def files(self) -> list[Path]:
+        """The folder of the data set.
+
+        Raises:
+            InputError: the data set is not there.
+        """
+        return [data_folder("barn")]
 
     def world(self, name: str, stream: Stream) -> World:
         """Read a world.

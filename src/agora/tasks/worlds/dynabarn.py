@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from agora.datasets.catalogue import data_folder
 from agora.datasets.dynabarn import read_world, world_names
 from agora.seeds import Stream
 from agora.tasks.scenario import Robot, Scenario
@@ -30,6 +32,14 @@ class DynaBarn:
             return list(self.worlds)
         names = [n for n in world_names() if self.part == "all" or n.startswith(self.part)]
         return [n for n in names if self.difficulty in ("all", read_world(n).difficulty)]
+
+    def files(self) -> list[Path]:
+        """The folder of the data set.
+
+        Raises:
+            InputError: the data set is not there.
+        """
+        return [data_folder("dynabarn")]
 
     def world(self, name: str, stream: Stream) -> World:
         """Read a world.

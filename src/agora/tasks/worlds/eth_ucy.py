@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from agora.datasets.catalogue import data_folder
 from agora.datasets.eth_ucy import SOURCES, read_scene
 from agora.errors import InputError, nearest
 from agora.ranges import Count, Distance, Duration
@@ -39,6 +41,14 @@ class EthUcy:
     def names(self) -> list[str]:
         """The scenes' names."""
         return list(self.scenes) or sorted(SOURCES)
+
+    def files(self) -> list[Path]:
+        """The folders of the scenes.
+
+        Raises:
+            InputError: the data set is not there.
+        """
+        return [data_folder("eth_ucy") / name for name in self.names()]
 
     def world(self, name: str, stream: Stream) -> World:
         """Read a scene and choose a stretch.

@@ -82,6 +82,14 @@ class Folder:
         """The scenarios, or the world alone."""
         return list(self.scenarios) or [Path(self.path).name]
 
+    def files(self) -> list[Path]:
+        """The world's folder, the scenarios that lie elsewhere, and the user's models of furniture.
+
+        Raises:
+            InputError: there is no such world.
+        """
+        return [world_folder(self.path), *(Path(name) for name in self.scenarios if "/" in name), data_home() / "obstacles"]
+
     def world(self, name: str, stream: Stream) -> World:
         """Read the world, with the scenario ``name``.
 

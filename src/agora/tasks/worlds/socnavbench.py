@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from agora.datasets.catalogue import data_folder
 from agora.datasets.socnavbench import episode_names, read_episode
 from agora.seeds import Stream
 from agora.tasks.scenario import Robot, Scenario
@@ -28,6 +30,14 @@ class SocNavBench:
     def names(self) -> list[str]:
         """The episodes' names."""
         return list(self.episodes) or episode_names()
+
+    def files(self) -> list[Path]:
+        """The folder of the data set.
+
+        Raises:
+            InputError: the data set is not there.
+        """
+        return [data_folder("socnavbench")]
 
     def world(self, name: str, stream: Stream) -> World:
         """Read an episode.

@@ -1,0 +1,105 @@
+"""The files that enter the episodes of a run, and their digests, so that one that was changed in between is noticed.
+
+A run is described by its resolved suite and planners (`agora.benchmark.bench.describe`), which hold the values of suite files and
+presets, but only names and paths of robots, worlds, scenarios, potentials, models and data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from agora.errors import InputError
+from agora.registry import Named
+from agora.share import data_home, folder
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """A component that reads files other than those that a field of it names by a path with a slash."""
+
+    def files(self) -> Iterable[Path]:
+        """Return the files, and folders of which every file counts; one that is not there is passed over."""
+
+
+def inputs(*parts: Any) -> dict[str, str]:
+    """Return the digest of every file that enters the episodes, by its name, sorted.
+
+    A name begins with ``configs/`` or ``scenarios/`` for files that come with Agora and with ``data/`` for those of the data
+    folder; it is the whole path for others.
+
+    Args:
+        parts: suites and planners, or anything made of components.
+
+    Raises:
+        InputError: a file cannot be read, or a data set is not there.
+    """
+    files = {file for part in parts for place in _places(part) for file in _files_in(place)}
+    return dict(sorted((_name(file), _digest(file)) for file in files))
+
+
+def difference(was: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Say which file is not the same in two sets of digests, the first by name; empty where all are."""
+    for name in sorted({*was, *now}):
+        if was.get(name) != now.get(name):
+            return f"{name} {'is gone' if name not in now else 'is new' if name not in was else 'was changed'}"
+    return ""
+
+
+def _places(value: Any) -> Iterator[Path]:
+    """The files and folders that a configuration names."""
+    if isinstance(value, Named):
+        yield from _places(value.part)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _places(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _places(item)
+    elif isinstance(value, str | Path):
+        yield from _path_of(value)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, ReadsFiles):
+            yield from value.files()
+        for field in dataclasses.fields(value):
+            yield from _places(getattr(value, field.name))
+
+
+def _path_of(value: str | Path) -> Iterator[Path]:
+    """The file that a text names, if it is a path."""
+    try:
+        if "/" in str(value) and Path(value).is_file():
+            yield Path(value)
+    except (OSError, ValueError):  # too long for a path, or with a zero byte
+        return
+
+
+def _files_in(place: Path) -> Iterator[Path]:
+    """The file, or all files of a folder but hidden ones and texts about them."""
+    if place.is_dir():
+        for path in place.rglob("*"):
+            hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
+            if path.is_file() and not hidden and path.suffix != ".md":
+                yield path.resolve()
+    elif place.is_file():
+        yield place.resolve()
+
+
+def _name(file: Path) -> str:
+    """The name of a file, the same on every machine where it comes with Agora or is in the data folder."""
+    shared, data = folder("configs").parent.resolve(), data_home().resolve()
+    for name in ("configs", "scenarios"):
+        if file.is_relative_to(shared / name):
+            return file.relative_to(shared).as_posix()
+    return f"data/{file.relative_to(data).as_posix()}" if file.is_relative_to(data) else str(file)
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from error

@@ -1,0 +1,124 @@
+"""A run is of one set of files: one that was changed in between is named, and nothing is mixed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.naughty import Naughty
+from tests.suites import plane, suite, write_world
+
+from agora.benchmark.bench import Options, bench
+from agora.benchmark.inputs import inputs
+from agora.config import load
+from agora.errors import ResultsError
+from agora.planners.presets import named_planner
+from agora.registry import Named
+from agora.share import folder
+from agora.tasks.suite import load_suite
+
+CIRCLE = {"circle": Named("naughty", Naughty())}
+ONE_EACH = Options(workers=0, batch=1)
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A suite with a robot, a world and a scenario of one's own, and these files."""
+    robot = tmp_path / "mine.yaml"
+    robot.write_text((folder("configs") / "robots" / "jackal.yaml").read_text())
+    place = write_world(tmp_path / "room")
+    scenario = tmp_path / "there.json"
+    scenario.write_text(json.dumps({"map": "room", "robots": [{"start": [-1.0, 4.0, 0.3], "goal": [6.0, 9.5, 0.0]}]}))
+    small = plane(
+        episodes=3,
+        world={"name": "folder", "path": str(place), "scenarios": [str(scenario)]},
+        robots="scenario",
+        robot=str(robot),
+        crowd={"model": "deep_social_force"},
+    )
+    return small, {"robot": robot, "map": place / "map" / "map.png", "scenario": scenario}
+
+
+def test_every_file_that_enters_is_in_the_record_with_its_digest(own, tmp_path):
+    small, files = own
+    bench(small, CIRCLE, tmp_path / "run", ONE_EACH)
+    recorded = load(tmp_path / "run" / "run.yaml", dict)["inputs"]
+    shipped = {"configs/pedestrians/types.yaml", "configs/pedestrians/deep_social_force.safetensors"}
+    assert set(recorded) == {*map(str, files.values()), str(files["map"].with_suffix(".yaml")), *shipped}
+    assert all(len(digest) == 32 for digest in recorded.values())
+
+
+@pytest.mark.parametrize("which", ["robot", "map", "scenario"])
+def test_a_run_is_not_resumed_with_other_files_and_the_one_that_was_changed_is_named(own, tmp_path, which):
+    small, files = own
+    bench(small, CIRCLE, tmp_path / "run", ONE_EACH)
+    file, before = files[which], files[which].read_bytes()
+    file.write_bytes(before + b"\n")
+    with pytest.raises(ResultsError, match=rf"{file} was changed since the run was begun; put the file back"):
+        bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)
+    file.write_bytes(before)
+    assert len(bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)) == 3
+
+
+def test_a_file_that_is_new_or_gone_in_a_world_is_named(own, tmp_path):
+    small, files = own
+    bench(small, CIRCLE, tmp_path / "run", ONE_EACH)
+    furniture = files["map"].with_name("furniture.json")
+    furniture.write_text("[]")
+    with pytest.raises(ResultsError, match=r"furniture\.json is new since"):
+        bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)
+
+
+def test_a_file_that_is_changed_while_a_run_is_on_ends_it_with_an_error_and_the_run_is_not_resumed(own, tmp_path):
+    small, files = own
+    before = files["robot"].read_text()
+
+    def edit(done, total):
+        files["robot"].write_text(before + "\n# another robot\n")
+
+    with pytest.raises(ResultsError, match=r"mine\.yaml was changed while the run was on, so its rows may be of both"):
+        bench(small, CIRCLE, tmp_path / "run", ONE_EACH, progress=edit)
+    for text in (files["robot"].read_text(), before):
+        files["robot"].write_text(text)
+        with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the run was begun"):
+            bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)
+
+
+def test_a_preset_is_in_the_record_by_its_values_and_a_model_by_its_file(tmp_path):
+    (tmp_path / "people.onnx").write_bytes(b"weights")
+    label, planner = named_planner("dwa_ros")
+    assert inputs(planner) == {}
+    assert list(inputs({label: Named("mine", Naughty(mischief=str(tmp_path / "people.onnx")))})) == [str(tmp_path / "people.onnx")]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("barn_smoke", "data/barn/grids.txt"),
+        ("dynabarn_smoke", "data/dynabarn/worlds.json"),
+        ("socnavbench_smoke", "data/socnavbench/episodes.json"),
+        ("eth_ucy_replay", "data/eth_ucy/zara01/obsmat.txt"),
+    ],
+)
+def test_data_sets_are_in_the_record(name, file):
+    assert file in inputs(load_suite(name))
+
+
+def test_every_shipped_suite_s_robots_are_in_the_record():
+    for path in (folder("configs") / "benchmark").glob("*.yaml"):
+        if not any(word in path.stem for word in ("barn", "eth_ucy", "socnav")):
+            assert any(name.startswith("configs/robots/") for name in inputs(load_suite(path.stem))), path
+
+
+def test_names_of_files_that_are_not_the_machine_s_own_do_not_depend_on_where_they_lie(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path))
+    write_world(tmp_path / "worlds" / "other")
+    small = plane(world={"name": "folder", "path": "other"})
+    assert "data/worlds/other/map/map.yaml" in inputs(small)
+
+
+def test_text_that_is_no_path_is_no_file(tmp_path):
+    long = suite(write_world(tmp_path / "room"), episodes=1, crowds=["orca"])
+    assert inputs({"a": "x/" * 5000, "b": "nul/\0", "c": "no/such/file"}) == {}
+    assert inputs(long)
