@@ -7,13 +7,17 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
+from agora.benchmark.headline import HEADLINE
+from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
-from agora.benchmark.statistics import bootstrap, paired_difference, wilson
+from agora.benchmark.statistics import bootstrap, detectable, paired_difference, paired_values, wilson
 from agora.core.recording import Outcome
 from agora.errors import UnknownNameError
 from agora.metrics.metric import Metric
+from agora.registry import load
 from viewer.synthetic import METRICS, crash, episode, hall, rows
 
 RUN = {
@@ -180,9 +184,14 @@ def test_failures_with_pedestrians_say_who_closed_the_gap_and_whether_it_was_avo
 
 
 def test_planning_times_have_their_percentiles_in_ms():
-    page = parse(timing={"orca": [0.001] * 94 + [0.01] * 6, "dwa": []})
-    assert page.tables["planning"][0][1:] == [["orca", "100", "1.54", "1", "10", "10", "10"]]
     table = rows(episodes=2)
+    first, second, *_ = (row["key"] for row in table if row["planner"] == "orca")
+    page = parse(table, timing={first: [0.001] * 94, second: [0.01] * 6, "of nobody": [1.0]})
+    assert page.tables["planning"][0][1:] == [["orca", "100", "1.54", "1", "10", "10", "10"]]
+    means = bootstrap([1.0, 10.0])
+    assert (
+        line(page.tables["summary"][0], "orca")[-1] == f"{means.value:.1f} [{means.low:.1f}, {means.high:.1f}] 2 of 4, 50 % reached"
+    )
     recorded = parse(table, recordings={table[0]["key"]: crash()})
     assert recorded.tables["planning"][0][1][:2] == ["social_force", "151"]
     assert "planning" not in parse(table, timing={}).tables
@@ -195,9 +204,10 @@ def test_the_page_needs_nothing_from_elsewhere():
     assert "http://" not in text and "https://" not in text and "@import" not in text and "url(" not in text
     assert "default-src 'none'" in text
     assert not [a for tag, a in page.tags if "src" in a or tag == "link"]
-    assert all(a["href"].startswith("#") for _, a in page.tags if "href" in a)
-    ids = {a["id"] for _, a in page.tags if "id" in a}
-    assert {a["href"][1:] for _, a in page.tags if "href" in a} <= ids
+    inside = {a["href"][1:] for tag, a in page.tags if "href" in a and tag != "image"}
+    assert inside <= {a["id"] for _, a in page.tags if "id" in a}
+    assert all(a["href"].startswith("#") for tag, a in page.tags if "href" in a and tag != "image")
+    assert [a["href"].partition(",")[0] for tag, a in page.tags if tag == "image"] == ["data:image/png;base64"]
 
 
 def test_hostile_names_stay_text():
@@ -304,3 +314,100 @@ def test_the_page_says_which_episodes_count():
     text = " ".join(" ".join(parse().text).split())
     assert "Every planned episode counts, for every planner." in text
     assert "ends its process is the planner's failure" in text
+
+
+def _real(planners=("orca", "dwa"), episodes=10, stages=("hall", "corridor")):
+    """Rows with the metrics of the head of the page, and these metrics; some episodes end at a person."""
+    table, spread = rows(planners, episodes=episodes, stages=stages), np.random.default_rng(5)
+    measures = [load("metrics", name) for name in (*HEADLINE, "collisions_by_robot", "velocity_max", "timeout")]
+    for number, row in enumerate(table):
+        row |= {name: float(value) for name, value in zip(HEADLINE, spread.gamma(4.0, 1.0, len(HEADLINE)), strict=True)}
+        row |= {"velocity_max": 1.0 + 0.1 * (number % 3), "timeout": float(row["outcome"] == "timeout")}
+        hit = row["outcome"] == "pedestrian_collision"
+        row |= {"collisions_by_robot": float(hit and number % 2), "collisions_by_person": float(hit and not number % 2)}
+        row |= {"collisions_by_both": 0.0, "collisions_avoidable": float(hit)}
+        row["time_to_goal"] = row["time_to_goal"] if row["outcome"] == "reached" else None
+    return table, measures
+
+
+def test_the_head_of_the_page_has_what_matters_with_intervals_and_a_chart_each():
+    table, measures = _real()
+    text = render({}, table, measures, {}, timing={row["key"]: [0.001, 0.003] for row in table})
+    page = Page(text)
+    assert [a["id"] for tag, a in page.tags if tag == "section"][0] == "summary"
+    head, *_ = page.tables["summary"]
+    wanted = ["planner", "Reached", "Time to the goal", "Path", "Closest approach", "Personal space", "Smoothness", "Planning time"]
+    assert [cell.split(" % ")[0] for cell in head[0]][:2] == wanted[:2]
+    assert all(cell.startswith(words) for cell, words in zip(head[0], wanted, strict=True))
+    orca = [row for row in table if row["planner"] == "orca"]
+    mean, cell = bootstrap([row["jerk_average"] for row in orca]), line(head, "orca")[6]
+    assert [float(v) for v in re.findall(r"[\d.]+", cell)] == pytest.approx([mean.value, mean.low, mean.high], abs=0.006)
+    hits = [row for row in orca if row["outcome"] == "pedestrian_collision"]
+    robots, people = (sum(int(row[f"collisions_by_{who}"]) for row in hits) for who in ("robot", "person"))
+    assert f"gap closed by robot {robots}, person {people}; {len(hits)} avoidable" in line(head, "orca")[1] and robots and people
+    rows_of = text.partition('id="summary"')[2].partition("</table>")[0].split("<tr>")[2:]
+    assert [block.count('<svg class="small"') for block in rows_of] == [7, 7]
+    assert all(block.count('class="violin"') == 5 for block in rows_of)
+
+
+def test_a_stage_has_a_summary_of_its_own():
+    table, measures = _real()
+    summary = parse(table, measures, run={}).tables["summary"]
+    hall_rows = [row for row in table if row["planner"] == "dwa" and row["stage"] == "hall"]
+    assert len(summary) == 3
+    assert f"{100 * np.mean([row['outcome'] == 'reached' for row in hall_rows]):.1f}" in line(summary[1], "dwa")[1]
+
+
+def test_all_metrics_stand_folded_by_group():
+    table, measures = _real()
+    text = render({}, table, measures, {})
+    for section in ("metrics", "differences", "distributions"):
+        block = text.partition(f'<section id="{section}">')[2].partition("</section>")[0]
+        found = re.findall(r"<details><summary>(.*?) <span", block)
+        groups = ["Outcome", "Who was to blame", "Time and path", "Distance to people and walls", "Motion and smoothness"]
+        assert found == groups * (3 if section == "metrics" else 1)
+        assert not re.search(r"<table|<figure", re.sub(r"<details>.*?</details>", "", block, flags=re.S))
+    assert "open" not in re.findall(r"<details([^>]*)>", text)
+
+
+def test_distributions_are_violins_within_the_range_of_the_values():
+    table, measures = _real()
+    chart = render({}, table, measures, {}).partition("<b>jerk_average</b>")[2].partition("</svg>")[0]
+    violins = re.findall(r'class="violin" d="M(.*?)Z"', chart)
+    assert len(violins) == 2
+    for planner, drawn in zip(("orca", "dwa"), violins, strict=True):
+        some = [row["jerk_average"] for row in table if row["planner"] == planner]
+        dots = [float(x) for x in re.findall(r"M([\d.]+) [\d.]+h0", chart)]
+        x = [float(point.split()[0]) for point in drawn.split("L")]
+        assert min(dots) - 0.1 <= min(x) and max(x) <= max(dots) + 0.1 and len(some) == 20
+    same = [{**row, "jerk_average": 2.0} for row in table]
+    assert "violin" not in render({}, same, measures, {}).partition("<b>jerk_average</b>")[2].partition("</svg>")[0]
+
+
+def test_a_comparison_says_its_pairs_and_what_difference_it_finds():
+    table, measures = _real(episodes=12)
+    text = " ".join(parse(table, measures, run={}, baseline="dwa").text)
+    (said,) = re.findall(r"orca against dwa: .*?\.(?= [A-Z]|$)[^.]*\.[^;]*; .*?\. ", text + " ")
+    least = detectable(paired_values(table, "jerk_average", "orca", "dwa"))
+    assert said.startswith("orca against dwa: 24 pairs. Found in 8 of 10 such runs: the share that reached the goal ")
+    assert f"smoothness {least:.2g} m/s3" in text
+    both = sum(
+        {row["outcome"] for row in table if (row["stage"], row["episode"]) == place} == {"reached"}
+        for place in {(row["stage"], row["episode"]) for row in table}
+    )
+    assert re.search(rf"time to the goal [\d.]+ s \({both} pairs\)", text)
+
+
+def test_each_stage_has_a_picture_of_the_episode_that_most_planners_have():
+    table, measures = _real()
+    del table[0]  # orca's first episode in the hall
+    keys = pictured(table, ["dwa", "orca"])
+    assert {key.rpartition("/")[2] for key in pictured(table, ["dwa", "teb"])} == {"dwa"}
+    assert sorted(keys) == sorted(row["key"] for row in table if (row["stage"], row["episode"]) in (("hall", 1), ("corridor", 0)))
+    recordings = dict.fromkeys(keys, episode(surroundings=hall()))
+    text = render({}, table, measures, {}, pictures=recordings)
+    pictures = text.partition('<section id="pictures">')[2].partition("</section>")[0]
+    assert pictures.count('<svg class="stage-picture"') == 2 and pictures.count("data:image/png") == 2
+    assert 'aria-label="Stage hall, episode 1"' in pictures and "orca" in pictures and "dwa" in pictures
+    assert pictures.count('stroke="#0072B2"') == pictures.count('stroke="#CC79A7"') == 2
+    assert "pictures" not in [a.get("id") for _, a in Page(render({}, table, measures, {})).tags]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agora.benchmark.statistics import Estimate, bootstrap, paired_difference, summarise, wilson
+from agora.benchmark.statistics import Estimate, bootstrap, detectable, paired_difference, summarise, wilson
 from agora.errors import InputError
 from agora.metrics.efficiency import time_to_goal
 from agora.metrics.outcome import collisions, success
@@ -157,3 +157,20 @@ def test_tables_group_by_any_column_and_refuse_unknown_ones():
     with pytest.raises(InputError, match="did you mean 'stage'"):
         summarise(rows, [success], by=("stagge",))
     assert summarise([], [success]) == []
+
+
+def test_a_difference_as_large_as_is_said_is_found_four_times_of_five():
+    rng, n, found = np.random.default_rng(7), 40, 0
+    least = detectable(rng.normal(0.0, 2.0, 4000)) * np.sqrt(4000 / n)
+    assert least == pytest.approx((1.959964 + 0.841621) * 2.0 / np.sqrt(n), rel=0.05)
+    for _ in range(2000):
+        differences = rng.normal(least, 2.0, n)
+        half = 1.959964 * differences.std(ddof=1) / np.sqrt(n)
+        found += abs(differences.mean()) > half
+    assert found / 2000 == pytest.approx(0.8, abs=0.03)
+
+
+def test_nothing_is_said_of_what_pairs_can_find_that_do_not_differ():
+    assert detectable([]) is detectable([1.0]) is detectable([0.5, 0.5, 0.5]) is None
+    with pytest.raises(InputError, match="power 1.0"):
+        detectable([1.0, 2.0], power=1.0)

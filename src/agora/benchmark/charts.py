@@ -23,6 +23,27 @@ MOST_DOTS = 200
 LONGEST_LABEL = 20
 
 
+_VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0
+"""Points of a violin's outline, and the size of a small chart, px."""
+
+
+def small(values: Sequence[float], mean: Estimate, low: float, high: float) -> Markup:
+    """Return a small chart of a distribution, the mean and its interval, between ``low`` and ``high``."""
+    scale, data, y = _Scale(low, high, 4.0, _SMALL_WIDTH - 8.0), np.sort(np.asarray(values, float)), _SMALL_HEIGHT / 2
+    return _small([_violin(scale, data, y, 11.0), _mean(scale, mean, y)])
+
+
+def small_outcomes(counts: Mapping[str, int], colours: Mapping[str, str]) -> Markup:
+    """Return a small stacked bar of outcomes."""
+    return _small(_bar(_Scale(0.0, 100.0, 2.0, _SMALL_WIDTH - 4.0), counts, colours, _SMALL_HEIGHT / 2))
+
+
+def _small(body: Sequence[Markup]) -> Markup:
+    size = (_px(_SMALL_WIDTH), _px(_SMALL_HEIGHT))
+    head = filled('<svg class="small" aria-hidden="true" viewBox="0 0 {} {}" width="{}" height="{}">', *size, *size)
+    return joined([head, *body, filled("</svg>")])
+
+
 def distributions(
     name: str,
     unit: str,
@@ -30,7 +51,7 @@ def distributions(
     means: Mapping[str, Estimate],
     notes: Mapping[str, str],
 ) -> Markup:
-    """Return a row for each planner: its values as dots, quartiles, and the mean with its interval.
+    """Return a row for each planner: its values as a violin and dots, quartiles, and the mean with its interval.
 
     Args:
         name: of the metric.
@@ -60,18 +81,8 @@ def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Esti
     """Return stacked bars of the outcomes of each planner, with the interval of the share that reached the goal."""
     scale, body = _Scale(0.0, 100.0), []
     for index, (planner, count) in enumerate(counts.items()):
-        y, start, total = _middle(index), 0.0, sum(count.values())
-        body.append(_label(planner, y))
-        for outcome, number in count.items():
-            share = 100.0 * number / total if total else 0.0
-            if number:
-                box = _format(
-                    '<rect x="{}" y="{}" width="{}" height="16" fill="{}"><title>{}: {} of {}</title></rect>',
-                    *(_px(scale(start)), _px(y - 8), _px(scale(start + share) - scale(start)), colours[outcome]),
-                    *(outcome.replace("_", " "), number, total),
-                )
-                body.append(box)
-            start += share
+        y, total = _middle(index), sum(count.values())
+        body += [_label(planner, y), *_bar(scale, count, colours, y)]
         low, high = reached[planner].low, reached[planner].high
         if low is not None and high is not None:
             body.append(_interval(scale(100 * low), scale(100 * high), y, "whisker"))
@@ -79,11 +90,27 @@ def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Esti
     return _svg("Outcomes of each planner", len(counts), [scale.axis(len(counts), "episodes (%)"), *body])
 
 
-class _Scale:
-    """Values to pixels, with round ticks."""
+def _bar(scale: _Scale, counts: Mapping[str, int], colours: Mapping[str, str], y: float) -> list[Markup]:
+    """A stacked bar of outcomes, in percent."""
+    start, total, boxes = 0.0, sum(counts.values()), []
+    for outcome, number in counts.items():
+        share = 100.0 * number / total if total else 0.0
+        if number:
+            box = filled(
+                '<rect x="{}" y="{}" width="{}" height="16" fill="{}"><title>{}: {} of {}</title></rect>',
+                *(_px(scale(start)), _px(y - 8), _px(scale(start + share) - scale(start)), colours[outcome]),
+                *(outcome.replace("_", " "), number, total),
+            )
+            boxes.append(box)
+        start += share
+    return boxes
 
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = low, high
+
+class _Scale:
+    """Values to pixels from ``left`` over ``width``, with round ticks."""
+
+    def __init__(self, low: float, high: float, left: float = LABEL, width: float = PLOT) -> None:
+        self.low, self.high, self.left, self.width = low, high, left, width
 
     @classmethod
     def of(cls, values: Sequence[float]) -> _Scale:
@@ -92,7 +119,7 @@ class _Scale:
         return cls(low - margin, high + margin)
 
     def __call__(self, value: float) -> float:
-        return LABEL + PLOT * (value - self.low) / (self.high - self.low)
+        return self.left + self.width * (value - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[float]:
         rough = (self.high - self.low) / 5
@@ -106,34 +133,57 @@ class _Scale:
         bottom, marks = TOP + rows * ROW, []
         for tick in self.ticks():
             x = _px(self(tick))
-            marks.append(_format('<path class="grid" d="M{} {}V{}"/>', x, TOP, bottom))
-            marks.append(_format('<text class="tick" x="{}" y="{}">{}</text>', x, bottom + 12, f"{tick + 0.0:.6g}"))
-        words = _format('<text class="tick" x="{}" y="{}">{}</text>', LABEL + PLOT / 2, bottom + 28, title)
-        return _join([*marks, words])
+            marks.append(filled('<path class="grid" d="M{} {}V{}"/>', x, TOP, bottom))
+            marks.append(filled('<text class="tick" x="{}" y="{}">{}</text>', x, bottom + 12, f"{tick + 0.0:.6g}"))
+        words = filled('<text class="tick" x="{}" y="{}">{}</text>', LABEL + PLOT / 2, bottom + 28, title)
+        return joined([*marks, words])
 
 
 def _row(scale: _Scale, index: int, planner: str, values: Doubles, mean: Estimate, note: str) -> Markup:
     """Label, dots, box, mean and note of one planner."""
     y = _middle(index)
-    parts = [_label(planner, y), _note(note, y)]
+    parts = [_label(planner, y), _note(note, y), _violin(scale, values, y, 12.0)]
     if len(values):
         ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).round().astype(int))
         heights = y + ((ranks * 0.618034) % 1.0 - 0.5) * 15
         dots = "".join(f"M{_px(scale(v))} {_px(h)}h0" for v, h in zip(values[ranks], heights, strict=True))
-        parts.append(_format('<path class="dots" d="{}"/>', dots))
+        parts.append(filled('<path class="dots" d="{}"/>', dots))
     if len(values) > 1:
         low, middle, high = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
         reach = 1.5 * (high - low)
         ends = float(values[values >= low - reach][0]), float(values[values <= high + reach][-1])
         box = f"M{_px(scale(ends[0]))} {y}H{_px(scale(low))}M{_px(scale(high))} {y}H{_px(scale(ends[1]))}"
         box += f"M{_px(scale(low))} {y - 7}H{_px(scale(high))}V{y + 7}H{_px(scale(low))}ZM{_px(scale(middle))} {y - 7}V{y + 7}"
-        parts.append(_format('<path class="box" d="{}"/>', box))
-    if mean.value is not None:
-        if mean.low is not None and mean.high is not None:
-            parts.append(_interval(scale(mean.low), scale(mean.high), y, "interval"))
-        x = scale(mean.value)
-        parts.append(_format('<path class="mean" d="M{} {}l4 4l-4 4l-4 -4Z"/>', _px(x), _px(y - 4)))
-    return _join(parts)
+        parts.append(filled('<path class="box" d="{}"/>', box))
+    return joined([*parts, _mean(scale, mean, y)])
+
+
+def _mean(scale: _Scale, mean: Estimate, y: float) -> Markup:
+    """A diamond, and a bar for the interval; nothing where there is no mean."""
+    if mean.value is None:
+        return joined([])
+    parts = []
+    if mean.low is not None and mean.high is not None:
+        parts.append(_interval(scale(mean.low), scale(mean.high), y, "interval"))
+    return joined([*parts, filled('<path class="mean" d="M{} {}l4 4l-4 4l-4 -4Z"/>', _px(scale(mean.value)), _px(y - 4))])
+
+
+def _violin(scale: _Scale, values: Doubles, y: float, half: float) -> Markup:
+    """The outline of the values' density, ``half`` px high at its largest; nothing for fewer than three or equal values.
+
+    A sum of normal curves of Silverman's width (1986, Density Estimation, eq. 3.31), cut at the least and largest value.
+    """
+    if len(values) < 3 or values[0] == values[-1]:
+        return joined([])
+    spread = float(np.subtract(*np.quantile(values, (0.75, 0.25)))) / 1.34
+    deviation = float(values.std(ddof=1))
+    width = 0.9 * min(deviation, spread or deviation) * len(values) ** -0.2
+    at = np.linspace(values[0], values[-1], _VIOLIN)
+    density = np.exp(-0.5 * ((at[:, None] - values) / width) ** 2).sum(axis=1)
+    heights = half * density / density.max()
+    edge = [(scale(x), y - h) for x, h in zip(at, heights, strict=True)]
+    edge += [(scale(x), y + h) for x, h in zip(at[::-1], heights[::-1], strict=True)]
+    return filled('<path class="violin" d="M{}Z"/>', "L".join(f"{_px(x)} {_px(h)}" for x, h in edge))
 
 
 def _middle(index: int) -> float:
@@ -147,31 +197,32 @@ def _px(value: float) -> str:
 
 def _label(planner: str, y: float) -> Markup:
     short = planner if len(planner) <= LONGEST_LABEL else planner[: LONGEST_LABEL - 1] + "…"
-    return _format('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', LABEL - 8, y + 4, short, planner)
+    return filled('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', LABEL - 8, y + 4, short, planner)
 
 
 def _note(words: str, y: float) -> Markup:
-    return _format('<text class="note" x="{}" y="{}">{}</text>', LABEL + PLOT + 8, y + 4, words)
+    return filled('<text class="note" x="{}" y="{}">{}</text>', LABEL + PLOT + 8, y + 4, words)
 
 
 def _interval(low: float, high: float, y: float, kind: str) -> Markup:
-    return _format('<path class="{}" d="M{} {}H{}"/>', kind, _px(low), _px(y), _px(high))
+    return filled('<path class="{}" d="M{} {}H{}"/>', kind, _px(low), _px(y), _px(high))
 
 
 def _svg(title: str, rows: int, body: Sequence[Markup]) -> Markup:
     width, height = LABEL + PLOT + NOTE, TOP + rows * ROW + AXIS
-    head = _format('<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">', title, _px(width), _px(height))
-    return _join([head, *body, _format("</svg>")])
+    head = filled('<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">', title, _px(width), _px(height))
+    return joined([head, *body, filled("</svg>")])
 
 
-def _format(text: str, *values: object) -> Markup:
+def filled(text: str, *values: object) -> Markup:
     """Fill a template of ours; what is filled in is escaped."""
     from markupsafe import Markup
 
     return Markup(text).format(*values)  # noqa: S704 - the template is ours
 
 
-def _join(parts: Sequence[Markup]) -> Markup:
+def joined(parts: Sequence[Markup]) -> Markup:
+    """Put parts behind each other."""
     from markupsafe import Markup
 
     return Markup("").join(parts)

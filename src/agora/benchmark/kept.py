@@ -11,9 +11,11 @@ import numpy as np
 
 from agora.benchmark import store
 from agora.benchmark.account import account, described
+from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.config import build
 from agora.core.recording import Recording
+from agora.core.state import Array
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
 from agora.maps.exact import read_exact
@@ -71,12 +73,11 @@ def report(folder: Path) -> Path:
     stages = [stage["name"] for stage in run["suite"].get("stages", ())]
     rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
     metrics = [load_component("metrics", name) for name in available("metrics")]
-    timing: dict[str, list[float]] = {}
+    timing: dict[str, Array] = {}
     own = {row["key"] for row in rows}
     for row in store.read_rows(folder / "timing"):
-        if row["key"] not in own:
-            continue
-        timing.setdefault(str(row["planner"]), []).extend(row.get(store.CALLS) or ())
+        if row["key"] in own:
+            timing[row["key"]] = np.array(row.get(store.CALLS) or (), float)
     made_on = run.get("made_on", {})
     shown = {
         **run,
@@ -88,8 +89,10 @@ def report(folder: Path) -> Path:
         "incomplete": bool(found.missing),
         "planners": list(run["planners"]),
     }
-    kept = recordings(folder, choose(rows, REPLAYS))
-    page = render(shown, rows, metrics, kept, timing={name: np.array(times) for name, times in timing.items()})
+    replayed, drawn = choose(rows, REPLAYS), pictured(rows, list(run["planners"]))
+    kept = recordings(folder, [*replayed, *drawn])
+    replays, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (replayed, drawn))
+    page = render(shown, rows, metrics, replays, timing=timing, pictures=pictures)
     path = folder / "report.html"
     try:
         write_whole(path, page)

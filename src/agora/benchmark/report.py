@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from agora.benchmark import charts, tables
+from agora.benchmark.headline import comparisons, headline
+from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.statistics import RATE, Estimate, Row
 from agora.core.recording import Closer, Recording
 from agora.core.state import Array
@@ -16,10 +17,21 @@ from agora.errors import InputError, UnknownNameError
 from agora.metrics.metric import Metric
 from agora.viewer.replay import replay_html, source, templates
 
-if TYPE_CHECKING:
-    pass
+GROUPS = {
+    "outcome": "Outcome",
+    "blame": "Who was to blame",
+    "efficiency": "Time and path",
+    "proxemics": "Distance to people and walls",
+    "conflict": "Time to collision",
+    "groups": "Groups of people",
+    "attention": "Attention",
+    "motion": "Motion and smoothness",
+    "notes": "What planners note",
+}
+"""Groups of metrics (`Metric.group`) in their order, in words."""
 
-_LOG = logging.getLogger(__name__)
+OTHER = "Others"
+"""The group of metrics that are not Agora's."""
 
 ARROWS = {"higher": "↑", "lower": "↓", "neutral": ""}
 
@@ -35,6 +47,7 @@ def render(
     *,
     baseline: str | None = None,
     timing: Mapping[str, Array] | None = None,
+    pictures: Mapping[str, Recording] | None = None,
 ) -> str:
     """Return the page of a run.
 
@@ -45,7 +58,8 @@ def render(
         metrics: to show, as far as rows have them.
         recordings: episodes to replay, by key.
         baseline: planner that others are compared with; None for the first.
-        timing: wall time of control calls of each planner, s; None to take it from the recordings.
+        timing: wall time of control calls, s, by key; None to take it from the recordings.
+        pictures: recordings by key that the pictures of the stages show, of one episode each; None for ``recordings``.
 
     Raises:
         UnknownNameError: no such baseline.
@@ -56,6 +70,7 @@ def render(
         raise UnknownNameError("planner", baseline, planners)
     first = baseline or (planners[0] if planners else "")
     shown, undefined = tables.shown_metrics(rows, metrics)
+    calls = {key: recording.planning_time for key, recording in recordings.items()} if timing is None else timing
     others = [planner for planner in planners if planner != first]
     title = _words(run.get("suite", "")) or "Benchmark"
     page = {
@@ -65,7 +80,8 @@ def render(
         "facts": _facts(run, rows, planners),
         "version": _words(run.get("version", "")),
         "hardware": _words(run.get("hardware", "")),
-        "stages": _stages(rows, shown, planners),
+        "stages": _stages(rows, shown, planners, calls),
+        "pictures": stage_pictures(rows, _pictured(rows, recordings, planners) if pictures is None else pictures, planners),
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
         "interrupted": [_words(episode) for episode in run.get("interrupted") or ()],
@@ -73,10 +89,11 @@ def render(
         "undefined": undefined,
         "baseline": first,
         "others": others,
-        "differences": tables.difference_lines(rows, shown, others, first) if others else [],
-        "cards": _cards(rows, shown, planners),
+        "comparisons": comparisons(rows, shown, others, first),
+        "differences": _grouped(tables.difference_lines(rows, shown, others, first)) if others else [],
+        "cards": _grouped(_cards(rows, shown, planners)),
         "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
-        "planning": tables.planning_lines(_calls(rows, recordings) if timing is None else timing),
+        "planning": tables.planning_lines(_by_planner(rows, calls)),
         **_failures(rows, recordings),
         "replay": replay_html(recordings) if recordings else "",
         "arrows": ARROWS,
@@ -173,17 +190,33 @@ def _words(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _stages(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[dict[str, Any]]:
+def _grouped(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+    """Lines or cards by the group of their metric, in the order of `GROUPS`; what has none of these comes last."""
+    groups: dict[str, list[Any]] = {words: [] for words in (*GROUPS.values(), OTHER)}
+    for line in lines:
+        metric = line["metric"] if isinstance(line, dict) else line.metric
+        groups[GROUPS.get(metric["group"], OTHER)].append(line)
+    return [(words, some) for words, some in groups.items() if some]
+
+
+def _stages(
+    rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str], calls: Mapping[str, Array]
+) -> list[dict[str, Any]]:
     """Tables of all stages together, then of each if there are several."""
     names = list(dict.fromkeys(row["stage"] for row in rows))
     parts = {"All stages" if len(names) != 1 else str(names[0]): rows}
     if len(names) > 1:
         parts |= {str(name): [row for row in rows if row["stage"] == name] for name in names}
-    return [_stage(name, part, rows, metrics, planners) for name, part in parts.items()]
+    return [_stage(name, part, rows, metrics, planners, calls) for name, part in parts.items()]
 
 
 def _stage(
-    name: str, part: Sequence[Row], rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]
+    name: str,
+    part: Sequence[Row],
+    rows: Sequence[Row],
+    metrics: Sequence[Metric],
+    planners: Sequence[str],
+    calls: Mapping[str, Array],
 ) -> dict[str, Any]:
     """The tables of one stage's rows, with the columns that all rows need."""
     ends, groups, counts, lines = tables.outcome_names(rows), tables.by_planner(part, planners), {}, []
@@ -198,7 +231,8 @@ def _stage(
         "outcomes": lines,
         "planners": [(planner, len(members)) for planner, members in groups.items()],
         "reached": [tables.cell(estimate, rate=True) for estimate in reached.values()],
-        "metrics": tables.metric_lines(part, metrics, planners),
+        "headline": headline(part, metrics, planners, _colours(rows), calls),
+        "metrics": _grouped(tables.metric_lines(part, metrics, planners)),
         "price": tables.price_lines(part, tables.levels_of(rows)),
     }
 
@@ -224,14 +258,18 @@ def _cards(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[st
     return cards
 
 
-def _calls(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[str, Array]:
-    """Planning times of the recorded episodes by planner, s."""
-    planner = {row["key"]: row["planner"] for row in rows}
-    calls: dict[str, list[Array]] = {}
-    for key, recording in recordings.items():
-        if key in planner:
-            calls.setdefault(planner[key], []).append(recording.planning_time)
-    return {name: np.concatenate(parts) for name, parts in calls.items()}
+def _pictured(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
+    """Of recordings by key those of one episode a stage."""
+    return {key: recordings[key] for key in pictured([row for row in rows if row["key"] in recordings], planners)}
+
+
+def _by_planner(rows: Sequence[Row], calls: Mapping[str, Array]) -> dict[str, Array]:
+    """Wall times of all control calls by planner, s."""
+    found: dict[str, list[Array]] = {}
+    for row in rows:
+        if row["key"] in calls:
+            found.setdefault(row["planner"], []).append(np.asarray(calls[row["key"]], float))
+    return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
 def _failures(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[str, Any]:

@@ -126,7 +126,12 @@ def bootstrap(
 def paired_difference(
     rows: Iterable[Row], metric: str, first: str, second: str, statistic: Statistic = "mean", confidence: float = 0.95
 ) -> Estimate:
-    """Return how much more of a metric the planner ``first`` has than ``second``, episode by episode.
+    """Return how much more of a metric the planner ``first`` has than ``second``, episode by episode (`paired_values`)."""
+    return bootstrap(paired_values(rows, metric, first, second), statistic, confidence)
+
+
+def paired_values(rows: Iterable[Row], metric: str, first: str, second: str) -> list[float]:
+    """Return the difference of a metric between two planners in every episode.
 
     Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
     the number of episodes for which both have one.
@@ -147,8 +152,23 @@ def paired_difference(
     ours, theirs = by_planner[first], by_planner[second]
     _check_column(metric, (*ours.values(), *theirs.values()))
     pairs = [(row.get(metric), theirs[episode].get(metric)) for episode, row in ours.items() if episode in theirs]
-    differences = [float(a) - float(b) for a, b in pairs if a is not None and b is not None]
-    return bootstrap(differences, statistic, confidence)
+    return [float(a) - float(b) for a, b in pairs if a is not None and b is not None]
+
+
+def detectable(differences: Sequence[float], confidence: float = 0.95, power: float = 0.8) -> float | None:
+    """Return the true mean difference that so many pairs, spread like these, find with a probability of ``power``.
+
+    It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n) with the deviation s of the differences: Cohen 1988, Statistical Power
+    Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and where all differences are equal.
+
+    Raises:
+        InputError: a confidence or power outside (0, 1).
+    """
+    if not 0.0 < power < 1.0:
+        raise InputError(f"power {power}; expected a number between 0 and 1, as 0.8")
+    z = _quantile(confidence) + _NORMAL.inv_cdf(power)
+    deviation = float(np.std(differences, ddof=1)) if len(differences) > 1 else 0.0
+    return z * deviation / math.sqrt(len(differences)) if deviation > 0.0 else None
 
 
 def summarise(

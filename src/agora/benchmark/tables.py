@@ -158,7 +158,7 @@ def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
 
 def described(metric: Metric) -> dict[str, Any]:
     """What a metric is, with its rate as a percentage."""
-    fields = ("name", "unit", "direction", "formula", "source", "version")
+    fields = ("name", "unit", "direction", "formula", "source", "version", "group")
     return {name: getattr(metric, name) for name in fields} | ({"unit": "%"} if metric.unit == RATE else {})
 
 

@@ -33,6 +33,11 @@ class Metric:
     version: int
     function: Callable[[Recording], float | None]
 
+    @property
+    def group(self) -> str:
+        """What the metric is about: the name of the module that defines it, ``efficiency`` or ``proxemics``."""
+        return self.function.__module__.rpartition(".")[2]
+
     def __call__(self, recording: Recording) -> float | None:
         """Return the value for one recording, None where it is undefined."""
         return self.function(recording)

@@ -27,6 +27,10 @@
   if (chooser) chooser.addEventListener("change", show);
   show();
 
+  addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("details")) folded.open = true;
+  });
+
   for (const button of document.querySelectorAll("[data-play]")) {
     button.addEventListener("click", () => dispatchEvent(new CustomEvent("agora-play", { detail: button.dataset.play })));
   }
