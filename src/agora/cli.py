@@ -16,7 +16,7 @@ from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
 from agora.cli_tune import tune
 from agora.cli_validate import calibrate, validate
-from agora.errors import AgoraError, in_words
+from agora.errors import AgoraError, StoppedError, in_words
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
@@ -92,6 +92,7 @@ def bench(
 
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
+    from agora.benchmark.stopping import episodes_kept, stoppable
     from agora.errors import InputError
     from agora.planners.presets import named_planner
     from agora.registry import available
@@ -120,7 +121,8 @@ def bench(
         def progress(n: int, total: int) -> None:
             bar.update(task, completed=n, total=total)
 
-        rows = run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
+        with stoppable(lambda: episodes_kept(folder)):
+            rows = run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
     _finish(rows, folder, video)
 
 
@@ -399,6 +401,9 @@ def main() -> None:
     """
     try:
         app()
+    except StoppedError as stopped:
+        typer.echo(str(stopped), err=True)
+        sys.exit(stopped.code)
     except AgoraError as error:
         problem = str(error)
     except OSError as error:

@@ -37,6 +37,7 @@ def tune(
     from agora.benchmark.bench import Options
     from agora.benchmark.kept import report
     from agora.benchmark.objective import Objective
+    from agora.benchmark.stopping import episodes_kept, stoppable
     from agora.benchmark.tune import Tuning
     from agora.benchmark.tune import tune as run
     from agora.benchmark.tuned import preset as text_of
@@ -60,7 +61,8 @@ def tune(
             if not sys.stderr.isatty():
                 typer.echo(f"{done} of {trials} trials, best {best:.3f}", err=True)
 
-        tuned = run(tuning, folder, Options(workers=workers), resume=resume, minutes=minutes, progress=show)
+        with stoppable(lambda: episodes_kept(folder)):
+            tuned = run(tuning, folder, Options(workers=workers), resume=resume, minutes=minutes, progress=show)
     compared = tuned.comparisons(tuning.objective)
     for one in compared:
         typer.echo(f"{one.name}: {words(one.before)} before, {words(one.after)} after, {words(one.difference, '+')}")

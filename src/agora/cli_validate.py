@@ -95,6 +95,7 @@ def calibrate(
     threads: Threads = 2,
 ) -> None:
     """Fit a crowd model's parameters to recorded people of the training scenes, and compare it on scenes that were held out."""
+    from agora.benchmark.stopping import stoppable
     from agora.errors import ResultsError
     from agora.validation.calibrate import Calibration, preset
     from agora.validation.calibrate import calibrate as run
@@ -107,13 +108,14 @@ def calibrate(
         _instrument(quick, threads),
         _Told(),
     )
-    found = run(
-        calibration,
-        instrument,
-        folder,
-        resume=resume,
-        progress=lambda done, best: told(f"{done} of {trials} trials, best {best:.4f}"),
-    )
+    with stoppable(lambda: f"the trials that were finished are kept in {folder}"):
+        found = run(
+            calibration,
+            instrument,
+            folder,
+            resume=resume,
+            progress=lambda done, best: told(f"{done} of {trials} trials, best {best:.4f}"),
+        )
     crowds = {model: calibration.crowd()}
     if found.best:
         crowds[f"{model}, calibrated"] = calibration.crowd(found.model)

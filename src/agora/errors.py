@@ -5,7 +5,8 @@ AgoraError
 │   ├── UnknownNameError  no component, scenario, robot ... of that name
 │   └── PlacementError    nothing could be placed with the clearance asked for
 ├── PlannerError          a planner raised, or returned a twist that is not finite
-└── ResultsError          the results folder cannot be written, or holds another run
+├── ResultsError          the results folder cannot be written, or holds another run
+└── StoppedError          Ctrl-C or SIGTERM ended a run: says what is kept and how to go on
 """
 
 from __future__ import annotations
@@ -45,6 +46,14 @@ class PlannerError(AgoraError):
 
 class ResultsError(AgoraError):
     """The results folder cannot be written, or it holds another run."""
+
+
+class StoppedError(AgoraError):
+    """A signal ended a run; the message says what is kept. The command line exits with ``code``, 128 and the signal's number."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @contextmanager

@@ -20,9 +20,10 @@ from tests.suites import plane, planners, results, suite, write_world
 
 from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, bench, jobs_for, with_seed
+from agora.benchmark.stopping import episodes_kept, stoppable
 from agora.benchmark.store import PARTS
 from agora.config import dump, load
-from agora.errors import InputError, PlacementError, ResultsError
+from agora.errors import InputError, PlacementError, ResultsError, StoppedError
 from agora.registry import Named
 
 AGORA = [sys.executable, "-c", "from agora.cli import main; main()"]
@@ -115,6 +116,31 @@ def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothin
     assert results(folder, tmp_path) == reference.results
     assert sorted(row["key"] for row in store.read_rows(folder / "timing")) == sorted(whole)
     assert {file.stem for file in (folder / "timing").iterdir()} == {file.stem for file in (folder / "episodes").iterdir()}
+
+
+@pytest.mark.parametrize(("number", "code", "name"), [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")])
+def test_a_run_that_is_stopped_says_what_is_kept_and_how_to_go_on(reference, tmp_path, number, code, name):
+    folder = tmp_path / "run"
+    process = _begin(folder, reference)
+    _wait(lambda: _shards(folder) > 2 or process.poll() is not None)
+    os.kill(process.pid, number)
+    error = process.communicate()[1]
+    done = len({row["key"].rpartition("/")[0] for row in store.read_rows(folder / "episodes")})
+    assert process.returncode == code and 2 < done < 72
+    assert (
+        error
+        == f"stopped by {name}: {done} of 72 episodes are finished and kept in {folder}; the same command with --resume goes on\n"
+    )
+    _wait(lambda: not _members(process.pid), 20.0)
+
+
+def test_a_run_that_is_stopped_before_it_began_says_so(tmp_path):
+    said = "stopped by SIGTERM: no episode was begun in .*nowhere; the same command"
+    with pytest.raises(StoppedError, match=said) as caught, stoppable(lambda: episodes_kept(tmp_path / "nowhere")):
+        os.kill(os.getpid(), signal.SIGTERM)
+        Event().wait(5.0)
+    assert caught.value.code == 143
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL and signal.getsignal(signal.SIGINT) == signal.default_int_handler
 
 
 def test_what_a_killed_worker_left_half_written_is_run_again_and_is_there_once(reference, tmp_path):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 from dataclasses import replace
+from multiprocessing import forkserver
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +20,7 @@ from agora.benchmark.account import account, interrupted
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.job import Job, Plan
 from agora.benchmark.kept import report
-from agora.benchmark.workers import Pool, _sendable, _watched
+from agora.benchmark.workers import Pool, _sendable, _watched, start_server
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
@@ -183,3 +185,12 @@ def test_an_error_that_cannot_be_sent_is_told_in_words():
     assert type(told) is RuntimeError
     assert "so it is" in str(told)
     assert str(_sendable(UnknownNameError("robot", "jackl", ["jackal"]))) == "no robot called 'jackl'; did you mean 'jackal'?"
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the signals of a process are read from /proc")
+def test_the_process_that_workers_come_from_never_hears_ctrl_c():
+    start_server()
+    status = Path(f"/proc/{forkserver._forkserver._forkserver_pid}/status").read_text()
+    (blocked,) = re.findall(r"^SigBlk:\s*(\w+)$", status, re.M)
+    assert int(blocked, 16) & 1 << signal.SIGINT - 1
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())

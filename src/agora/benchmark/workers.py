@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -136,9 +136,17 @@ class _Worker:
 
 
 def start_server() -> None:
-    """Start the process that workers are forked from, if it does not run yet; it imports what they need while others work."""
+    """Start the process that workers are forked from, if it does not run yet; it imports what they need while others work.
+
+    It never hears Ctrl-C, not even while it imports: the run stops its workers itself.
+    """
     multiprocessing.get_context("forkserver").set_forkserver_preload(["agora.benchmark.job", "scipy.ndimage"])
-    forkserver.ensure_running()
+    resource_tracker.ensure_running()  # the fork server's first step, which would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass
