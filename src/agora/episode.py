@@ -18,8 +18,9 @@ from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_
 from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.errors import InputError
 from agora.perception.perception import Perception
-from agora.planners.global_.astar import AStar, geodesic_length
+from agora.planners.global_.astar import AStar
 from agora.planners.lift import Unmade, call, note_contact, notes_of, reset_memory
+from agora.tasks.budget import way_length
 from agora.tasks.periods import Periods
 
 if TYPE_CHECKING:
@@ -386,7 +387,7 @@ class Episodes:
 
 
 def _way(place: Map, robot: RobotStart) -> float:
-    """The geodesic length from a robot's start to its first goal, m."""
+    """The length of a shortest way from a robot's start to its first goal, m."""
     if robot.legs is not None:
         return float(robot.legs[0])
-    return geodesic_length(place, robot.pose[:2], robot.goals[0, :2], robot.model.radius)
+    return way_length(place, robot.pose[:2], robot.goals[0, :2], robot.model)

@@ -139,6 +139,19 @@ def test_robots_touch_each_other_and_leave_when_removed():
     assert not made.robots.active[0].any()
 
 
+@pytest.mark.parametrize("distance", [2.011, 2.0237, 2.04])
+def test_a_box_meets_a_pedestrian_at_the_moment_their_outlines_do(distance):
+    """On a corner: 0.3 m is the radius, 0.2 m of it beside the front."""
+    box = RobotModel(
+        name="box", kinematics="holonomic", radius=0.51, vx=(-1, 1), vy=1.0, omega=1.0,
+        footprint=((0.4, 0.3), (-0.4, 0.3), (-0.4, -0.3), (0.4, -0.3)),
+    )  # fmt: skip
+    crowd = people([[distance, 0.5]], [[[distance, 0.5]]])
+    made = drive(engine([start(pose=(0, 0, 0), goal=(6, 0, 0), crowd=crowd, model=box)], crowd=Waypoint()), 60)
+    moment = (made.status.event_step[0, 0] + made.status.event_fraction[0, 0]) * DT
+    assert moment == pytest.approx(distance - 0.4 - math.sqrt(0.3**2 - 0.2**2), abs=1e-4)
+
+
 def test_a_box_passes_where_its_disc_would_not():
     box = RobotModel(
         name="box", kinematics="holonomic", radius=0.51, vx=(-1, 1), vy=1.0, omega=1.0,

@@ -29,9 +29,9 @@ def test_angle_between_vectors_is_that_of_the_arc_tangent(turn, length, heading)
 
 def test_what_is_shared_is_computed_once_and_cannot_be_written_to():
     recording = crowded(people=2)
-    distance = quantities.closest_surface(recording)
-    assert quantities.closest_surface(recording) is distance
-    assert quantities.closest_surface(dataclasses.replace(recording)) is not distance
+    distance = quantities.closest_centre(recording)
+    assert quantities.closest_centre(recording) is distance
+    assert quantities.closest_centre(dataclasses.replace(recording)) is not distance
     for array in (distance, *quantities.offsets(recording)):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0

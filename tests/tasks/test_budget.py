@@ -9,9 +9,11 @@ import pytest
 from tests.starts import plane
 
 from agora.episode import Conditions, Episodes
+from agora.maps.grid import Map
+from agora.planners.global_.astar import geodesic_length
 from agora.registry import make
-from agora.robots.model import load_robot
-from agora.tasks.budget import RIDES, SPARE, measured, time_budget
+from agora.robots.model import RobotModel, load_robot
+from agora.tasks.budget import RIDES, SPARE, measured, time_budget, way_length
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.settings import Settings
 from agora.tasks.start import RobotStart
@@ -53,3 +55,17 @@ def test_a_slow_robot_reaches_a_goal_that_60_s_would_not_let_it_reach():
     ((_, (recording,)),) = Episodes([start], make("planners", "orca"), Conditions.of(generator.stage))
     assert recording.outcome.label == "reached" and recording.time[-1] > 60.0
     assert recording.shortest_path == start.robots[0].legs[0]
+
+
+def test_a_box_has_a_way_where_the_disc_about_it_does_not_fit():
+    """Through a gap of 0.55 m leads the way of the largest disc inside it."""
+    corners = ((0.3, 0.2), (-0.3, 0.2), (-0.3, -0.2), (0.3, -0.2))
+    box = RobotModel(name="box", kinematics="differential", radius=0.37, vx=(-1.0, 1.0), omega=1.0, footprint=corners)
+    place = Map.from_shapes(segments=[[2.0, -3.0, 2.0, 0.2], [2.0, 0.75, 2.0, 4.0]], bounds=(-3.0, -3.0, 7.0, 4.0), resolution=0.05)
+    assert box.inscribed_radius < 0.275 < box.radius
+    assert math.isinf(geodesic_length(place, (-2.0, -1.5), (6.0, -1.5), box.radius))
+    length = way_length(place, (-2.0, -1.5), (6.0, -1.5), box)
+    assert 2 * math.hypot(4.0, 1.7) < length < 2 * math.hypot(4.0, 2.25)
+    assert way_length(place, (-2.0, -1.5), (-1.0, -2.5), box) == pytest.approx(math.sqrt(2.0))
+    shut = Map.from_shapes(segments=[[2.0, -3.0, 2.0, 4.0]], bounds=(-3.0, -3.0, 7.0, 4.0), resolution=0.05)
+    assert math.isinf(way_length(shut, (-2.0, -1.5), (6.0, -1.5), box))

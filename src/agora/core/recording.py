@@ -144,7 +144,8 @@ class Recording:
         contacts: events at physics rate, in time order.
         outcome: how it ended.
         timeout: time limit, s.
-        shortest_path: geodesic length from start to goal for this robot, m; infinite where there is none.
+        shortest_path: length of a shortest way of this robot from start to goal, m; infinite where there is none. How it is found:
+            `agora.tasks.budget.way_length`.
         map: static surroundings, None for an empty plane.
         planning_time: (C,) wall time of each control call, s; outside the byte-identity promise.
         clipped: how many twists were beyond the limits.

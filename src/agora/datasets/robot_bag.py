@@ -22,9 +22,9 @@ from agora.datasets.rosbag import nobody
 from agora.errors import InputError
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import Map
-from agora.planners.global_.astar import geodesic_length
 from agora.ranges import LARGEST
 from agora.robots.model import RobotModel
+from agora.tasks.budget import way_length
 
 _ODOMETRY, _GRID, _POSE, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
 _GOALS = ("move_base_simple/goal", "/goal")
@@ -108,7 +108,7 @@ def drive(
     near = goal is not None and float(np.hypot(*(pose[-1, :2] - end[:2]))) < TOLERANCE
     shortest = float("inf")
     if goal is not None and place is not None and robot is not None:
-        shortest = geodesic_length(place, pose[0, :2], end[:2], robot.radius)
+        shortest = way_length(place, pose[0, :2], end[:2], robot)
     fields: dict[str, Any] = nobody(len(time)) | {
         "contacts": (),
         "goal": end,

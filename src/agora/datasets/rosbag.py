@@ -24,8 +24,8 @@ from agora.datasets.messages import from_episode, from_pose2d, seconds
 from agora.datasets.played import Played, PlayedRobot
 from agora.errors import InputError
 from agora.interfaces import NOTES
-from agora.planners.global_.astar import geodesic_length
 from agora.robots.model import RobotModel
+from agora.tasks.budget import way_length
 from agora.tasks.start import RobotStart, Start
 from agora.tasks.suite import LONGEST
 
@@ -216,7 +216,7 @@ def _goal(robot: RobotStart, status: Any) -> Array:
 
 
 def _shortest(start: Start, robot: RobotStart) -> float:
-    return geodesic_length(start.map, robot.pose[:2], robot.goals[0, :2], robot.model.radius)
+    return way_length(start.map, robot.pose[:2], robot.goals[0, :2], robot.model)
 
 
 def _traits(model: RobotModel) -> RobotTraits:

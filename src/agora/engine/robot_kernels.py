@@ -28,6 +28,7 @@ _REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), in
 _PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
 _ROBOT_COLLISION = int(Outcome.ROBOT_COLLISION)
 _PART = np.float32(1 / 40)
+_HALVINGS = 8  # of the part of a step in which outlines begin to meet: 7.5 mm become 0.03 mm
 
 
 @hidden
@@ -139,6 +140,12 @@ def _block(now, after, traits, maps, w, r):
 
 
 @hidden
+def _is_at(traits, w, r, x, y, heading, turn, dx, dy, body, share):
+    """Whether the polygon of robot r, after a share of a motion, is within ``body`` of the origin."""
+    return point_to_polygon(traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn), ZERO, ZERO) <= body
+
+
+@hidden
 def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
     """Time at which robot r touches pedestrian i, and whether they overlap at the end."""
     new = not pedestrians.active[w, i]
@@ -157,11 +164,23 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
     t = NEVER
     for k in range(parts + 1):
         share = np.float32(k) / np.float32(parts)
-        heading = wrap(now.heading[w, r] + share * turn)
-        if point_to_polygon(traits, w, r, ox + share * dx, oy + share * dy, heading, ZERO, ZERO) <= body:
-            t = share
+        if _is_at(traits, w, r, ox, oy, now.heading[w, r], turn, dx, dy, body, share):
+            t, apart = share, np.float32(k - 1) / np.float32(parts)
+            for _ in range(_HALVINGS if k > 0 else 0):
+                share = HALF * (apart + t)
+                if _is_at(traits, w, r, ox, oy, now.heading[w, r], turn, dx, dy, body, share):
+                    t = share
+                else:
+                    apart = share
             break
     return t, point_to_polygon(traits, w, r, ex, ey, after.heading[w, r], ZERO, ZERO) <= body
+
+
+@hidden
+def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy, share):
+    """Whether the footprints of robots a and b meet after a share of their motion, in the frame of b's place."""
+    ha, hb = wrap(heading_a + share * turn_a), wrap(heading_b + share * turn_b)
+    return polygons_meet(traits, w, a, x + share * dx, y + share * dy, ha, b, ZERO, ZERO, hb)
 
 
 @hidden
@@ -179,11 +198,17 @@ def _touch_robot(now, after, traits, w, a, b):
     turn = max(abs(turn_a), abs(turn_b))
     parts = substeps(math.sqrt(dx * dx + dy * dy), turn, reach, min(traits.radius[w, a], traits.radius[w, b]) * _PART)
     t = NEVER
+    ha, hb = now.heading[w, a], now.heading[w, b]
     for k in range(parts + 1):
         share = np.float32(k) / np.float32(parts)
-        ha, hb = wrap(now.heading[w, a] + share * turn_a), wrap(now.heading[w, b] + share * turn_b)
-        if polygons_meet(traits, w, a, ox + share * dx, oy + share * dy, ha, b, ZERO, ZERO, hb):
-            t = share
+        if _are_at(traits, w, a, b, ox, oy, ha, hb, turn_a, turn_b, dx, dy, share):
+            t, apart = share, np.float32(k - 1) / np.float32(parts)
+            for _ in range(_HALVINGS if k > 0 else 0):
+                share = HALF * (apart + t)
+                if _are_at(traits, w, a, b, ox, oy, ha, hb, turn_a, turn_b, dx, dy, share):
+                    t = share
+                else:
+                    apart = share
             break
     return t, polygons_meet(traits, w, a, ex, ey, after.heading[w, a], b, ZERO, ZERO, after.heading[w, b])
 

@@ -232,3 +232,88 @@ def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tup
         inside_all(polygon, points, covered)
         best[covered] = 0.0
     return best
+
+
+@lean
+def _to_segment(x, y, x0, y0, x1, y1):
+    """Distance from a point to a segment."""
+    dx, dy = x1 - x0, y1 - y0
+    t = min(max(((x - x0) * dx + (y - y0) * dy) / max(dx * dx + dy * dy, 1e-300), 0.0), 1.0)
+    ex, ey = x - x0 - t * dx, y - y0 - t * dy
+    return math.sqrt(ex * ex + ey * ey)
+
+
+@lean
+def _cross(ax, ay, bx, by, cx, cy, dx, dy):
+    """Whether segments ab and cd cross, each strictly on both sides of the other."""
+    p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    q = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
+    u = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
+    v = (dx - cx) * (by - cy) - (dy - cy) * (bx - cx)
+    return p * q < 0.0 and u * v < 0.0
+
+
+@lean
+def _outline_to_segment(outline, x0, y0, x1, y1, best):
+    """Distance from a polygon (V, 2) to a segment, at most ``best``: 0 where they meet or one end is inside."""
+    if inside(outline, x0, y0) or inside(outline, x1, y1):
+        return 0.0
+    j = len(outline) - 1
+    for i in range(len(outline)):
+        ax, ay, bx, by = outline[j, 0], outline[j, 1], outline[i, 0], outline[i, 1]
+        if _cross(ax, ay, bx, by, x0, y0, x1, y1):
+            return 0.0
+        best = min(best, _to_segment(bx, by, x0, y0, x1, y1))
+        best = min(best, min(_to_segment(x0, y0, ax, ay, bx, by), _to_segment(x1, y1, ax, ay, bx, by)))
+        j = i
+    return best
+
+
+@lean_kernel
+def gap_of_outlines(outlines, blocked, side, out):
+    """Lower ``out`` (N,), m, to the distance from polygons (N, V, 2), relative to the origin, to the blocked squares."""
+    rows, columns = blocked.shape
+    for n in range(len(outlines)):
+        outline, best = outlines[n], out[n]
+        left, bottom = right, top = outline[0, 0], outline[0, 1]
+        for i in range(1, len(outline)):
+            left, right = min(left, outline[i, 0]), max(right, outline[i, 0])
+            bottom, top = min(bottom, outline[i, 1]), max(top, outline[i, 1])
+        first, last = int(math.floor((left - best) / side)), int(math.floor((right + best) / side))
+        lowest, highest = int(math.floor((bottom - best) / side)), int(math.floor((top + best) / side))
+        for row in range(max(lowest, 0), min(highest + 1, rows)):
+            for column in range(max(first, 0), min(last + 1, columns)):
+                if blocked[row, column]:
+                    x0, y0 = column * side, row * side
+                    x1, y1 = x0 + side, y0 + side
+                    dx, dy = max(max(left - x1, x0 - right), 0.0), max(max(bottom - y1, y0 - top), 0.0)
+                    if dx * dx + dy * dy >= best * best:
+                        continue
+                    for i in range(len(outline)):  # a corner in the square
+                        dx = max(max(x0 - outline[i, 0], outline[i, 0] - x1), 0.0)
+                        dy = max(max(y0 - outline[i, 1], outline[i, 1] - y1), 0.0)
+                        best = min(best, math.sqrt(dx * dx + dy * dy))
+                    best = _outline_to_segment(outline, x0, y0, x1, y0, best)
+                    best = _outline_to_segment(outline, x1, y0, x1, y1, best)
+                    best = _outline_to_segment(outline, x1, y1, x0, y1, best)
+                    best = _outline_to_segment(outline, x0, y1, x0, y0, best)
+        out[n] = best
+
+
+@lean_kernel
+def gap_of_outlines_to_shapes(outlines, walls, discs, out):
+    """Lower ``out`` (N,) to the distance from polygons (N, V, 2) to segments (S, 4) and discs (D, 3)."""
+    for n in range(len(outlines)):
+        outline, best = outlines[n], out[n]
+        for k in range(len(walls)):
+            best = _outline_to_segment(outline, walls[k, 0], walls[k, 1], walls[k, 2], walls[k, 3], best)
+        for k in range(len(discs)):
+            x, y = discs[k, 0], discs[k, 1]
+            if inside(outline, x, y):
+                best = 0.0
+            j = len(outline) - 1
+            for i in range(len(outline)):
+                gap = _to_segment(x, y, outline[j, 0], outline[j, 1], outline[i, 0], outline[i, 1]) - discs[k, 2]
+                best = min(best, max(gap, 0.0))
+                j = i
+        out[n] = best

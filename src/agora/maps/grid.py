@@ -276,3 +276,15 @@ class Map:
             distance.gap_to_cells(offset, blocked, self.resolution, np.minimum(bound, best), cells)
             best = np.minimum(best, cells)
         return best
+
+    def gap_of(self, outlines: ArrayLike) -> Doubles:
+        """Return the true distance from simple polygons (N, V, 2) to the nearest obstacle, m: 0 where they touch or overlap.
+
+        Infinite where the map has no obstacle.
+        """
+        corners = np.asarray(outlines, np.float64)
+        nearest: Doubles = self.gap(corners.reshape(-1, 2)).reshape(corners.shape[:2]).min(axis=1)
+        if np.isfinite(nearest).all():
+            distance.gap_of_outlines(corners - self.origin, self.occupied, self.resolution, nearest)
+            distance.gap_of_outlines_to_shapes(corners, self.walls, self.discs, nearest)
+        return nearest

@@ -7,6 +7,7 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.metrics.metric import metric
+from agora.metrics.outline import times_to_touch
 from agora.metrics.quantities import anyone, average, closest, offsets, once, velocities
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
@@ -14,30 +15,18 @@ _LATE = 10.0
 
 
 @once
-def _approach(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T, P) of each pair: scalar product of offset and relative velocity, m2/s, and the relative speed squared."""
-    x, y, _ = offsets(recording)
+def _relative(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(T, P) velocity of the pedestrians relative to the robot, x and y, m/s."""
     velocity = velocities(recording)
     vx = recording.pedestrian_velocity[:, :, 0] - velocity[:, 0, None]
     vy = recording.pedestrian_velocity[:, :, 1] - velocity[:, 1, None]
-    return x * vx + y * vy, vx * vx + vy * vy
+    return vx, vy
 
 
 @once
-def disc_time(recording: Recording) -> Doubles:
-    """(T,) time until the robot's disc touches a pedestrian's at constant velocities, s; at most 10, 0 where they overlap.
-
-    Solves |dp + dv t| = r_robot + r_pedestrian for its smaller root, in the form that does not divide by the relative speed.
-    """
-    x, y, distance = offsets(recording)
-    product, speed2 = _approach(recording)
-    gap = x * x + y * y - (recording.radius + recording.pedestrian_radius) ** 2
-    root2 = product * product - speed2 * gap
-    meets = recording.pedestrian_present & (product < 0.0) & (root2 >= 0.0)
-    soon = np.full(distance.shape, _LATE)
-    np.divide(gap, np.sqrt(np.maximum(root2, 0.0)) - product, out=soon, where=meets)
-    soon[recording.pedestrian_present & (gap <= 0.0)] = 0.0
-    return np.minimum(closest(soon), _LATE)
+def touch_time(recording: Recording) -> Doubles:
+    """(T,) time until the robot's outline touches a pedestrian's at constant velocities, s; at most 10, 0 where they overlap."""
+    return np.minimum(closest(times_to_touch(recording, *_relative(recording))), _LATE)
 
 
 @once
@@ -46,8 +35,8 @@ def sight_time(recording: Recording) -> Doubles:
 
     Centre distance less the robot's radius, over the closing speed along the line of sight: by how much they miss does not matter.
     """
-    _, _, distance = offsets(recording)
-    product, _ = _approach(recording)
+    (x, y, distance), (vx, vy) = offsets(recording), _relative(recording)
+    product = x * vx + y * vy
     closing = recording.pedestrian_present & (product < 0.0)
     soon = np.full(distance.shape, _LATE)
     gap = np.maximum(np.where(closing, distance, 0.0) - recording.radius, 0.0)
@@ -59,24 +48,24 @@ def sight_time(recording: Recording) -> Doubles:
     "time_to_collision_min",
     unit="s",
     direction="higher",
-    formula="min over t and pedestrians of min(10, smallest tau >= 0 with |dp + dv tau| <= r_robot + r_pedestrian)",
+    formula="min over t and pedestrians of min(10, smallest tau >= 0 at which their outlines touch)",
     source=f"{_SOCNAVBENCH} (as in its text); SocNavGym",
 )
 def time_to_collision_min(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
-    return float(disc_time(recording).min()) if anyone(recording) else None
+    return float(touch_time(recording).min()) if anyone(recording) else None
 
 
 @metric(
     "time_to_collision_average",
     unit="s",
     direction="higher",
-    formula="mean over time of min(10, smallest tau >= 0 with |dp + dv tau| <= r_robot + r_pedestrian for any pedestrian)",
+    formula="mean over time of min(10, smallest tau >= 0 at which its outline touches any pedestrian's)",
     source=f"{_SOCNAVBENCH} (as in its text)",
 )
 def time_to_collision_average(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
-    return average(recording, disc_time(recording)) if anyone(recording) else None
+    return average(recording, touch_time(recording)) if anyone(recording) else None
 
 
 @metric(

@@ -1,4 +1,8 @@
-"""How directly and how fast the robot got to its goal."""
+"""How directly and how fast the robot got to its goal.
+
+L* is the length of a shortest collision-free path. Of a robot with a polygon it is that of the disc about it; where this disc does
+not get through, it is that of the largest disc inside, so that no success is without a value.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """How near the robot came to pedestrians and walls.
 
-Centre distance D is between the centres, surface distance d = D - r_robot - r_pedestrian between the discs and negative where they
-overlap. Zones are Hall's (1966): intimate to 0.45 m, personal to 1.2 m.
+Centre distance D is between the centres. Surface distance d is between the robot's outline and the pedestrian's disc, and negative
+where they overlap; it is D - r_robot - r_pedestrian for a robot that is a disc. Zones are Hall's (1966): intimate to 0.45 m,
+personal to 1.2 m.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.recording import Recording
-from agora.core.state import Doubles
 from agora.metrics.metric import metric
-from agora.metrics.quantities import anyone, average, closest_centre, closest_surface, duration, surface_distances
+from agora.metrics.outline import closest_surface, surface_distances, wall_gaps
+from agora.metrics.quantities import anyone, average, closest_centre, duration
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
@@ -116,24 +117,16 @@ def personal_violations(recording: Recording) -> float:
     return _entries(recording, _PERSONAL)
 
 
-def _clearing(recording: Recording) -> Doubles | None:
-    """(T,) gap between the robot's disc and the nearest wall, m; None without a wall in the map."""
-    if recording.map is None:
-        return None
-    gap = recording.map.gap(recording.pose[:, :2])
-    return gap - recording.radius if np.isfinite(gap).all() else None
-
-
 @metric(
     "clearing_distance_min",
     unit="m",
     direction="higher",
-    formula="min over t of the gap between the robot's disc and the nearest wall",
+    formula="min over t of the gap between the robot's outline and the nearest wall",
     source="Francis et al. 2023, arXiv:2306.16740, Table 1",
 )
 def clearing_distance_min(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""
-    gap = _clearing(recording)
+    gap = wall_gaps(recording)
     return None if gap is None else float(gap.min())
 
 
@@ -141,10 +134,10 @@ def clearing_distance_min(recording: Recording) -> float | None:
     "clearing_distance_average",
     unit="m",
     direction="higher",
-    formula="mean over time of the gap between the robot's disc and the nearest wall",
+    formula="mean over time of the gap between the robot's outline and the nearest wall",
     source="Francis et al. 2023, arXiv:2306.16740, Table 1",
 )
 def clearing_distance_average(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""
-    gap = _clearing(recording)
+    gap = wall_gaps(recording)
     return None if gap is None else average(recording, gap)

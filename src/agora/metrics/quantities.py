@@ -89,21 +89,9 @@ def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
 
 
 @once
-def surface_distances(recording: Recording) -> Doubles:
-    """(T, P) gap between the discs of robot and pedestrian, m: negative where they overlap, infinite for absent ones."""
-    return offsets(recording)[2] - (recording.radius + recording.pedestrian_radius)
-
-
-@once
 def closest_centre(recording: Recording) -> Doubles:
     """(T,) distance to the centre of the closest pedestrian, m; infinite where there is none."""
     return closest(offsets(recording)[2])
-
-
-@once
-def closest_surface(recording: Recording) -> Doubles:
-    """(T,) gap to the closest pedestrian's disc, m; infinite where there is none."""
-    return closest(surface_distances(recording))
 
 
 def closest(values: Array) -> Doubles:

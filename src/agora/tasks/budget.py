@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from agora.maps.grid import Map
 from agora.planners.global_.astar import geodesic_length
+from agora.robots.model import RobotModel
 from agora.tasks.start import RobotStart
 
 SPARE = 60.0  # s
@@ -18,10 +20,20 @@ _HALF_TURN = math.pi  # rad, at every goal
 _LONGEST = 3600.0  # s
 
 
+def way_length(map: Map, start: ArrayLike, goal: ArrayLike, model: RobotModel) -> float:
+    """Return the length of a shortest collision-free way of a robot between two points (2,), m; infinite where there is none.
+
+    It is the way of the disc about its outline. Where that fits nowhere through, it is the way of the largest disc inside the
+    outline, which is at most as long as the outline's own.
+    """
+    length = geodesic_length(map, start, goal, model.radius)
+    return length if math.isfinite(length) or not model.footprint else geodesic_length(map, start, goal, model.inscribed_radius)
+
+
 def measured(map: Map, robot: RobotStart) -> RobotStart:
-    """The robot with the geodesic lengths of its legs, from place to place, m; infinite where there is no way."""
+    """The robot with the `way_length` of its legs, from place to place, m; infinite where there is no way."""
     places = np.vstack([robot.pose[:2], robot.goals[:, :2]])
-    lengths = [geodesic_length(map, a, b, robot.model.radius) for a, b in zip(places, places[1:], strict=False)]
+    lengths = [way_length(map, a, b, robot.model) for a, b in zip(places, places[1:], strict=False)]
     return replace(robot, legs=np.array(lengths))
 
 
