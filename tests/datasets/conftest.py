@@ -1,120 +1,26 @@
-"""Small data sets made by hand, as functions that write them into a folder and return it."""
+"""Small data sets as fixtures: functions that write them into a folder and return it."""
 
 from __future__ import annotations
 
-import json
-
-import numpy as np
 import pytest
-
-
-def _small_barn(folder, *, digit="1", path=None):
-    """World 4 with walls, one cylinder at row 20, column 3, and a path along row 12."""
-    grid = np.zeros((30, 30), int)
-    grid[[0, 29]] = 1
-    grid[20, 3] = 1
-    lines = ["# about", "world 4", *("".join(map(str, row)) for row in grid)]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "grids.txt").write_text("\n".join(lines).replace("1", digit) + "\n")
-    cells = [[12, 0], *([12, c] for c in range(30))] if path is None else path
-    (folder / "paths.json").write_text(json.dumps({"4": cells}))
-    return folder
-
-
-def _small_dynabarn(folder, **changes):
-    content = {
-        "obstacle_radius_m": 0.5,
-        "arena": [-10, 10, -8, 8],
-        "waypoint_format": "[time_s, x_m, y_m]",
-        "loop": True,
-        "worlds": {
-            "challenge_03": {"difficulty": "easy", "obstacles": ["a", "b", "a"]},
-            "demo_00": {"difficulty": "hard", "obstacles": []},
-        },
-        "trajectories": {
-            "a": {"length_s": 6.0, "waypoints": [[0, -1, 2], [2, 3, 2], [6, 3, -2]]},
-            "b": {"length_s": 4.5, "waypoints": [[0, 0, 0], [4.5, 9, 0]]},
-        },
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "worlds.json").write_text(json.dumps(content | changes, indent=1))
-    return folder
-
-
-def _small_socnavbench(folder, **recording):
-    """A data set of one episode on a crooked map, and pedestrians 3, 5, 6, 9 whose ids have gaps."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "maps").mkdir(exist_ok=True)
-    (folder / "pedestrians").mkdir(exist_ok=True)
-    (folder / "maps" / "M.pgm").write_bytes(b"P5\n3 2\n255\n" + bytes([254] * 5 + [0]))
-    (folder / "maps" / "M.yaml").write_text(
-        "image: M.pgm\nresolution: 0.5\norigin: [-1, 2, 0]\noccupied_thresh: 0.65\nfree_thresh: 0.196\nnegate: 0\n"
-    )
-    rows = [
-        (90, 3, 0, 0),
-        (130, 3, 4, 0),
-        (100, 5, 1, 2),
-        (120, 5, 3, 2),
-        (40, 6, 0, 0),
-        (99, 6, 1, 0),
-        (201, 9, 0, 0),
-        (300, 9, 1, 1),
-    ]
-    rows += [(110, 12, 0, 0), (120, 12, 1, 1)]
-    (folder / "pedestrians" / "p.csv").write_text("frame,ped,x,y\n" + "".join(f"{f},{i},{x},{y}\n" for f, i, x, y in rows))
-    placed = {"knots_file": "pedestrians/p.csv", "fps": 10, "offset": [10, 20, 0], "swapxy": True, "flipxn": True, "flipyn": False}
-    segment = {"dataset": "p", "ped_range": [4, -1], "first_ped_id": 5, "last_ped_id_loaded": 6, "start_frame": 100}
-    episode = {"name": "t_one", "map": "M", "max_time_s": 10.0, "robot_start": [0, 2.2, 0.3], "robot_goal": [0, 2.4, -1]}
-    episode |= {"straight_line_m": 0.2, "n_pedestrians_active": 1, "peak_concurrent": 1, "mean_concurrent": 0.2}
-    size = {"file": "maps/M.pgm", "resolution_m": 0.5, "width_m": 1.5, "height_m": 1.0, "origin": [-1, 2], "provenance": "made up"}
-    content = {
-        "simulator": {"dt_s": 0.05},
-        "datasets": {"p": placed | recording},
-        "maps": {"M": size},
-        "episodes": [episode | {"pedestrians": [segment | {"start_t": 0.0, "n_loaded": 2}]}],
-    }
-    (folder / "episodes.json").write_text(json.dumps(content, indent=1))
-    return folder
-
-
-def _crooked_zara(folder):
-    """A scene "zara01" of two pedestrians: obsmat is the annotation's metres (x, y) taken to (3 - 0.8 y, 5 + 1.2 x)."""
-    place = folder / "zara01"
-    place.mkdir(parents=True)
-    splines = [[(10, -20, 25), (20, -20, 50), (20, 30, 100)], [(0, 0, 0), (5, 5, 25)]]
-    text = [f"{len(splines)} - the number of splines"]
-    for points in splines:
-        text += [
-            f"{len(points)} - Num of control points",
-            *(f"{x}.0 {y}.0 {frame} 9.5 - (2D point, m_id)" for x, y, frame in points),
-        ]
-    (place / "annotation.vsp").write_text("\n".join(text) + "\n")
-    np.savetxt(place / "H.txt", np.diag([0.1, 0.2, 1.0]))
-    rows = [[f, who, 3 - 0.16 * y, 0, 5 + 0.12 * x, 0, 0, 0] for who, points in enumerate(splines, 1) for x, y, f in points]
-    np.savetxt(place / "obsmat.txt", rows)
-    (place / "groups.txt").write_text("1 2\n")
-    (place / "destinations.txt").write_text("-1.3 -15.66\n")
-    lines = "".join(f'<Line x1="{i}" y1="0" x2="{i}" y2="2" thickness="1" />' for i in range(5))
-    shapes = f'<Lines>{lines}</Lines><Circle x="1" y="2" radius="0.5"/>'
-    (place / "map.xml").write_text(f'<Trial xmlns="https://x">{shapes}</Trial>')
-    return folder
+from tests import small_sets
 
 
 @pytest.fixture(scope="session")
 def small_barn():
-    return _small_barn
+    return small_sets.small_barn
 
 
 @pytest.fixture(scope="session")
 def small_dynabarn():
-    return _small_dynabarn
+    return small_sets.small_dynabarn
 
 
 @pytest.fixture(scope="session")
 def small_socnavbench():
-    return _small_socnavbench
+    return small_sets.small_socnavbench
 
 
 @pytest.fixture(scope="session")
 def crooked_zara():
-    return _crooked_zara
+    return small_sets.crooked_zara

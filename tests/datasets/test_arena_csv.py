@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.small_sets import arena_folder, arena_time
 
 from agora.benchmark.job import metrics
 from agora.benchmark.kept import recordings, report
@@ -12,38 +13,10 @@ from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
 
-TIMES = (12.25, 12.75, 13.5, 14.25)
-
-
-def arena_time(seconds):
-    """What ``secs * 10e9 + nsecs`` gives."""
-    return int(seconds) * 10e9 + round(seconds % 1 * 1e9)
-
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two episodes of a burger, 0.4 m/s eastward, past one pedestrian who leaves; the first ends at its goal."""
-    place = tmp_path / "jackal_0"
-    place.mkdir()
-    odom, people, marks = ["time,data"], ["time,data"], ["time,episode"]
-    for episode in (0, 1):
-        for k, t in enumerate(TIMES):
-            time = arena_time(t + 100 * episode)
-            position = [round(0.4 * (t - TIMES[0]), 3), 1.5 + episode, 0.0]
-            odom.append(f'{time},"{ {"position": position, "velocity": [0.4, 0.0, 0.0]} }"')
-            crowd = [
-                {"id": "p1", "type": "adult", "social_state": "Walking", "position": [k, 2.5], "theta": 0.3, "destination": [9, 9]}
-            ]
-            people.append(f'{time},"{crowd if k < 3 else []}"')
-            marks.append(f"{time},{episode}")
-    (place / "odom.csv").write_text("\n".join(odom) + "\n")
-    (place / "pedsim_agents_data.csv").write_text("\n".join(people) + "\n")
-    (place / "episode.csv").write_text("\n".join(marks) + "\n")
-    (place / "start_goal.csv").write_text('episode,start,goal\n0,"[0, 1.5, 0]","[0.9, 1.5, 0]"\n1,"[0, 2.5, 0]","[7.0, 2.5, 0]"\n')
-    (place / "params.yaml").write_text(
-        "model: burger\nmap_file: map_empty\nlocal_planner: teb\ninter_planner: polite\nnamespace: /sim/burger\n"
-    )
-    return place
+    return arena_folder(tmp_path / "jackal_0")
 
 
 def test_lines_before_the_first_message_are_passed_over(folder):
