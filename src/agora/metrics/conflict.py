@@ -50,6 +50,7 @@ def sight_time(recording: Recording) -> Doubles:
     direction="higher",
     formula="min over t and pedestrians of min(10, smallest tau >= 0 at which their outlines touch)",
     source=f"{_SOCNAVBENCH} (as in its text); SocNavGym",
+    version=2,
 )
 def time_to_collision_min(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -62,6 +63,7 @@ def time_to_collision_min(recording: Recording) -> float | None:
     direction="higher",
     formula="mean over time of min(10, smallest tau >= 0 at which its outline touches any pedestrian's)",
     source=f"{_SOCNAVBENCH} (as in its text)",
+    version=2,
 )
 def time_to_collision_average(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""

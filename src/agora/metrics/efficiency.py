@@ -87,6 +87,7 @@ def path_length_ratio(recording: Recording) -> float | None:
     direction="higher",
     formula="min(1, L* / L), L* the shortest collision-free length, only where the goal was reached",
     source="robot_sf; SEAN 2.0 has the inverse",
+    version=2,
 )
 def path_efficiency(recording: Recording) -> float | None:
     """1 where the episode began on the goal."""
@@ -102,6 +103,7 @@ def path_efficiency(recording: Recording) -> float | None:
     direction="higher",
     formula="S L* / max(L, L*), S = reached without contact, L* the shortest collision-free length",
     source="Anderson et al. 2018, arXiv:1807.06757",
+    version=2,
 )
 def spl(recording: Recording) -> float | None:
     """0 without success; undefined for a success where no path is known."""
@@ -126,6 +128,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     direction="higher",
     formula="S OT / clip(AT, 2 OT, 8 OT), OT = L* / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 2 of the present code",
+    version=2,
 )
 def barn_score(recording: Recording) -> float | None:
     """0 to 0.5; undefined where there is no path, or no way to go."""
@@ -138,6 +141,7 @@ def barn_score(recording: Recording) -> float | None:
     direction="higher",
     formula="S OT / clip(AT, 4 OT, 8 OT), OT = L* / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 4 of 2022",
+    version=2,
 )
 def barn_score_2022(recording: Recording) -> float | None:
     """0 to 0.25; undefined where there is no path, or no way to go."""

@@ -27,6 +27,7 @@ _INTIMATE, _PERSONAL = 0.45, 1.2
     direction="higher",
     formula="min over t of min(10, min over pedestrians of d)",
     source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
+    version=2,
 )
 def closest_pedestrian_distance_min(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -39,6 +40,7 @@ def closest_pedestrian_distance_min(recording: Recording) -> float | None:
     direction="higher",
     formula="mean over time of min(10, min over pedestrians of d)",
     source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
+    version=2,
 )
 def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     """Moments without pedestrians count 10 m; undefined where there never was one."""
@@ -99,6 +101,7 @@ def _entries(recording: Recording, distance: float) -> float:
     direction="lower",
     formula="number of times d to a pedestrian fell below 0.45 m",
     source="SEAN 2.0; Hall 1966",
+    version=2,
 )
 def intimate_violations(recording: Recording) -> float:
     """Events of each pedestrian; 0 without pedestrians."""
@@ -111,6 +114,7 @@ def intimate_violations(recording: Recording) -> float:
     direction="lower",
     formula="number of times d to a pedestrian fell below 1.2 m",
     source="SEAN 2.0; Hall 1966",
+    version=2,
 )
 def personal_violations(recording: Recording) -> float:
     """Events of each pedestrian, on the way to an intimate violation too; 0 without pedestrians."""
@@ -123,6 +127,7 @@ def personal_violations(recording: Recording) -> float:
     direction="higher",
     formula="min over t of the gap between the robot's outline and the nearest wall",
     source="Francis et al. 2023, arXiv:2306.16740, Table 1",
+    version=2,
 )
 def clearing_distance_min(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""
@@ -136,6 +141,7 @@ def clearing_distance_min(recording: Recording) -> float | None:
     direction="higher",
     formula="mean over time of the gap between the robot's outline and the nearest wall",
     source="Francis et al. 2023, arXiv:2306.16740, Table 1",
+    version=2,
 )
 def clearing_distance_average(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""
