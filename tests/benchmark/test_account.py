@@ -8,12 +8,13 @@ import pytest
 from tests.naughty import Naughty
 from tests.suites import plane, results
 
-from agora.benchmark import store
+from agora.benchmark import shard, store
 from agora.benchmark.account import account
 from agora.benchmark.bench import Options, bench, with_seed
-from agora.benchmark.kept import report
+from agora.benchmark.kept import recordings, report
 from agora.errors import ResultsError
 from agora.registry import Named
+from agora.robots.model import load_robot
 
 PLANNERS = {"circle": Named("naughty", Naughty()), "oval": Named("naughty", Naughty(after=5))}
 SUITE = plane(episodes=5, timeout=2.0)
@@ -35,9 +36,9 @@ def run(whole, tmp_path):
 
 def shard_of(folder, planner, episode):
     return next(
-        path
-        for path, rows in store.shards(folder / "episodes", ["planner", "episode"])
-        if rows[0] == {"planner": planner, "episode": episode}
+        read.path
+        for read in store.shards(folder / "episodes", ["planner", "episode"])
+        if read.rows[0] == {"planner": planner, "episode": episode}
     )
 
 
@@ -74,6 +75,7 @@ def test_a_damaged_shard_is_named_and_its_episodes_are_missing(run):
     assert damaged in report(run).read_text()
 
 
+@pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize(
     ("suite", "planners", "episodes"),
     [
@@ -82,20 +84,39 @@ def test_a_damaged_shard_is_named_and_its_episodes_are_missing(run):
         (plane(episodes=7, timeout=2.0), PLANNERS, (5, 6)),
     ],
 )
-def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed(run, tmp_path, suite, planners, episodes):
+def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed(run, tmp_path, suite, planners, episodes, marked):
     bench(suite, planners, tmp_path / "other", ONE_EACH)
-    for path, rows in store.shards(tmp_path / "other" / "episodes"):
-        if rows[0]["episode"] in episodes:
-            shutil.copy(path, run / "episodes" / f"copy_of_{path.name}")
+    for read in store.shards(tmp_path / "other" / "episodes"):
+        if read.rows[0]["episode"] in episodes:
+            table = shard.read(read.path).replace_schema_metadata(None)
+            shard.write(run / "episodes" / f"copy_of_{read.path.name}", table, run=read.run if marked else "")
     count = len(planners) * len(episodes)
     found = account(run)
     assert len(found.rows) == 10 and sum(found.foreign.values()) == count
     assert [words.partition(": ")[2] for words in found.problems()] == ["1 row is of another run and left out"] * count
     page = report(run).read_text()
     assert "1 row is of another run and left out" in page and ", 10 episodes." in lead(run)
-    with pytest.raises(ResultsError, match=r"copy_of_\w+\.parquet: holds 'plain.*, an episode of another run; move the file"):
+    with pytest.raises(ResultsError, match=r"copy_of_\w+\.parquet: holds 'plain.* of another run; move the file"):
         bench(SUITE, PLANNERS, run, ONE_EACH, resume=True)
     assert len(list((run / "episodes").glob("copy_of_*"))) == count
+
+
+def test_shards_of_a_run_with_another_robot_are_told_by_their_mark(run, tmp_path):
+    other = plane(episodes=5, timeout=2.0, robot="burger")
+    bench(other, PLANNERS, tmp_path / "other", ONE_EACH)
+    for part in store.PARTS:
+        for path in (tmp_path / "other" / part).iterdir():
+            shutil.copy(path, run / part / f"copy_of_{path.name}")
+    found = account(run)
+    assert {row["model"] for row in found.rows} == {"jackal"} and sum(found.foreign.values()) == len(found.rows) == 10
+    radii = {round(recording.radius, 3) for recording in recordings(run, [row["key"] for row in found.rows]).values()}
+    assert radii == {round(load_robot("jackal").radius, 3)}
+    own = shard_of(run, "circle", 2)
+    own.unlink()
+    shutil.copy(tmp_path / "other" / "episodes" / own.name, own)
+    assert "circle: 1 of 5 planned episodes have no row: plane 2" in account(run).problems()
+    with pytest.raises(ResultsError, match="of another run; move the file"):
+        bench(SUITE, PLANNERS, run, ONE_EACH, resume=True)
 
 
 @pytest.mark.parametrize(("part", "words"), [("timing", "planning times"), ("trajectories", "trajectories and cannot be replayed")])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from agora.benchmark import store
-from agora.benchmark.store import Keep
+from agora.benchmark.store import Keep, Shard
 from agora.config import build, load
 from agora.documents import read_text
 from agora.errors import ResultsError
@@ -138,17 +137,34 @@ def _is_key(parts: Sequence[str]) -> bool:
     return len(parts) == 5 and parts[2].isdecimal()
 
 
-def is_own(row: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
-    """Whether a row is of an episode that a run planned; every row where ``run.yaml`` does not say what was planned."""
+def strangers(read: Shard, run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a shard that are not of a run: all of one that is marked as another's, else of episodes not planned.
+
+    Args:
+        read: the shard. run: the contents of ``run.yaml``.
+    """
+    if read.run and "id" in run:
+        return read.rows if read.run != run["id"] else []
     planned, suite = run.get("planned"), run["suite"]
     if not planned:
-        return True
+        return []
     seeds = {stage["name"]: stage.get("seed") for stage in suite["stages"]}
-    stage = row["stage"]
-    if row["suite"] != suite["name"] or row["planner"] not in run["planners"] or stage not in planned:
-        return False
-    seed = seeds.get(stage) if seeds.get(stage) is not None else suite.get("seed")
-    return bool(0 <= row["episode"] < planned[stage] and row["seed"] == seed)
+
+    def is_own(row: Mapping[str, Any]) -> bool:
+        name, stage, number, planner, _ = row["key"].split("/")
+        if name != suite["name"] or planner not in run["planners"] or int(number) >= planned.get(stage, 0):
+            return False
+        return bool(row.get("seed") in (None, suite.get("seed") if seeds.get(stage) is None else seeds[stage]))
+
+    return [row for row in read.rows if not is_own(row)]
+
+
+def own_shards(folder: Path, part: str, run: Mapping[str, Any], columns: Sequence[str] | None = None) -> Iterator[Shard]:
+    """Yield the whole shards of one part of a run, as `agora.benchmark.store.shards`, without the rows of other runs."""
+    for read in store.shards(folder / part, columns):
+        strange = {row["key"] for row in strangers(read, run)}
+        if not read.problem:
+            yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
 
 
 def account(folder: Path) -> Account:
@@ -161,23 +177,19 @@ def account(folder: Path) -> Account:
     run = described(folder)
     rows: list[dict[str, Any]] = []
     damaged: dict[Path, str] = {}
-    foreign: Counter[Path] = Counter()
-    for path, read in store.shards(folder / "episodes"):
-        if isinstance(read, str):
-            damaged[path] = f"{read}; its rows are left out"
-            continue
-        own = [row for row in read if is_own(row, run)]
-        rows += own
-        if len(own) < len(read):
-            foreign[path] = len(read) - len(own)
+    foreign: dict[Path, int] = {}
+    for read in store.shards(folder / "episodes"):
+        strange = {row["key"] for row in strangers(read, run)}
+        rows += [row for row in read.rows if row["key"] not in strange]
+        if read.problem:
+            damaged[read.path] = f"{read.problem}; its rows are left out"
+        if strange:
+            foreign[read.path] = len(strange)
     store.check_unique(rows, folder / "episodes")
     parts: dict[str, set[str]] = {"timing": set(), "trajectories": set()}
     for part, kept in parts.items():
-        for path, some in store.shards(folder / part, ["key"]):
-            if isinstance(some, str):
-                damaged[path] = some
-            else:
-                kept.update(row["key"] for row in some)
+        damaged |= {path: problem for path, problem in store.damaged(folder / part).items()}
+        kept.update(row["key"] for read in own_shards(folder, part, run, ["key"]) for row in read.rows)
     planned, stopped = dict(run.get("planned", {})), interrupted(folder)
     keys = {row["key"] for row in rows}
     done = {(row["planner"], row["stage"], row["episode"]) for row in rows}

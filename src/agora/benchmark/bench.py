@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import logging
 import os
 import platform
@@ -17,7 +18,7 @@ from typing import Any
 
 from agora import __version__
 from agora.benchmark import store
-from agora.benchmark.account import is_own
+from agora.benchmark.account import strangers
 from agora.benchmark.inputs import difference, inputs
 from agora.benchmark.job import Job, Plan, key_of
 from agora.benchmark.store import Keep
@@ -168,7 +169,7 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def prepare(folder: Path, described: dict[str, Any], resume: bool, repeats: bool = True) -> None:
+def prepare(folder: Path, described: dict[str, Any], resume: bool, repeats: bool = True) -> str:
     """Put ``run.yaml`` into the results folder, or make sure that it is of this run and delete what was left half-written.
 
     Rows that have lost their planning times or trajectories are deleted too, so that their episodes are run again.
@@ -177,17 +178,20 @@ def prepare(folder: Path, described: dict[str, Any], resume: bool, repeats: bool
         folder: of the results. described: what decides them (`describe`). resume: whether the folder may hold this run already.
         repeats: whether an episode that is run again is the same; if not, rows that have lost something stay, and the log says so.
 
+    Returns:
+        What the run's shards are marked with: a digest of what decides its results.
+
     Raises:
         ResultsError: the folder cannot be written, or holds another run or rows of one.
     """
-    here = surroundings()
+    here, mark = surroundings(), hashlib.blake2b(dump(described).encode(), digest_size=16).hexdigest()
     record = folder / "run.yaml"
     if record.exists():
-        written = _same_run(record, described, resume)
+        written = _same_run(record, described, resume) | {"id": mark}
     elif any((folder / "episodes").glob("*.parquet")):
         raise ResultsError(f"{folder}: holds episodes but no run.yaml that says of which run; choose another folder")
     else:
-        written = described | {"made_on": here}
+        written = described | {"id": mark, "made_on": here}
     if here not in (written.get("made_on"), *written.setdefault("resumed_on", [])):
         written["resumed_on"].append(here)
     try:
@@ -196,20 +200,21 @@ def prepare(folder: Path, described: dict[str, Any], resume: bool, repeats: bool
             for file in (folder / part).glob(".*.part"):
                 file.unlink()
         write_whole(record, dump(written))
-        _refuse_strangers(folder, described)
+        _refuse_strangers(folder, described | {"id": mark})
         for name in sorted({file.stem for part in store.PARTS for file in (folder / part).glob("*.parquet")}):
             if store.complete(folder, name):
                 _restore(folder, name, described.get("trajectories", "none"), repeats)
     except OSError as error:
         raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    return mark
 
 
 def _refuse_strangers(folder: Path, described: dict[str, Any]) -> None:
     """Make sure that all rows are of episodes of this run."""
-    for path, rows in store.shards(folder / "episodes", [*store.IDENTITY]):
-        for row in rows if not isinstance(rows, str) else ():
-            if not is_own(row, described):
-                raise ResultsError(f"{path}: holds {row['key']!r}, an episode of another run; move the file out of this folder")
+    for part in store.PARTS:
+        for read in store.shards(folder / part, [*store.IDENTITY] if part != "trajectories" else ["key"]):
+            for row in strangers(read, described):
+                raise ResultsError(f"{read.path}: holds {row['key']!r} of another run; move the file out of this folder")
 
 
 def _restore(folder: Path, name: str, keep: Keep, repeats: bool) -> None:
@@ -315,11 +320,11 @@ def bench(
     check_space(folder, total)
     with alone(folder):
         described = describe(suite, planners, levels, options.trajectories)
-        prepare(folder, described, resume)
+        run = prepare(folder, described, resume)
         finished = store.finished(folder / "episodes")
         jobs = jobs_for(suite, planners, finished, options)
         sizes = (options.worlds, options.threads, options.slots)
-        plan = Plan(suite, dict(planners), folder, *sizes, options.trajectories, levels)
+        plan = Plan(suite, dict(planners), folder, *sizes, options.trajectories, levels, run)
         count = total - sum(len(j.episodes) for j in jobs)
         progress(count, total)
         interrupted: list[tuple[Job, str]] = []

@@ -56,6 +56,7 @@ class Plan:
         slots: pedestrian slots a world, 0 for the least.
         trajectories: whose recordings are kept.
         pedestrians: what planners are told of them, by label; what the stage says where a label is not there.
+        run: what its shards are marked with (`agora.benchmark.bench.prepare`).
     """
 
     suite: Suite
@@ -66,6 +67,7 @@ class Plan:
     slots: int = 0
     trajectories: Keep = "all"
     pedestrians: dict[str, Level] = field(default_factory=dict)
+    run: str = ""
 
     def told(self, job: Job) -> Perception:
         """How the robots of a job come to know of pedestrians."""
@@ -232,6 +234,6 @@ def write(
     rows.sort(key=lambda r: r["key"])
     timing.sort(key=lambda r: r["key"])
     if kept:
-        store.write_recordings(plan.folder / "trajectories" / f"{job.shard}.parquet", dict(sorted(kept.items())))
-    store.write_rows(plan.folder / "timing" / f"{job.shard}.parquet", timing)
-    store.write_rows(plan.folder / "episodes" / f"{job.shard}.parquet", rows)
+        store.write_recordings(plan.folder / "trajectories" / f"{job.shard}.parquet", dict(sorted(kept.items())), plan.run)
+    store.write_rows(plan.folder / "timing" / f"{job.shard}.parquet", timing, plan.run)
+    store.write_rows(plan.folder / "episodes" / f"{job.shard}.parquet", rows, plan.run)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from agora.benchmark import store
-from agora.benchmark.account import account, described
+from agora.benchmark.account import account, described, own_shards
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.config import build
@@ -39,11 +39,11 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     """
     wanted, run = list(keys), described(folder)
     found: dict[str, Recording] = {}
-    for path, read in store.shards(folder / "trajectories", ["key"]) if wanted else ():
-        if isinstance(read, str):
-            _LOG.warning("%s: %s; its episodes are not replayed", path, read)
-        elif some := {row["key"] for row in read}.intersection(wanted):
-            found.update({k: r for k, r in store.read_recordings(path).items() if k in some})
+    for path, problem in store.damaged(folder / "trajectories").items() if wanted else ():
+        _LOG.warning("%s: %s; its episodes are not replayed", path, problem)
+    for read in own_shards(folder, "trajectories", run, ["key"]) if wanted else ():
+        if some := {row["key"] for row in read.rows}.intersection(wanted):
+            found.update({k: r for k, r in store.read_recordings(read.path).items() if k in some})
     kept = {key: found[key] for key in wanted if key in found}
     try:
         if "maps" in run:
@@ -75,9 +75,8 @@ def report(folder: Path) -> Path:
     metrics = [load_component("metrics", name) for name in available("metrics")]
     timing: dict[str, Array] = {}
     own = {row["key"] for row in rows}
-    for row in store.read_rows(folder / "timing"):
-        if row["key"] in own:
-            timing[row["key"]] = np.array(row.get(store.CALLS) or (), float)
+    for read in own_shards(folder, "timing", run):
+        timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
     made_on = run.get("made_on", {})
     shown = {
         **run,

@@ -65,9 +65,9 @@ def bench_outside(
     check_space(folder, total)
     with alone(folder):
         described = describe(suite, planners)
-        prepare(folder, described, resume, repeats=False)
+        run = prepare(folder, described, resume, repeats=False)
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), Options(batch=1))
-        plan = Plan(suite, planners, folder)
+        plan = Plan(suite, planners, folder, run=run)
         lost = interrupted(folder)
         for number, job in enumerate(jobs):
             progress(total - len(jobs) + number, total)

@@ -1,7 +1,8 @@
 """A shard: one Parquet file that is whole or is not there, and knows when it was changed.
 
 It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, so one that was cut or has rotted is
-told from a whole one. The bytes depend on the contents and on the version of pyarrow alone.
+told from a whole one, and the run that it is of, where it is of one. The bytes depend on the contents, the run and the version of
+pyarrow alone.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ if TYPE_CHECKING:
 _DIGEST, _ZEROS = b"blake2b:", b"0" * 32
 
 
-def write(path: Path, table: pyarrow.Table, smooth: Sequence[str] = ()) -> None:
+def write(path: Path, table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "") -> None:
     """Write a table to a shard; its folder is made.
 
     Args:
         path: of the shard.
         table: what it holds.
         smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
+        run: that it is of (`run_of`); empty for none.
 
     Raises:
         ResultsError: the shard cannot be written.
     """
-    data = _encode(table, smooth)
+    data = _encode(table, smooth, run)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data)
@@ -40,7 +42,7 @@ def write(path: Path, table: pyarrow.Table, smooth: Sequence[str] = ()) -> None:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
 
 
-def _encode(table: pyarrow.Table, smooth: Sequence[str]) -> bytes:
+def _encode(table: pyarrow.Table, smooth: Sequence[str], run: str) -> bytes:
     """A Parquet file whose metadata end in `_DIGEST` and the digest of the file with zeros in the digest's place."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -57,7 +59,7 @@ def _encode(table: pyarrow.Table, smooth: Sequence[str]) -> bytes:
         store_schema=False,
     ) as writer:
         writer.write_table(table, row_group_size=max(1, table.num_rows))
-        writer.add_key_value_metadata({"agora": (_DIGEST + _ZEROS).decode()})
+        writer.add_key_value_metadata({"agora": (_DIGEST + _ZEROS).decode()} | ({"run": run} if run else {}))
     data = sink.getvalue().to_pybytes()
     head, tail = _around_digest(data)
     return head + _digest(head, tail) + tail
@@ -88,3 +90,8 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
     if head + _digest(head, tail) + tail != data:
         return "cut or changed since it was written"
     return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
+
+
+def run_of(table: pyarrow.Table) -> str:
+    """The run that the table of a shard is of; empty where it does not say."""
+    return ((table.schema.metadata or {}).get(b"run") or b"").decode()

@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -70,13 +70,28 @@ def episode_key(row: Mapping[str, Any]) -> str:
     return "/".join(parts)
 
 
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+class Shard(NamedTuple):
+    """A shard as it was read.
+
+    Attributes:
+        path: of it. rows: all, or some columns of them; none where there is a problem. problem: what is wrong with it, in words.
+        run: that it is of; empty where it does not say.
+    """
+
+    path: Path
+    rows: list[dict[str, Any]]
+    problem: str = ""
+    run: str = ""
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> None:
     """Write rows to one shard, with their `episode_key` as ``key``.
 
     Args:
         path: of the shard, ``<something>.parquet``; its folder is made.
         rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers, arrays (K,) of
             numbers, or None.
+        run: that they are of; empty for none.
 
     Raises:
         InputError: an identity is missing, a key comes twice, or a column holds values of different kinds.
@@ -91,7 +106,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     others = sorted({column for row in keyed for column in row} - set(IDENTITY))
     arrays = [_identity(path, column, [row.get(column) for row in keyed]) for column in IDENTITY]
     arrays += [_values(path, column, [row.get(column) for row in keyed]) for column in others]
-    shard.write(path, pa.table(arrays, names=[*IDENTITY, *others]))
+    shard.write(path, pa.table(arrays, names=[*IDENTITY, *others]), run=run)
 
 
 def read_rows(folder: Path) -> list[dict[str, Any]]:
@@ -103,11 +118,10 @@ def read_rows(folder: Path) -> list[dict[str, Any]]:
         ResultsError: two shards hold the same key.
     """
     rows: list[dict[str, Any]] = []
-    for path, read in shards(folder):
-        if isinstance(read, str):
-            _LOG.warning("%s: %s; what it held counts as not done", path, read)
-        else:
-            rows.extend(read)
+    for read in shards(folder):
+        if read.problem:
+            _LOG.warning("%s: %s; what it held counts as not done", read.path, read.problem)
+        rows.extend(read.rows)
     check_unique(rows, folder)
     return rows
 
@@ -121,20 +135,20 @@ def check_unique(rows: Iterable[Mapping[str, Any]], folder: Path) -> None:
     _unique([row["key"] for row in rows], folder, ResultsError)
 
 
-def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[Path, list[dict[str, Any]] | str]]:
-    """Yield the shards of a folder in the order of their names: the path, and the rows or what is wrong with the shard.
+def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard]:
+    """Yield the shards of a folder in the order of their names.
 
     Args:
         folder: of one part of a run, or the path of one shard. columns: to read; all where None.
     """
     for path in _paths(folder):
         read = shard.read(path, columns)
-        yield path, read if isinstance(read, str) else read.to_pylist()
+        yield Shard(path, [], read) if isinstance(read, str) else Shard(path, read.to_pylist(), "", shard.run_of(read))
 
 
 def keys(folder: Path) -> set[str]:
     """Return the keys in all whole shards of a folder, of rows or of recordings."""
-    return {row["key"] for _, read in shards(folder, ["key"]) if not isinstance(read, str) for row in read}
+    return {row["key"] for read in shards(folder, ["key"]) for row in read.rows}
 
 
 def finished(folder: Path) -> set[str]:
@@ -153,8 +167,7 @@ def lost(folder: Path, name: str, keep: Keep) -> list[str]:
     Args:
         folder: of the run. name: of a shard whose rows are whole. keep: whose recordings should be there.
     """
-    (_, rows), *_ = shards(folder / PARTS[0] / f"{name}.parquet", ["key", "outcome"])
-    assert not isinstance(rows, str)
+    rows = [row for read in shards(folder / PARTS[0] / f"{name}.parquet", ["key", "outcome"]) for row in read.rows]
     wanted = {"timing": {row["key"] for row in rows}, "trajectories": {row["key"] for row in rows if is_kept(row, keep)}}
     return [part for part, some in wanted.items() if not some <= keys(folder / part / f"{name}.parquet")]
 
@@ -180,11 +193,11 @@ def complete(folder: Path, name: str) -> bool:
 
 def damaged(folder: Path) -> dict[Path, str]:
     """Return what is wrong with each shard of a folder that cannot be read whole."""
-    return {path: read for path, read in shards(folder, ["key"]) if isinstance(read, str)}
+    return {read.path: read.problem for read in shards(folder, ["key"]) if read.problem}
 
 
-def write_recordings(path: Path, items: Mapping[str, Recording]) -> None:
-    """Write recordings by key to one shard.
+def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") -> None:
+    """Write recordings by key to one shard, of a run.
 
     What absent pedestrians' values are is not kept.
 
@@ -198,7 +211,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording]) -> None:
     given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
     schema = _recording_schema(given)
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=schema)
-    shard.write(path, table, [f"{name}.list.element" for name in _TRACKS])
+    shard.write(path, table, [f"{name}.list.element" for name in _TRACKS], run)
 
 
 def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[str, Recording]:

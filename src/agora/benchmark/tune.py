@@ -114,7 +114,7 @@ def tune(
     folder = folder.absolute()
     check_space(folder, tuning.trials)
     with alone(folder):
-        prepare(folder, tuning.describe(), resume)
+        search.run = prepare(folder, tuning.describe(), resume)
         trials: list[Trial] = []
         while len(trials) < tuning.trials and not (trials and minutes is not None and time.monotonic() - begun > 60.0 * minutes):
             trials += search.next(min(TOGETHER, tuning.trials - len(trials)), folder, options)
@@ -132,7 +132,7 @@ class _Search:
     """Optuna's study, and what its trials are worth."""
 
     def __init__(self, tuning: Tuning) -> None:
-        self.tuning, self.done = tuning, 0
+        self.tuning, self.done, self.run = tuning, 0, ""
         self.begun: list[float] = []  # the objective of each set over the first episodes
         self.study = Study(tuning.planner, tuning.seed)
 
@@ -161,7 +161,7 @@ class _Search:
 
     def _worth(self, planners: Mapping[str, Named], suite: Suite, folder: Path, options: Options) -> dict[str, tuple[float, int]]:
         """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
-        plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, "none")
+        plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, "none", run=self.run)
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), options)
         interrupted: list[tuple[Job, str]] = []
         if options.workers == 0:
