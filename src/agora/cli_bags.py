@@ -71,6 +71,7 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> list[di
         InputError: there is no ROS, or no workspace. ResultsError: the node failed; it has said why.
     """
     import shutil
+    import signal
     import subprocess
 
     from agora.benchmark.store import read_rows
@@ -82,6 +83,18 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> list[di
             "that has neither can evaluate bags: agora bag"
         )
     command = ["rosrun", "agora_evaluation", "bench", suite, "--output", str(folder), "--launch", launch]
-    if subprocess.run([*command, *(["--resume"] if resume else [])]).returncode:
+    node = subprocess.Popen([*command, *(["--resume"] if resume else [])])
+    before = {  # the node hears Ctrl-C itself, says what is kept and ends what it launched
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: node.terminate()),
+    }
+    try:
+        code = node.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if code in (128 + signal.SIGINT, 128 + signal.SIGTERM):
+        raise typer.Exit(code)
+    if code:
         raise ResultsError(f"{folder}: the suite was not played; why is said above")
     return read_rows(folder / "episodes")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 
 from std_msgs.msg import String
 from tests.played import recordings, small_suite
@@ -72,3 +74,32 @@ def test_without_a_graph_or_without_ros_one_line_says_what_to_do(graph, tmp_path
     )
     both = run(file, tmp_path / "run", graph.master.env, "--planner", "dwa")
     assert both.returncode == 2 and "goes alone" in both.stderr
+
+
+def test_a_suite_in_ros_that_is_stopped_says_what_is_kept(graph, tmp_path):
+    suite = small_suite(tmp_path / "room", episodes=3)
+    file = tmp_path / "small.yaml"
+    file.write_text(dump(suite))
+    asked = threading.Event()
+    bags = graph.publisher("recorder/bag", String, latch=True, listeners=0)
+
+    def play(request):
+        if request.episode == 0:
+            path = tmp_path / "small_helbing_0_1.bag"
+            write_bag(path, suite, request.stage, 0, "go_to_goal", graph.namespace)
+            bags.publish(str(path))
+        else:
+            asked.set()
+        return PlayEpisodeResponse(request.suite == str(file), "", request.episode + 1, ["jackal_0", "burger_1"])
+
+    graph.serve("task_generator_server/play", PlayEpisode, play)
+    graph.serve("recorder/begin", BeginEpisode, lambda request: BeginEpisodeResponse(True, ""))
+    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    command = [*COMMAND, str(file), "--planner", "ros", "--output", str(tmp_path / "run")]
+    process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert asked.wait(60.0)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
+    assert f"stopped by Ctrl-C: 1 of 3 episodes are finished and kept in {tmp_path / 'run'}; the same command with" in said
+    assert "Traceback" not in said

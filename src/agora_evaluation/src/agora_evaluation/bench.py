@@ -24,9 +24,10 @@ import rospy
 from std_msgs.msg import String
 
 from agora.benchmark.outside import EpisodeLostError, bench_outside
+from agora.benchmark.stopping import episodes_kept, stoppable
 from agora.core.recording import Recording
 from agora.datasets.rosbag import read_episode
-from agora.errors import AgoraError, InputError
+from agora.errors import AgoraError, InputError, StoppedError
 from agora.tasks.suite import load_suite
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import PlayEpisode
@@ -150,7 +151,7 @@ def _offered(service: str) -> bool:
 
 
 def main() -> int:
-    """Run the node; 0 where the suite was played, 2 where something was wrong, which is said in one line."""
+    """Run the node; 0 where the suite was played, 2 where something was wrong, 130 or 143 where a signal came; why is one line."""
     parser = argparse.ArgumentParser(prog="bench", description="Play a suite through a running ROS graph.")
     parser.add_argument("suite")
     parser.add_argument("--output", type=Path, required=True)
@@ -165,7 +166,11 @@ def main() -> int:
                 raise InputError(f"no roscore at {os.environ.get('ROS_MASTER_URI')}: start the graph first, or give --ros-launch")
             rospy.init_node("bench", anonymous=True)
             graph = Graph(str(Path(given.suite).absolute()) if Path(given.suite).is_file() else given.suite)
-            bench_outside(suite, given.label, given.output, graph.play, resume=given.resume, progress=_say)
+            with stoppable(lambda: episodes_kept(given.output)):  # in place of rospy's own handlers
+                bench_outside(suite, given.label, given.output, graph.play, resume=given.resume, progress=_say)
+    except StoppedError as stopped:
+        sys.stderr.write(f"{stopped}\n")
+        return stopped.code
     except AgoraError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
