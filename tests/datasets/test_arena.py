@@ -11,10 +11,11 @@ from tests.tasks.test_arena_tools import FILE as OLD
 from agora.datasets.arena import import_arena
 from agora.errors import InputError
 from agora.maps.furniture import Box, Cylinder, model_of
+from agora.maps.place import read_place
 from agora.robots.model import load_robot
 from agora.seeds import Stream
 from agora.tasks.scenario import read_scenario
-from agora.tasks.worlds.folder import Folder, imported_names
+from agora.tasks.worlds.folder import Folder, imported_names, world_folder
 
 PARAMS = """\
 robot_model: crate
@@ -123,6 +124,16 @@ def test_a_world_that_was_imported_is_known_by_its_name_with_zones_and_scenarios
     world = Folder("depot", scenarios=("1", "old")).world("1", Stream("a", 1, "task"))
     assert (world.map.name, world.zones[0].label, world.scenario.robots[0].goal) == ("depot", "a", (7.0, 10.0, 0.0))
     assert read_scenario(tmp_path / "home" / "worlds" / "depot" / "scenarios" / "old.json").map == "map1"
+
+
+def test_a_world_of_the_users_comes_before_one_of_that_name_that_comes_with_agora(arena, tmp_path, monkeypatch):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
+    ours = Folder("map_empty").world("map_empty", Stream("a", 1, "task")).map
+    (arena / "src" / "simulation-setup" / "worlds" / "depot").rename(arena / "src" / "simulation-setup" / "worlds" / "map_empty")
+    import_arena(arena, tmp_path / "home")
+    world = Folder("map_empty", scenarios=("1",)).world("1", Stream("a", 1, "task"))
+    assert world.folder == tmp_path / "home" / "worlds" / "map_empty" and world.map.occupied.shape != ours.occupied.shape
+    assert read_place(world_folder("map_empty")).map.occupied.shape == world.map.occupied.shape
 
 
 def test_robots_and_obstacles_have_their_sizes_and_limits(arena, tmp_path, monkeypatch):

@@ -30,7 +30,9 @@ def imported_names() -> list[str]:
 
 
 def world_folder(name: str) -> Path:
-    """The folder of a world: of a path, which has a slash, of one that comes with Agora, or of one that was imported.
+    """The folder of a world: of a path, which has a slash, of one that was imported, or of one that comes with Agora.
+
+    The user's own come first, so that scenarios and suites that were imported with them find them.
 
     Raises:
         InputError: no such world.
@@ -39,12 +41,11 @@ def world_folder(name: str) -> Path:
         if not Path(name).is_dir():
             raise InputError(f"there is no folder {name}")
         return Path(name)
+    if name in imported_names():
+        return data_home() / "worlds" / name
     if name in world_names():
         return folder("scenarios") / "worlds" / name
-    imported = imported_names()
-    if name in imported:
-        return data_home() / "worlds" / name
-    wrong = UnknownNameError("world", name, [*world_names(), *imported])
+    wrong = UnknownNameError("world", name, {*imported_names(), *world_names()})
     raise InputError(f"{wrong} A world of Arena's is brought in with: agora import arena FOLDER")
 
 
@@ -58,7 +59,8 @@ class Folder:
     """A world folder, and its scenarios where the stage names some.
 
     Attributes:
-        path: a name of a world that comes with Agora or was imported (`agora map list`), or a folder, with a slash: "./mine".
+        path: a name of a world (`agora map list`), an imported one before one that comes with Agora, or a folder, with a slash:
+            "./mine".
         scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, with a slash; one after the other, a
             scenario an episode.
     """
