@@ -38,8 +38,11 @@ def bag(
     if demonstrations is not None:
         from agora.learning.demonstrations import write_demonstrations
 
-        for path in write_demonstrations([p.source for p in episodes], demonstrations):
+        written, left_out = write_demonstrations(dict.fromkeys(p.source for p in episodes), demonstrations)
+        for path in written:
             typer.echo(f"demonstration  {path}")
+        for reason in left_out:
+            typer.echo(f"left out  {reason}", err=True)
     if output is not None:
         from agora.benchmark.kept import report
         from agora.benchmark.played import write_played

@@ -15,8 +15,13 @@ from agora.learning.demonstrations import read_demonstrations, write_demonstrati
 RADIUS, SPEED, SAMPLES = 2.0, 0.5, 101
 
 
-def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unordered=False, stamps=None, poses=None, far=(0.0, 0.0)):
-    """Half of a circle of 2 m at 0.5 m/s, seen from an odometry frame at (3, -1) turned by 90 degrees; ``far`` moves the map."""
+def write_drive(
+    path, *, robots=("",), goal=True, place=True, shift=True, unordered=False, stamps=None, poses=None, far=(0.0, 0.0), without=()
+):
+    """Half of a circle of 2 m at 0.5 m/s, seen from an odometry frame at (3, -1) turned by 90 degrees; ``far`` moves the map.
+
+    ``without`` names topics of the robots that are left out.
+    """
     from rosbags.rosbag1 import Writer
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
@@ -39,6 +44,8 @@ def write_drive(path, *, robots=("",), goal=True, place=True, shift=True, unorde
         topics = {}
 
         def write(topic, message, time):
+            if topic.rpartition("/")[2] in without:
+                return
             if topic not in topics:
                 topics[topic] = writer.add_connection(topic, message.__msgtype__, typestore=store)
             writer.write(topics[topic], round(time * 1e9), store.serialize_ros1(message, message.__msgtype__))
@@ -125,9 +132,23 @@ def test_a_demonstration_pairs_each_scan_with_the_command_that_answered_it(tmp_p
     assert np.allclose(named["angles"], [-0.5, -0.25, 0.0, 0.25]) and named["time"][0] == 0.0
     assert np.allclose(named["local_goal"][0], [-1.0, -1.0])
     assert np.allclose(np.hypot(*named["local_goal"].T), np.hypot(*(named["pose"][:, :2] - [-1.0, -1.0]).T), atol=1e-5)
-    (written,) = write_demonstrations([path], tmp_path / "learn")
+    (written,), left_out = write_demonstrations([path], tmp_path / "learn")
+    assert not left_out
     with np.load(written) as file:
         assert written.name == "drive.robot.npz" and file["command"].tobytes() == named["command"].tobytes()
+
+
+def test_a_bag_in_which_nobody_drives_or_sees_is_left_out_with_the_reason_and_the_others_are_written(tmp_path):
+    write_drive(tmp_path / "b.bag", shift=False)
+    lacks = {"a": ("cmd_vel", "nobody drives"), "c": ("scan", "holds no scans"), "d": ("odom", "no odometry")}
+    bags = [write_drive(tmp_path / f"{name}.bag", without=(topic,)) for name, (topic, _) in lacks.items()]
+    written, left_out = write_demonstrations(sorted(tmp_path.glob("*.bag")), tmp_path / "learn")
+    assert [path.name for path in written] == ["b.robot.npz"]
+    for (name, (_, reason)), line in zip(lacks.items(), left_out, strict=True):
+        assert line.startswith(f"{tmp_path / name}.bag: ") and reason in line
+    with pytest.raises(InputError, match=r"a\.bag: nobody drives") as error:
+        write_demonstrations(bags, tmp_path / "none")
+    assert len(str(error.value).splitlines()) == len(bags) and not (tmp_path / "none").exists()
 
 
 def test_a_jump_of_the_clock_leaves_the_longest_stretch(tmp_path):

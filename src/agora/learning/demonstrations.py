@@ -64,7 +64,7 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
     """Return the arrays of each robot of a bag that was driven and saw something, by its name.
 
     Raises:
-        InputError: the file cannot be read, or holds no scans with commands.
+        InputError: the file cannot be read, or nobody was driven or saw anything in it; says what it lacks.
     """
     drivers: dict[str, _Driver] = {}
     shift = None
@@ -82,8 +82,20 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
         driver.look(None)
     driven = {name: driver.arrays(shift) for name, driver in drivers.items() if driver.samples and driver.odometry}
     if not driven:
-        raise InputError(f"{path}: no scans with odometry and commands; record with record_scans:=true")
+        raise InputError(f"{path}: {_lack(list(drivers.values()))}")
     return driven
+
+
+def _lack(drivers: list[_Driver]) -> str:
+    """What keeps robots, none of which saw and did something, from being a demonstration."""
+    seeing = [driver for driver in drivers if driver.scan is not None]
+    if not seeing:
+        return "holds no scans; record with record_scans:=true"
+    if all(driver.command is None for driver in seeing):
+        return "nobody drives: it holds scans, and no commands (geometry_msgs/Twist)"
+    if not any(driver.odometry for driver in seeing):
+        return "holds scans, and no odometry (nav_msgs/Odometry)"
+    return "no scan is answered by a command with odometry"
 
 
 def _robot(place: str) -> str:
@@ -102,15 +114,24 @@ def _hear(driver: _Driver, kind: str, content: Any) -> None:
         driver.odometry.append((stamp, from_pose(content.pose.pose), from_twist(content.twist.twist)))
 
 
-def write_demonstrations(bags: Iterable[Path], folder: Path) -> list[Path]:
-    """Write the demonstrations of bags to a folder, ``<bag>.<robot>.npz`` each, and return their paths.
+def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path], list[str]]:
+    """Write the demonstrations of bags to a folder, ``<bag>.<robot>.npz`` each.
+
+    Returns:
+        the files, and why a bag was left out, a line for each.
 
     Raises:
-        InputError: a bag cannot be read, or holds none. ResultsError: the folder cannot be written.
+        InputError: no bag holds any; says why of each. ResultsError: the folder cannot be written.
     """
-    written = []
+    written: list[Path] = []
+    left_out: list[str] = []
     for bag in bags:
-        for name, arrays in read_demonstrations(bag).items():
+        try:
+            driven = read_demonstrations(bag)
+        except InputError as error:
+            left_out.append(str(error))
+            continue
+        for name, arrays in driven.items():
             path = folder / f"{bag.name.split('.bag')[0]}.{name}.npz"
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -118,4 +139,6 @@ def write_demonstrations(bags: Iterable[Path], folder: Path) -> list[Path]:
             except OSError as error:
                 raise ResultsError(f"{path}: cannot be written: {error}") from error
             written.append(path)
-    return written
+    if left_out and not written:
+        raise InputError("\n".join(left_out))
+    return written, left_out
