@@ -17,7 +17,7 @@ import numpy as np
 from agora.benchmark.kept import recordings
 from agora.benchmark.store import read_rows
 from agora.core.recording import Outcome
-from agora.datasets.barn import read_world
+from agora.datasets.barn import read_world, world_numbers
 from agora.datasets.catalogue import data_folder
 from agora.metrics.efficiency import barn_run_score
 
@@ -73,15 +73,27 @@ def table(runs: list[tuple[int, str, float]]) -> list[str]:
     return [f"{m:.{d}f} ({a:.{d}f} to {b:.{d}f})" for m, a, b, d in zip(np.nanmean(values, axis=0), low, high, digits, strict=True)]
 
 
+def at_hand(runs: list[tuple[int, str, float]], whose: str) -> list[tuple[int, str, float]]:
+    """The runs of the worlds that the data has; says how many others there are."""
+    known = set(world_numbers())
+    kept = [run for run in runs if run[0] in known]
+    if len(kept) < len(runs):
+        others = len({run[0] for run in runs} - known)
+        print(
+            f"{whose}: {len(runs) - len(kept)} of {len(runs)} runs are left out: the data lacks their {others} worlds",
+            file=sys.stderr,
+        )
+    return kept
+
+
 def main() -> None:
     """Print a row for the published runs and for every planner in the folders."""
     print("| | runs |", " | ".join(COLUMNS), "|")
     print("|" + "---|" * (len(COLUMNS) + 2))
-    published = published_runs()
-    print("| published |", len(published), "|", " | ".join(table(published)), "|")
-    for folder in sys.argv[1:]:
-        for planner, runs in kept_runs(Path(folder)).items():
-            print(f"| {planner} |", len(runs), "|", " | ".join(table(runs)), "|")
+    named = [("published", published_runs()), *(run for folder in sys.argv[1:] for run in kept_runs(Path(folder)).items())]
+    for name, all_runs in named:
+        if runs := at_hand(all_runs, name):
+            print(f"| {name} |", len(runs), "|", " | ".join(table(runs)), "|")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from agora.datasets import eth_ucy
-from agora.datasets.eth_ucy import read_annotation, read_groups, read_homography, read_scene
+from agora.datasets.eth_ucy import read_annotation, read_groups, read_homography, read_scene, scene_sources
 from agora.errors import InputError, UnknownNameError
+from agora.tasks.worlds.eth_ucy import EthUcy
 
 VSP = """2 - the number of splines
 3 - Num of control points
@@ -109,6 +110,31 @@ def test_the_annotation_of_zara_takes_walls_and_goals_along_into_its_own_frame(c
     np.testing.assert_allclose(turned.destinations @ TURN.T + MOVE, straight.destinations, atol=1e-9)
     back = (turned.map.segments.reshape(-1, 2) @ TURN.T + MOVE).reshape(-1, 4)
     np.testing.assert_allclose(back, straight.map.segments, atol=1e-9)
+
+
+def test_a_scene_is_a_folder_with_the_published_files(crooked_zara, tmp_path, monkeypatch):
+    folder = crooked_zara(tmp_path / "eth_ucy")
+    for name in ("zara03", "square", "uni_examples"):
+        (folder / name).mkdir()
+        (folder / name / "annotation.vsp").write_text(VSP)
+    (folder / "square" / "square.txt").write_text("0 7 1.5 2\n25 7 2.5 4\n")
+    (folder / "notes").mkdir()
+    twin = read_scene("zara03", folder=folder)
+    assert (twin.source, twin.trajectories.id.tolist()) == ("annotation", [1, 2])
+    np.testing.assert_allclose(twin.trajectories.at(3.0).position[0], [2.0, 1.0])  # by zara01's homography
+    square = read_scene("square", folder=folder)
+    assert square.source == "table" and scene_sources("square", folder) == ("table", "annotation")
+    np.testing.assert_allclose(square.trajectories.at(0.5).velocity, [[1.0, 2.0]])
+    with pytest.raises(InputError, match=r"square/H\.txt: there is no such file"):
+        read_scene("square", "annotation", folder=folder)
+    with pytest.raises(UnknownNameError, match="did you mean 'square'"):
+        read_scene("squares", folder=folder)
+    with pytest.raises(UnknownNameError, match="notes"):
+        read_scene("notes", folder=folder)
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path))
+    assert EthUcy(scenes=("square",)).names() == ["square"]
+    with pytest.raises(ValueError, match="scenes: .* did you mean 'square'"):
+        EthUcy(scenes=("sqare",))
 
 
 def test_a_scene_or_source_that_is_not_there_is_answered_with_the_nearest(tmp_path):

@@ -1,4 +1,4 @@
-"""ETH and UCY: annotated pedestrians of six scenes, with walls, groups and goals.
+"""ETH and UCY: annotated pedestrians of six scenes and of any others in their files, with walls, groups and goals.
 
 S. Pellegrini, A. Ess, K. Schindler, L. Van Gool, "You'll never walk alone", ICCV 2009 (eth, hotel); A. Lerner, Y. Chrysanthou,
 D. Lischinski, "Crowds by example", Computer Graphics Forum 26(3), 2007 (zara, students). Files as in crowdbotp/OpenTraj (97ec1d5e).
@@ -31,6 +31,7 @@ from agora.datasets.trajectories import Trajectories
 from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import LARGEST, Map
+from agora.share import data_home
 
 Source = Literal["obsmat", "annotation", "table"]
 
@@ -42,10 +43,13 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     "students001": ("table", "annotation"),
     "students003": ("table", "annotation", "obsmat"),
 }
-"""The scenes and what their pedestrians can be read from, the default first."""
+"""The scenes of the data set and what their pedestrians can be read from, the default first."""
 
-FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "zara01": 25.0, "zara02": 25.0, "students001": 25.0, "students003": 25.0}
-"""Frames per second in each scene's numbering."""
+FRAME_RATE = {"eth": 15.0}
+"""Frames per second in the numbering of a scene; 25, as UCY was filmed, where it is not named."""
+
+_UCY_RATE = 25.0
+_SAME_CAMERA = {"students001": "students003", "uni_examples": "students003", "zara03": "zara01"}
 
 _ZARA01_OFFSET = np.array([1.30, 15.66])
 _MARGIN = 1.0
@@ -75,7 +79,7 @@ def read_scene(
     """Read a scene.
 
     Args:
-        name: a key of `SOURCES`.
+        name: of a folder of the data set (`scene_sources`).
         source: what its pedestrians are read from; None for the usual one.
         walls: of eth and hotel, from the authors' image of obstacles, or the lines and pillars that OpenTraj drew; the others have
             lines only.
@@ -85,11 +89,10 @@ def read_scene(
         UnknownNameError: no such scene, or the scene has no such source.
         InputError: the data set is not there, or a file is wrong.
     """
-    if name not in SOURCES:
-        raise UnknownNameError("scene of ETH/UCY", name, SOURCES)
-    chosen = source or SOURCES[name][0]
-    if chosen not in SOURCES[name]:
-        raise UnknownNameError(f"source of scene {name!r}", chosen, SOURCES[name])
+    sources = scene_sources(name, folder)
+    chosen = source or sources[0]
+    if chosen not in sources:
+        raise UnknownNameError(f"source of scene {name!r}", chosen, sources)
     root = data_folder("eth_ucy") if folder is None else folder
     place = root / name
     people = _pedestrians(root, name, chosen)
@@ -99,7 +102,7 @@ def read_scene(
     goals = read_table(place / "destinations.txt", 2) if (place / "destinations.txt").is_file() else np.zeros((0, 2))
     goals = goals + _ZARA01_OFFSET if name == "zara01" else goals
     segments, pillars = _lines(place / "map.xml", name) if (place / "map.xml").is_file() else (np.zeros((0, 4)), np.zeros((0, 3)))
-    if chosen == "annotation" and name.startswith("zara"):
+    if chosen == "annotation" and name.startswith("zara") and (place / "obsmat.txt").is_file():
         linear, shift = _obsmat_to_annotation(root, name)
         goals = goals @ linear.T + shift
         segments = (segments.reshape(-1, 2) @ linear.T + shift).reshape(-1, 4)
@@ -110,12 +113,42 @@ def read_scene(
     return Scene(name, chosen, surroundings, people, goals)
 
 
+def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
+    """Return what the pedestrians of a scene can be read from, the default first.
+
+    A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a folder of the data set with ``obsmat.txt``,
+    ``<name>.txt`` or ``annotation.vsp``; this needs ``H.txt``, or takes that of a scene that was filmed from the same place.
+
+    Args:
+        name: of the scene.
+        folder: of the data set; None for where it is looked for.
+
+    Raises:
+        UnknownNameError: the data set has no such scene.
+    """
+    if name in SOURCES:
+        return SOURCES[name]
+    root = data_home() / "eth_ucy" if folder is None else folder
+    there = {place.name: _sources_in(place) for place in root.iterdir() if place.is_dir()} if root.is_dir() else {}
+    if not there.get(name):
+        raise UnknownNameError("scene of ETH/UCY", name, [*SOURCES, *(other for other, sources in there.items() if sources)])
+    return there[name]
+
+
+def _sources_in(place: Path) -> tuple[Source, ...]:
+    sources: tuple[Source, ...] = ("obsmat", "table", "annotation")
+    return tuple(source for source in sources if _file(place, source).is_file())
+
+
+def _file(place: Path, source: Source) -> Path:
+    return place / {"obsmat": "obsmat.txt", "table": f"{place.name}.txt", "annotation": "annotation.vsp"}[source]
+
+
 def _pedestrians(root: Path, name: str, source: Source) -> Trajectories:
-    place, rate = root / name, FRAME_RATE[name]
+    rate, path = FRAME_RATE.get(name, _UCY_RATE), _file(root / name, source)
     if source == "annotation":
-        homography = read_homography(root / ("students003" if name == "students001" else name) / "H.txt")
-        return read_annotation(place / "annotation.vsp", homography, rate)
-    path = place / ("obsmat.txt" if source == "obsmat" else f"{name}.txt")
+        own = root / name / "H.txt"
+        return read_annotation(path, read_homography(own if own.is_file() else root / _SAME_CAMERA.get(name, name) / "H.txt"), rate)
     rows = read_table(path, 8 if source == "obsmat" else 4)
     x, y = (rows[:, 2], rows[:, 4]) if source == "obsmat" else (rows[:, 2], rows[:, 3])
     try:

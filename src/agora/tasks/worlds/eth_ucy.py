@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from agora.datasets.catalogue import data_folder
-from agora.datasets.eth_ucy import SOURCES, read_scene
-from agora.errors import InputError, nearest
+from agora.datasets.eth_ucy import SOURCES, read_scene, scene_sources
+from agora.errors import InputError, UnknownNameError
 from agora.ranges import Count, Distance, Duration
 from agora.seeds import Stream
 from agora.tasks.world import World
@@ -20,7 +20,7 @@ class EthUcy:
     """Recorded scenes from which each episode plays a stretch; robots are placed by a robots mode.
 
     Attributes:
-        scenes: names of scenes; all where empty.
+        scenes: names of scenes, folders of the data set; the six of `agora.datasets.eth_ucy.SOURCES` where empty.
         length: of a stretch, s; it begins at a random moment of the recording.
         radius: of the pedestrians, m.
         least: pedestrians that a stretch must show; one with fewer is drawn again.
@@ -33,8 +33,10 @@ class EthUcy:
 
     def __post_init__(self) -> None:
         for name in self.scenes:
-            if name not in SOURCES:
-                raise ValueError(f"scenes: no scene called {name!r}; {nearest(name, SOURCES)}")
+            try:
+                scene_sources(name)
+            except UnknownNameError as error:
+                raise ValueError(f"scenes: {error}") from error
         if self.length <= 0 or self.radius <= 0 or self.least < 0:
             raise ValueError("length and radius must be above 0, least at least 0")
 
