@@ -411,3 +411,13 @@ def test_each_stage_has_a_picture_of_the_episode_that_most_planners_have():
     assert 'aria-label="Stage hall, episode 1"' in pictures and "orca" in pictures and "dwa" in pictures
     assert pictures.count('stroke="#0072B2"') == pictures.count('stroke="#CC79A7"') == 2
     assert "pictures" not in [a.get("id") for _, a in Page(render({}, table, measures, {})).tags]
+
+
+def test_no_mean_is_marked_best_where_planners_have_different_episodes():
+    table = rows(("a", "b"), episodes=8)
+    whole = render({}, table, METRICS, {})
+    assert 'class="best"' in whole and "the largest share" in whole
+    for gone in ({"episode": 3, "planner": "a"}, {"episode": 5, "planner": "b"}):
+        table = [row for row in table if not gone.items() <= row.items()]
+    page = render({}, table, METRICS, {})
+    assert 'class="best"' not in page and "none is named best" in page

@@ -143,23 +143,16 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool) -> str
     stages = len({row["stage"] for row in rows})
     counts = ((len(planners), "planner"), (stages, "stage"), (len(rows), "episode"))
     size = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for n, word in counts)
-    if not _same_episodes(rows, planners) or (incomplete and len(planners) > 1):
+    groups = tables.by_planner(rows, planners)
+    if not tables.same_episodes(groups) or (incomplete and len(planners) > 1):
         return f"{size}. Planners do not have all of the planned episodes, so none is named best."
-    shares = {planner: tables.share(members) for planner, members in tables.by_planner(rows, planners).items() if members}
+    shares = {planner: tables.share(members) for planner, members in groups.items() if members}
     most = max(estimate.value or 0.0 for estimate in shares.values())
     best = [planner for planner, estimate in shares.items() if estimate.value == most]
     names = " and ".join(best) if len(best) < 3 else f"{len(best)} planners"
     who = f"{names}{' each' if len(best) > 1 else ''} reached"
     top, most_of = tables.cell(shares[best[0]], rate=True), ", the largest share" if len(shares) > len(best) else ""
     return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes{most_of}."
-
-
-def _same_episodes(rows: Sequence[Row], planners: Sequence[str]) -> bool:
-    """Whether all planners have rows of the same episodes; of several robots, each with its own planner's name, one is enough."""
-    groups: dict[str, set[tuple[Any, Any]]] = {planner.partition(" · ")[0]: set() for planner in planners}
-    for row in rows:
-        groups[row["planner"].partition(" · ")[0]].add((row["stage"], row["episode"]))
-    return len({frozenset(episodes) for episodes in groups.values()}) < 2
 
 
 def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:

@@ -54,6 +54,11 @@ def by_planner(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, list[R
     return groups
 
 
+def same_episodes(groups: Mapping[str, Sequence[Row]]) -> bool:
+    """Whether all planners have rows of the same episodes, so that their means can be ranked."""
+    return len({frozenset((row["stage"], row["episode"]) for row in members) for members in groups.values()}) < 2
+
+
 def values(rows: Sequence[Row], metric: Metric) -> list[float]:
     """The values of a metric, as far as it is defined."""
     return [float(row[metric.name]) for row in rows if row.get(metric.name) is not None]
@@ -203,10 +208,10 @@ def _difference(metric: str, groups: Mapping[str, Sequence[Row]], planner: str, 
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
-    """The planners with the best mean, if every planner has a value for every episode and they are not all equal."""
+    """The planners with the best mean, if every planner has a value for each of the same episodes and they are not all equal."""
     means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None}
     whole = all(estimate.n == len(groups[planner]) > 0 for planner, estimate in estimates.items())
-    if metric.direction == "neutral" or not whole or len(set(means.values())) < 2:
+    if metric.direction == "neutral" or not whole or len(set(means.values())) < 2 or not same_episodes(groups):
         return set()
     best = max(means.values()) if metric.direction == "higher" else min(means.values())
     return {planner for planner, value in means.items() if value == best}
