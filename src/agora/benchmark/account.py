@@ -160,11 +160,10 @@ def strangers(read: Shard, run: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def own_shards(folder: Path, part: str, run: Mapping[str, Any], columns: Sequence[str] | None = None) -> Iterator[Shard]:
-    """Yield the whole shards of one part of a run, as `agora.benchmark.store.shards`, without the rows of other runs."""
+    """Yield the shards of one part of a run, as `agora.benchmark.store.shards`, without the rows of other runs."""
     for read in store.shards(folder / part, columns):
         strange = {row["key"] for row in strangers(read, run)}
-        if not read.problem:
-            yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
+        yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
 
 
 def account(folder: Path) -> Account:
@@ -188,8 +187,10 @@ def account(folder: Path) -> Account:
     store.check_unique(rows, folder / "episodes")
     parts: dict[str, set[str]] = {"timing": set(), "trajectories": set()}
     for part, kept in parts.items():
-        damaged |= {path: problem for path, problem in store.damaged(folder / part).items()}
-        kept.update(row["key"] for read in own_shards(folder, part, run, ["key"]) for row in read.rows)
+        for read in own_shards(folder, part, run, ["key"]):
+            kept.update(row["key"] for row in read.rows)
+            if read.problem:
+                damaged[read.path] = read.problem
     planned, stopped = dict(run.get("planned", {})), interrupted(folder)
     keys = {row["key"] for row in rows}
     done = {(row["planner"], row["stage"], row["episode"]) for row in rows}

@@ -232,7 +232,8 @@ def _same_run(record: Path, described: dict[str, Any], resume: bool) -> dict[str
     if not resume:
         raise ResultsError(f"{record.parent}: holds a run already; choose another folder, or go on with --resume")
     written: dict[str, Any] = load(record, dict)
-    if changed := difference(written.get("inputs", {}), described.get("inputs", {})):
+    files = written.get("inputs")
+    if changed := difference(files if isinstance(files, dict) else {}, described.get("inputs", {})):
         raise ResultsError(f"{record.parent}: {changed} since the run was begun; put the file back, or choose another folder")
     for part, value in described.items():
         if written.get(part) != value:

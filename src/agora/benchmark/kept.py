@@ -39,9 +39,9 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     """
     wanted, run = list(keys), described(folder)
     found: dict[str, Recording] = {}
-    for path, problem in store.damaged(folder / "trajectories").items() if wanted else ():
-        _LOG.warning("%s: %s; its episodes are not replayed", path, problem)
     for read in own_shards(folder, "trajectories", run, ["key"]) if wanted else ():
+        if read.problem:
+            _LOG.warning("%s: %s; its episodes are not replayed", read.path, read.problem)
         if some := {row["key"] for row in read.rows}.intersection(wanted):
             found.update({k: r for k, r in store.read_recordings(read.path).items() if k in some})
     kept = {key: found[key] for key in wanted if key in found}
