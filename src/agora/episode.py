@@ -375,6 +375,7 @@ class Episodes:
             outcome=Outcome(status.outcome[w, r]),
             timeout=start.timeout,
             shortest_path=self._shortest[w][r],
+            reference_path=start.reference_path,
             map=start.map,
             planning_time=np.asarray(self._planning[w][: len(times) - 1]),
             clipped=int(status.clipped[w, r]),

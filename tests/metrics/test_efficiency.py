@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 from collections import defaultdict
 
@@ -85,6 +86,26 @@ def test_path_irregularity_follows_the_motion_in_time_and_not_the_samples():
     back_and_forth = drive(time, x, np.full(7, 3.0), 0.0, goal=np.array([9.0, 3.0, 0.0]))
     assert efficiency.path_irregularity(back_and_forth) == pytest.approx(np.pi / 4)
     assert efficiency.path_irregularity(drive([0.0, 5.0], [1.0, 1.0], [2.0, 2.0], 0.3)) is None
+
+
+def test_path_irregularity_of_socnavbench_is_of_the_heading():
+    """A robot that backs up to its goal, one that stands and looks past it, and one that crabs at 30 degrees."""
+    time = np.array([0.0, 1.0, 4.0])
+    backing = drive(time, 1.0 + time, np.full(3, 3.0), np.pi, goal=np.array([9.0, 3.0, 0.0]))
+    assert efficiency.path_irregularity(backing) == pytest.approx(0.0)
+    assert efficiency.path_irregularity_socnavbench(backing) == pytest.approx(np.pi)
+    looking = drive(time, np.ones(3), np.full(3, 2.0), 0.4, goal=np.array([5.0, 2.0, 0.0]))
+    assert efficiency.path_irregularity(looking) is None and efficiency.path_irregularity_socnavbench(looking) == pytest.approx(0.4)
+    crab = drive(time, 1.0 + time, np.full(3, 3.0), np.pi / 6, goal=np.array([9.0, 3.0, 0.0]))
+    assert efficiency.path_irregularity_socnavbench(crab) == pytest.approx(np.pi / 6)
+    assert efficiency.path_irregularity_socnavbench(drive(time, np.ones(3), np.ones(3), 0.4)) is None
+
+
+def test_barn_score_compares_with_the_reference_path_where_the_world_has_one():
+    time = np.array([0.0, 0.2, 20.2])
+    recording = drive(time, np.array([0.0, 0.1, 10.0]), np.full(3, 3.0), 0.0, shortest_path=9.0, reference_path=10.0)
+    assert efficiency.barn_score(recording) == pytest.approx(5.0 / 20.0)
+    assert efficiency.barn_score(dataclasses.replace(recording, reference_path=None)) == pytest.approx(4.5 / 20.0)
 
 
 def test_planning_time_is_a_mean_over_calls_and_marked_as_timing():

@@ -48,7 +48,7 @@ Keep = Literal["all", "failed", "none"]
 
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
-_OFFSET = "map_offset"
+_OFFSET, _REFERENCE = "map_offset", "reference_path"
 _TRACKS = ("pose", "twist", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
 _OPTIONAL = {"pedestrian_state": np.int8, **NOTES}
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
@@ -206,7 +206,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") 
     """
     import pyarrow as pa
 
-    optional = [*_OPTIONAL, "robot"]
+    optional = [*_OPTIONAL, _REFERENCE, "robot"]
     given = {name for name in optional if any(getattr(recording, name) is not None for recording in items.values())}
     given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
     schema = _recording_schema(given)
@@ -262,6 +262,7 @@ def _recording_schema(given: Collection[str]) -> pyarrow.Schema:
                 if name in given
             ),
             *([(_OFFSET, pa.list_(double))] if _OFFSET in given else []),
+            *([(_REFERENCE, double)] if _REFERENCE in given else []),
             *([("robot", pa.struct([*traits, ("command_delay", double)]))] if "robot" in given else []),
         ]
     )
@@ -296,6 +297,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "pedestrian_state": None if states is None else np.where(present, states, 0).T.astype(np.int8).ravel(),
         **{name: None if (noted := getattr(recording, name)) is None else noted.astype(kind) for name, kind in NOTES.items()},
         _OFFSET: _offset(recording),
+        _REFERENCE: recording.reference_path,
         "robot": None if recording.robot is None else _pack_robot(recording.robot, recording.command_delay),
     }
 
@@ -366,6 +368,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         clipped=columns["clipped"][row].as_py(),
         failure=columns["failure"][row].as_py(),
         **{scalar: columns[scalar][row].as_py() for scalar in _SCALARS},
+        reference_path=columns[_REFERENCE][row].as_py() if _REFERENCE in columns else None,
         **(_unpack_robot(columns["robot"][row].as_py()) if "robot" in columns and columns["robot"][row].is_valid else {}),
     )
 

@@ -155,6 +155,7 @@ class Recording:
             an interplanner saw it. None without one.
         robot: (1, 1) how the robot can move and its outline; None where nobody recorded it.
         command_delay: time from a command to its effect, s.
+        reference_path: length of the path that was published with the world, m; None where none was.
     """
 
     time: Doubles
@@ -185,3 +186,4 @@ class Recording:
     danger: Doubles | None = None
     robot: RobotTraits | None = None
     command_delay: float = 0.0
+    reference_path: float | None = None

@@ -96,6 +96,7 @@ def from_episode(message: Any) -> tuple[Start, Stage]:
         things=tuple(Thing(f.name, f.kind, piece) for f, piece in pieces if f.kind),
         names=tuple(message.crowd.names), looks=tuple(message.crowd.looks),
         furniture=tuple(piece for f, piece in pieces if not f.kind),
+        reference_path=getattr(message, "reference_path", 0.0) or None,
     )  # fmt: skip
     return start, stage
 

@@ -186,6 +186,7 @@ def _robot(
         outcome=Outcome(status.outcome) if ended and status is not None else Outcome.TIMEOUT,
         timeout=start.timeout,
         shortest_path=_shortest(start, start.robots[r]),
+        reference_path=start.reference_path,
         map=start.map,
         robot=_traits(model),
         command_delay=model.command_delay,

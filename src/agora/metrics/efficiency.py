@@ -16,6 +16,7 @@ from agora.metrics.quantities import (
     MOVING,
     angle_between,
     at_goal,
+    direction,
     goal_distances,
     intervals,
     norm,
@@ -113,8 +114,9 @@ def spl(recording: Recording) -> float | None:
 
 
 def _barn(recording: Recording, factor: float) -> float | None:
-    """The score of a recording, with the geodesic length for the reference path's."""
-    optimal = recording.shortest_path / _BARN_SPEED
+    """The score of a recording."""
+    length = recording.shortest_path if recording.reference_path is None else recording.reference_path
+    optimal = length / _BARN_SPEED
     if not math.isfinite(optimal) or optimal <= 0.0:
         return None
     moved = norm(recording.pose[:, :2] - recording.pose[0, :2]) >= _BARN_DEPARTURE
@@ -126,7 +128,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     "barn_score",
     unit="",
     direction="higher",
-    formula="S OT / clip(AT, 2 OT, 8 OT), OT = L* / (2 m/s), AT counts from the first 0.1 m",
+    formula="S OT / clip(AT, 2 OT, 8 OT), OT = (reference path, or L* without one) / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 2 of the present code",
     version=2,
 )
@@ -139,7 +141,7 @@ def barn_score(recording: Recording) -> float | None:
     "barn_score.2022",
     unit="",
     direction="higher",
-    formula="S OT / clip(AT, 4 OT, 8 OT), OT = L* / (2 m/s), AT counts from the first 0.1 m",
+    formula="S OT / clip(AT, 4 OT, 8 OT), OT = (reference path, or L* without one) / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 4 of 2022",
     version=2,
 )
@@ -153,7 +155,7 @@ def barn_score_2022(recording: Recording) -> float | None:
     unit="rad",
     direction="lower",
     formula="mean over the time in motion of the angle between p_{k+1} - p_k and g - p_k",
-    source=f"{_SOCNAVBENCH} (its code takes the position for the heading; corrected)",
+    source=f"{_SOCNAVBENCH}, with the direction of motion for the heading",
 )
 def path_irregularity(recording: Recording) -> float | None:
     """0 for a straight path to the goal; undefined where the robot never moved. Moving: 0.01 m/s."""
@@ -162,6 +164,23 @@ def path_irregularity(recording: Recording) -> float | None:
     if not moving.any():
         return None
     return weighted_mean(angle_between(steps(recording)[moving], to_goal[moving]), intervals(recording)[moving])
+
+
+@metric(
+    "path_irregularity.socnavbench",
+    unit="rad",
+    direction="lower",
+    formula="mean over time of the angle between the heading and g - p",
+    source=f"{_SOCNAVBENCH} (as in its text; its code takes the position for the heading)",
+)
+def path_irregularity_socnavbench(recording: Recording) -> float | None:
+    """Half a turn for a robot that backs up to its goal; undefined where it was never off its goal."""
+    away = goal_distances(recording)[:-1] > 0.0
+    if not away.any():
+        return None
+    heading = np.stack(direction(recording.pose[:-1, 2]), axis=1)
+    to_goal = recording.goal[:2] - recording.pose[:-1, :2]
+    return weighted_mean(angle_between(heading[away], to_goal[away]), intervals(recording)[away])
 
 
 @metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)

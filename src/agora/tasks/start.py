@@ -160,6 +160,7 @@ class Start:
         things: furniture that stands in the map for this episode.
         names, looks: of the simulated pedestrians, e.g. "D_actor1_1" and "actor1"; for simulators that show them.
         furniture: what stands in the map, for pedestrians who use it.
+        reference_path: length of the path that was published with the world, m.
     """
 
     entry: str
@@ -177,6 +178,7 @@ class Start:
     names: tuple[str, ...] = ()
     looks: tuple[str, ...] = ()
     furniture: tuple[Furniture, ...] = ()
+    reference_path: float | None = None
 
     @property
     def crowd_size(self) -> int:

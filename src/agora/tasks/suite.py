@@ -388,6 +388,7 @@ def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
         replay=task.replay,
         replay_radius=task.replay_radius,
         replay_phase=task.phase,
+        reference_path=task.world.reference_path,
     )
 
 

@@ -40,6 +40,7 @@ class World:
         people: pedestrians that belong to it, beside the scenario's, for the obstacles mode ``scenario``.
         furniture: what stands in the map, whose cells it occupies; zones: parts of the map by category.
         folder: of the world, where it has one; modes read their files there.
+        reference_path: length of the path that was published with it and that its score compares with, m.
     """
 
     map: Map
@@ -52,6 +53,7 @@ class World:
     furniture: tuple[Furniture, ...] = ()
     zones: tuple[Zone, ...] = ()
     folder: Path | None = None
+    reference_path: float | None = None
 
     def areas(self, categories: Iterable[str]) -> list[Doubles]:
         """The polygons (V, 2) of the zones that have one of the categories; with "*", of all."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agora.datasets.barn import CHALLENGE_WORLDS, read_world, world_numbers
+from agora.datasets.barn import CHALLENGE_WORLDS, TOP_SPEED, read_world, world_numbers
 from agora.datasets.catalogue import data_folder
 from agora.seeds import Stream
 from agora.tasks.scenario import Robot, Scenario
@@ -45,4 +45,4 @@ class Barn:
             InputError: the data set is not there, or has no such world.
         """
         read = read_world(int(name), obstacles=self.obstacles)
-        return World(read.map, Scenario(robots=(Robot(read.start, read.goal),)))
+        return World(read.map, Scenario(robots=(Robot(read.start, read.goal),)), reference_path=read.optimal_time * TOP_SPEED)

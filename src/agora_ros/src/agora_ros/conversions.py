@@ -161,6 +161,7 @@ def to_episode(start: Start, stage: Stage, robots: list[msg.Robot], number: int)
         number=number, entry=start.entry, seed=start.seed, stage=dump(stage), timeout=start.timeout,
         goal_tolerance=start.goal_tolerance, heading_tolerance=start.heading_tolerance, map=to_map(start.map), robots=robots,
         crowd=to_crowd(start), replay=_to_replay(start), furniture=things + fixed,
+        reference_path=start.reference_path or 0.0,
     )  # fmt: skip
 
 
