@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 UPSTREAMS = {
     "robot_state_publisher": ("frames on the robots; without it agora_bringup tells them", "apt install ros-robot-state-publisher"),
     "rviz": ("windows", "apt install rviz"),
-    "joy": ("teleoperation by joystick", "build it: .rosinstall"),
+    "joy": ("teleoperation by joystick", "build it: joystick_drivers of ros-drivers, branch main"),
     "amcl": ("complexity:=2", "build it: .rosinstall, navigation"),
     "mbf_costmap_nav": ("navigation:=mbf", "build it: .rosinstall, move_base_flex"),
     "flatland_server": ("simulator:=flatland", "build it: .rosinstall, flatland"),
+    "flatland_plugins": ("simulator:=flatland", "build it: .rosinstall, flatland"),
     "gazebo_ros": (
         "simulator:=gazebo",
         "build it: .rosinstall, gazebo_ros_pkgs; or use a machine with Gazebo 11 on the same roscore",

@@ -141,10 +141,12 @@ def arguments(**changes):
 
 def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
     check(arguments())
-    monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: None)
-    for (name, choice), package in NEEDS.items():
-        with pytest.raises(InputError, match=f"{name}:={choice} needs the ROS package {package}"):
-            check(arguments(**{name: choice}))
+    for (name, choice), packages in NEEDS.items():
+        for package in packages:
+            there = {package: None}  # all but this one
+            monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name, there=there: there.get(name, "/somewhere"))
+            with pytest.raises(InputError, match=f"{name}:={choice} needs the ROS package {package}"):
+                check(arguments(**{name: choice}))
     with pytest.raises(InputError, match="complexity:=3"):
         check(arguments(complexity="3"))
     with pytest.raises(InputError, match="did you mean 'native'"):

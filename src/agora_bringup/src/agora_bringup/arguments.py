@@ -16,11 +16,11 @@ CHOICES = {
 }
 """The arguments that are looked at, in the order of the command line."""
 NEEDS = {
-    ("simulator", "flatland"): "flatland_server",
-    ("simulator", "gazebo"): "gazebo_ros",
-    ("simulator", "unity"): "ros_tcp_endpoint",
-    ("navigation", "mbf"): "mbf_costmap_nav",
-    ("complexity", "2"): "amcl",
+    ("simulator", "flatland"): ("flatland_server", "flatland_plugins"),
+    ("simulator", "gazebo"): ("gazebo_ros",),
+    ("simulator", "unity"): ("ros_tcp_endpoint",),
+    ("navigation", "mbf"): ("mbf_costmap_nav",),
+    ("complexity", "2"): ("amcl",),
 }
 """Packages of others without which an argument's value cannot be."""
 WITHOUT_EFFECT = {
@@ -51,9 +51,10 @@ def check(arguments: Mapping[str, str]) -> None:
     for name, choices in CHOICES.items():
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
-    for (name, value), package in NEEDS.items():
-        if arguments[name] == value and ros_package(package) is None:
-            raise InputError(f"{name}:={value} needs the ROS package {package}, which is not found ({UPSTREAMS[package][1]})")
+    for (name, value), packages in NEEDS.items():
+        for package in packages if arguments[name] == value else ():
+            if ros_package(package) is None:
+                raise InputError(f"{name}:={value} needs the ROS package {package}, which is not found ({UPSTREAMS[package][1]})")
     simulator, lock_step = arguments["simulator"], arguments["synchronous"].lower() in ("true", "1")
     if lock_step and arguments["complexity"] == "2":
         raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
