@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -18,7 +19,7 @@ from agora.tasks.periods import Periods
 from agora.tasks.start import Start
 from tests.naughty import Naughty
 from tests.starts import people, start
-from tests.suites import CROWDS, PLANNERS, fingerprint, planners, suite, write_world
+from tests.suites import CROWDS, PLANNERS, fingerprint, plane, planners, suite, write_world
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +148,13 @@ def test_robots_that_are_removed_are_not_run_into():
 def test_nothing_to_run_is_an_input_error():
     with pytest.raises(InputError, match="no episode"):
         Episodes([], Naughty(), Conditions())
+
+
+def test_what_numba_compiles_during_a_call_is_no_planning_time():
+    """The fourth call compiles for a second or more."""
+    begun = time.perf_counter()
+    chosen = plane()
+    start_ = chosen.start("plane", 0)
+    ((_, (recording,)),) = Episodes([start_], Naughty("compiles", beyond=-9.0, seconds=1.0), Conditions.of(chosen.stage("plane")))
+    assert time.perf_counter() - begun > 1.0
+    assert len(recording.planning_time) > 4 and recording.planning_time.max() < 0.4

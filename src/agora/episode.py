@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agora.core.compiling import seconds_compiling
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Bools, Floats, one_robot
 from agora.engine.observe import Observer
@@ -328,10 +329,10 @@ class Episodes:
         planner = self.planner
         if self._unmade is not None and self._calls >= self._unmade[0]:
             planner = Unmade(frozenset(planner.needs), self._unmade[1])
-        began = time.perf_counter()
+        began, compiled = time.perf_counter(), seconds_compiling()
         ranges = self.observer.everywhere if self.engine.is_threaded else None
         twists, self._memory, failures = call(planner, observation, self._memory, active, ranges)
-        share = (time.perf_counter() - began) / int(active.sum())
+        share = (time.perf_counter() - began - (seconds_compiling() - compiled)) / int(active.sum())
         self._after()
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)

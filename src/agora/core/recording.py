@@ -147,7 +147,7 @@ class Recording:
         shortest_path: length of a shortest way of this robot from start to goal, m; infinite where there is none. How it is found:
             `agora.tasks.budget.way_length`.
         map: static surroundings, None for an empty plane.
-        planning_time: (C,) wall time of each control call, s; outside the byte-identity promise.
+        planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
         clipped: how many twists were beyond the limits.
         failure: what the planner raised, if it failed.
         reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
