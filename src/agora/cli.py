@@ -21,6 +21,7 @@ from agora.errors import AgoraError, StoppedError, in_words
 if TYPE_CHECKING:
     from agora.core.recording import Recording
     from agora.perception.perception import Level
+    from agora.registry import Named
     from agora.tasks.suite import Suite
 
 app = typer.Typer(
@@ -40,7 +41,7 @@ app.command()(tune)
 app.command()(validate)
 app.command()(calibrate)
 
-SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file.")]
+SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file, or a folder of Arena's benchmark.")]
 PlannerNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -56,11 +57,14 @@ InterPlannerName = Annotated[
 Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]
 
 
-def _suite(name: str, seed: int | None) -> Suite:
+def _benchmark(name: str, seed: int | None) -> tuple[Suite, dict[str, Named]]:
+    """A suite without planners, or the suite and the planners of a folder of Arena's."""
     from agora.benchmark.bench import with_seed
+    from agora.benchmark.contest import read_contest
     from agora.tasks.suite import load_suite
 
-    return with_seed(load_suite(name), seed)
+    suite, planners = read_contest(name) if "/" in name and Path(name).is_dir() else (load_suite(name), {})
+    return with_seed(suite, seed), planners
 
 
 @app.command()
@@ -86,6 +90,7 @@ def bench(
 ) -> None:
     """Run a suite under one or more planners and write a report.
 
+    A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
     The planner ros is whatever drives the robots of a running ROS graph.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -102,9 +107,11 @@ def bench(
     levels = [_level(text) for text in dict.fromkeys(pedestrians or ())]
     if batch < 1 or workers < 0 or threads < 1:
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
-    chosen = _suite(suite, seed)
+    chosen, contestants = _benchmark(suite, seed)
     folder = output or Path("results") / chosen.name
-    planner = planner or sorted(available("planners"))
+    planner = planner or ([] if contestants else sorted(available("planners")))
+    if interplanner and not planner:
+        raise InputError("--interplanner: the contest names those of its planners; name planners too")
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
 
@@ -112,7 +119,7 @@ def bench(
             raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians")
         _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
         return
-    planners = dict(named_planner(text, interplanner) for text in planner)
+    planners = dict(named_planner(text, interplanner) for text in planner) or contestants
     options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories)  # type: ignore[arg-type]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
@@ -222,7 +229,7 @@ def run(
     from agora.planners.presets import named_planner
 
     _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
-    chosen = _suite(suite, seed)
+    chosen, _ = _benchmark(suite, seed)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")

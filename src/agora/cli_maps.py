@@ -129,12 +129,12 @@ def export(
 
 @import_.command("arena")
 def arena(
-    source: Annotated[Path, typer.Argument(help="Arena's arena_simulation_setup, or a folder that holds it.")],
+    source: Annotated[Path, typer.Argument(help="Arena's arena_simulation_setup, or a folder that holds it and arena_bringup.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder instead of the data folder; its worlds then are named by path.")
     ] = None,
 ) -> None:
-    """Copy worlds, scenarios, robots and obstacle models out of an installation of Arena 3.0, after checking them."""
+    """Copy worlds, scenarios, robots, obstacle models and benchmarks out of an installation of Arena 3.0, after checking them."""
     from agora.datasets.arena import import_arena
     from agora.share import data_home
 

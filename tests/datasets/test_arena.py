@@ -7,7 +7,11 @@ import json
 import pytest
 from tests.suites import write_world
 from tests.tasks.test_arena_tools import FILE as OLD
+from typer.testing import CliRunner
 
+from agora.benchmark.contest import read_contest
+from agora.benchmark.store import read_rows
+from agora.cli import app
 from agora.datasets.arena import import_arena
 from agora.errors import InputError
 from agora.maps.furniture import Box, Cylinder, model_of
@@ -83,6 +87,7 @@ def arena(tmp_path):
     write(entities / "obstacles" / "static" / "stand" / "yaml" / "stand.yaml", FLATLAND)
     mesh = SDF.replace("<cylinder><radius>0.2</radius><length>0.5</length></cylinder>", "<mesh><uri>m</uri></mesh>")
     write(entities / "obstacles" / "static" / "statue" / "sdf" / "statue.sdf", mesh)
+    write(entities / "obstacles" / "dynamic" / "actor1" / "yaml" / "actor1.yaml", FLATLAND)
     return tmp_path / "arena_ws"
 
 
@@ -99,13 +104,15 @@ def test_what_can_be_used_is_taken_and_the_rest_is_told_with_the_reason(arena, t
         "scenarios": ["depot/1", "depot/old"],
         "robots": ["crate"],
         "obstacles": ["stand", "trolley"],
+        "suites": [],
+        "contests": [],
     }
     reasons = "\n".join(report.skipped)
     for part in (
         "world broken: ", "there is no such image", "world sly: its image ../../../secret.png is not in its folder",
         "old.json: taken over from arena-tools' format", "wrong.json:1: robbots: unknown key; did you mean 'robots'?",
         "robot ghost: ", "robot blind: ", "laser.angle.max: the key is missing",
-        "obstacle statue: ", "collision 'b' is neither a box nor a cylinder",
+        "obstacle statue: ", "collision 'b' is neither a box nor a cylinder", "dynamic obstacle actor1: pedestrians have",
     ):  # fmt: skip
         assert part in reasons, part
     assert set(contents(home)) == {
@@ -134,6 +141,81 @@ def test_a_world_of_the_users_comes_before_one_of_that_name_that_comes_with_agor
     world = Folder("map_empty", scenarios=("1",)).world("1", Stream("a", 1, "task"))
     assert world.folder == tmp_path / "home" / "worlds" / "map_empty" and world.map.occupied.shape != ours.occupied.shape
     assert read_place(world_folder("map_empty")).map.occupied.shape == world.map.occupied.shape
+
+
+SUITE = {
+    "stages": [
+        {"name": name, "episodes": 2, "robot": robot, "map": "depot", "tm_robots": "scenario", "tm_obstacles": "scenario"}
+        | {"config": {"SCENARIO": {"file": file}}}
+        for name, robot, file in (
+            ("one", "burger", "1.json"),
+            ("five", "burger", "5.json"),
+            ("ogre", "ogre", "1.json"),
+            ("twins", "burger", "2.json"),
+        )
+    ]
+}
+CONTEST = [
+    ("a", "teb", "bypass"),
+    ("b", "rosnav", "polite"),
+    ("c", "dwa", "polite"),
+    ("d", "rosnav", "bypass"),
+    ("e", "teb", "rude"),
+]
+
+
+@pytest.fixture
+def benchmark(arena):
+    """The package beside the one with the worlds."""
+    twins = {"static": [], "dynamic": [{"name": name, "pos": [3, 8, 0]} for name in "ab"]}
+    write(arena / "src" / "simulation-setup" / "worlds" / "depot" / "scenarios" / "2.json", SCENARIO | {"obstacles": twins})
+    place = arena / "src" / "arena-rosnav" / "arena_bringup" / "configs" / "benchmark"
+    write(place / "config.yaml", {"suite": {"config": "meta.yaml"}, "contest": {"config": "all.yaml"}})
+    write(place / "suites" / "meta.yaml", SUITE)
+    write(place / "suites" / "lost.yaml", {"stages": SUITE["stages"][1:]})
+    write(place / "suites" / "wrong.yaml", {"stages": [{"name": "x"}]})
+    contestants = [dict(zip(("name", "local_planner", "inter_planner"), one, strict=True)) for one in CONTEST]
+    write(place / "contests" / "all.yaml", {"contestants": contestants})
+    return arena
+
+
+def test_suites_and_contests_keep_what_can_be_played_and_the_rest_is_told_with_the_reason(benchmark, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    monkeypatch.setenv("AGORA_DATA", str(home))
+    report = import_arena(benchmark, home)
+    assert (report.taken["suites"], report.taken["contests"]) == (["meta"], ["all"])
+    for line in (
+        "suite meta: five: scenarios: no scenario of depot called '5'",
+        "suite meta: ogre: robot: no robot called 'ogre'",
+        f"suite meta: twins: meta/twins/0: {home}/worlds/depot/scenarios/2.json:1: obstacles.dynamic[1].pos: pedestrian 'b' is at "
+        "(3.00, 8.00), in the body of who is at (3.00, 8.00)",
+        "contest all: b, d: no planner called 'rosnav'",
+        "contest all: e: no interplanner called 'rude'",
+    ):
+        assert line in report.skipped
+    assert any(line.startswith("suite wrong: ") and "the key is missing" in line for line in report.skipped)
+    suite, planners = read_contest(home / "benchmark")
+    assert ([(s.name, s.count) for s in suite.stages], list(planners)) == ([("one", 2)], ["a", "c"])
+
+
+def test_a_benchmark_is_not_brought_where_its_worlds_are_not_known_by_name(benchmark, tmp_path, monkeypatch):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
+    report = import_arena(benchmark, tmp_path / "elsewhere")
+    assert not (tmp_path / "elsewhere" / "benchmark").exists()
+    assert any("names are those of the data folder" in line for line in report.skipped)
+
+
+def test_an_imported_benchmark_is_run_by_its_folder(benchmark, tmp_path, monkeypatch):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
+    stages = [stage | {"timeout": 1.0, "episodes": 1} for stage in SUITE["stages"][:1]]
+    write(
+        benchmark / "src" / "arena-rosnav" / "arena_bringup" / "configs" / "benchmark" / "suites" / "meta.yaml", {"stages": stages}
+    )
+    import_arena(benchmark, tmp_path / "home")
+    command = ["bench", str(tmp_path / "home" / "benchmark"), "--workers", "0", "--output", str(tmp_path / "run")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert sorted(row["planner"] for row in read_rows(tmp_path / "run" / "episodes")) == ["a", "c"]
 
 
 def test_robots_and_obstacles_have_their_sizes_and_limits(arena, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Worlds, scenarios, robots and obstacles out of an installation of Arena 3.0, whose licence lets nobody ship them.
+"""Worlds, scenarios, robots, obstacles and benchmarks of an installation of Arena 3.0, whose licence lets nobody ship them.
 
 What is taken is read first and copied only if Agora can use it; robots and obstacles become files of Agora's own formats. A second
 import of the same installation gives the same files.
@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agora.config import dump, load
+from agora.datasets.arena_contests import Playable, playable_contest, playable_suite
 from agora.datasets.arena_entities import obstacle_of, robot_of
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.maps.io import MapFile, read_map
 from agora.maps.zones import read_zones
+from agora.share import data_home
 from agora.tasks.arena_tools import convert
 from agora.tasks.scenario import read_scenario, write_scenario
 
@@ -29,12 +31,12 @@ class Report:
     """What an import did.
 
     Attributes:
-        taken: names by kind: worlds, scenarios, robots, obstacles.
+        taken: names by kind: worlds, scenarios, robots, obstacles, suites, contests.
         skipped: what was left out, each with the reason, or done in another way than might be expected.
     """
 
     taken: dict[str, list[str]] = field(
-        default_factory=lambda: {kind: [] for kind in ("worlds", "scenarios", "robots", "obstacles")}
+        default_factory=lambda: {kind: [] for kind in ("worlds", "scenarios", "robots", "obstacles", "suites", "contests")}
     )
     skipped: list[str] = field(default_factory=list)
 
@@ -43,13 +45,16 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
     """Copy what Agora can use of an Arena installation.
 
     Args:
-        source: the package ``arena_simulation_setup``, with ``worlds/`` and ``entities/``, or a folder up to five levels above it.
-        target: folder that gets ``worlds/<name>/``, ``robots/<name>.yaml`` and ``obstacles/<name>.yaml``.
+        source: the package ``arena_simulation_setup``, with ``worlds/`` and ``entities/``, or a folder up to five levels above it;
+            benchmarks are those of the package ``arena_bringup`` in the same folder.
+        target: folder that gets ``worlds/<name>/``, ``robots/<name>.yaml`` and ``obstacles/<name>.yaml``; the data folder gets
+            ``benchmark/`` too, whose stages name their worlds.
 
     Raises:
         InputError: there is no such package, or the target cannot be written.
     """
     root, target = _package(Path(source)), Path(target)
+    benchmark = _nearest(Path(source), lambda folder: (folder / "configs" / "benchmark" / "config.yaml").is_file())
     report = Report()
     try:
         for world in _folders(root / "worlds"):
@@ -58,6 +63,12 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
             _entity(robot_of, robot, target, "robots", report)
         for obstacle in _folders(root / "entities" / "obstacles" / "static"):
             _entity(obstacle_of, obstacle, target, "obstacles", report)
+        for dynamic in _folders(root / "entities" / "obstacles" / "dynamic"):
+            report.skipped.append(f"dynamic obstacle {dynamic.name}: pedestrians have the shape of their type")
+        if benchmark is not None and target.absolute() != data_home().absolute():
+            report.skipped.append(f"{benchmark}: its benchmark names worlds, and names are those of the data folder")
+        elif benchmark is not None:
+            _benchmark(benchmark / "configs" / "benchmark", target / "benchmark", report)
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {error}") from error
     return report
@@ -67,13 +78,21 @@ def _package(source: Path) -> Path:
     """The folder with ``worlds`` and ``entities`` in a folder, nearest to its top."""
     if not source.is_dir():
         raise InputError(f"{source}: expected the folder of an Arena installation")
+    found = _nearest(source, lambda folder: (folder / "worlds").is_dir() and (folder / "entities").is_dir())
+    if found is None:
+        raise InputError(f"{source}: no folder in it has worlds and entities; expected Arena's arena_simulation_setup")
+    return found
+
+
+def _nearest(source: Path, wanted: Callable[[Path], bool]) -> Path | None:
+    """The folder nearest to the top of a folder that is wanted."""
     level = [source]
     for _ in range(_DEEPEST + 1):
-        found = [folder for folder in level if (folder / "worlds").is_dir() and (folder / "entities").is_dir()]
-        if found:
-            return found[0]
+        for folder in level:
+            if wanted(folder):
+                return folder
         level = [inner for folder in level for inner in _folders(folder)]
-    raise InputError(f"{source}: no folder in it has worlds and entities; expected Arena's arena_simulation_setup")
+    return None
 
 
 def _folders(place: Path) -> Iterator[Path]:
@@ -147,6 +166,25 @@ def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: st
     (target / kind).mkdir(parents=True, exist_ok=True)
     write_whole(target / kind / f"{source.name}.yaml", dump(made))
     report.taken[kind].append(source.name)
+
+
+def _benchmark(source: Path, target: Path, report: Report) -> None:
+    """Take the suites and contests with what can be played of them, and the choice between them if it is among these."""
+    kinds: dict[str, Callable[[Path], Playable]] = {"suites": playable_suite, "contests": playable_contest}
+    for kind, read in kinds.items():
+        for path in sorted((source / kind).glob("*.yaml")):
+            try:
+                found = read(path)
+            except InputError as error:
+                report.skipped.append(f"{kind[:-1]} {path.stem}: {_one_line(error)}")
+                continue
+            report.skipped += found.reasons
+            if found.text:
+                (target / kind).mkdir(parents=True, exist_ok=True)
+                write_whole(target / kind / path.name, found.text)
+                report.taken[kind].append(path.stem)
+    if report.taken["suites"] and report.taken["contests"]:
+        _copy(source / "config.yaml", target / "config.yaml")
 
 
 def _one_line(error: InputError) -> str:

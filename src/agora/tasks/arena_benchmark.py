@@ -153,11 +153,9 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
     """
     root = Path(place) if str(place) else folder("configs") / "benchmark" / "arena"
     config = load(root / "config.yaml", BenchmarkFile)
-    if settings is None:
-        settings = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)
     suite_file = _chosen(root / "config.yaml", "suite", root / "suites", config.suite.config)
     entries = load(suite_file, SuiteFile).stages
-    stages = tuple(_stage(suite_file, k, entry, settings, config.suite.scale_episodes) for k, entry in enumerate(entries))
+    stages = tuple(stage_of(suite_file, k, entry, settings, config.suite.scale_episodes) for k, entry in enumerate(entries))
     try:
         suite = Suite(suite_file.stem, stages)
     except ValueError as error:
@@ -175,7 +173,19 @@ def _chosen(config: Path, key: str, place: Path, name: str) -> Path:
     return path
 
 
-def _stage(path: Path, number: int, entry: StageEntry, base: Settings, scale: float) -> Stage:
+def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None = None, scale: float = 1.0) -> Stage:
+    """Return a stage as Agora plays it.
+
+    Args:
+        path, number, entry: of the stage in its file.
+        base: what its values are put over; as in `read_arena_benchmark` where not given.
+        scale: factor of its number of episodes.
+
+    Raises:
+        InputError: something that it names is not there, or does not fit; names file, line and key.
+    """
+    if base is None:
+        base = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)
     tree: Mapping[str, Any] = entry.config if entry.timeout is None else entry.config | {"timeout": entry.timeout}
     where = f"{located(path, 'stages', number)}"
     try:
