@@ -134,7 +134,8 @@ def test_an_arena_that_is_imported_is_reported(agora, tmp_path):
     assert (code, error) == (0, "")
     lines = text.splitlines()
     assert lines[0].startswith("skipped  world ruin: ") and "there is no such file" in lines[0]
-    assert lines[1:] == ["worlds: 1 (den)", "scenarios: 0", "robots: 0", "obstacles: 0", str(tmp_path / "data")]
+    kinds = ("scenarios", "robots", "obstacles", "suites", "contests")
+    assert lines[1:] == ["worlds: 1 (den)", *(f"{kind}: 0" for kind in kinds), str(tmp_path / "data")]
     assert agora("map", "list")[1].splitlines()[1] == "imported: den"
     assert agora("map", "validate", "den")[0] == 0
     assert agora("import", "arena", source, "-o", "mine")[0] == 0 and Path("mine/worlds/den/map/map.png").is_file()

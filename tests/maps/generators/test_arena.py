@@ -18,6 +18,12 @@ from agora.maps.generators.arena import from_arena
             "rosnav_outdoor",
             {"obstacle_num": 15, "obstacle_extra_radius": 0.75},
         ),
+        (
+            "rosnav",
+            {"map_type": "indoor", "indoor": {"corridor_radius": 4, "iterations": 40}, "outdoor": {"obstacle_num": 9}},
+            "rosmap_indoor",
+            {"corridor_radius": 2.25, "iterations": 40},
+        ),
         ("rosmap", {"obstacle_extra_radius": 2}, "rosmap_outdoor", {"obstacle_num": 15, "obstacle_extra_radius": 1.25}),
         ("rosmap", {"map_type": "canteen", "chair_chance": 0.6}, "canteen", {"chair_chance": 0.6, "counter": False}),
         ("Rosnav Canteen", {}, "canteen", {"chair_chance": 0.4, "obstacle_extra_radius": 2.75}),
@@ -53,6 +59,8 @@ def test_indoor_maps_of_arenas_code_are_corridors_alone():
         ({"algorithm": "barn", "algorithm_config": {"fill_pct": 3.0}}, r"fill_pct must be in \[0, 1\]"),
         ({"algorithm": "rosnav", "algorithm_config": {"corridor_radius": "4"}}, "corridor_radius: expected a number, got '4'"),
         ({"algorithm": "barn", "map_properties": {"widht": 3}}, "map_properties.widht: unknown key; did you mean 'width'"),
+        ({"algorithm": "rosnav", "algorithm_config": {"map_type": ["indoor"]}}, "no algorithm of Arena called"),
+        ({"algorithm": "rosnav", "algorithm_config": {"indor": {"iterations": 4}}}, "algorithm_config.indor: unknown key"),
         ({"algorithm_config": {}}, "algorithm: expected a text"),
     ],
 )

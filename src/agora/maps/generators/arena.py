@@ -145,7 +145,9 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
     given = dict(file.algorithm_config)
     name = file.algorithm.strip().lower().replace(" ", "_").replace("-", "_")
     if name in ("rosnav", "rosmap"):
-        name = f"{name}_{given.pop('map_type', 'indoor' if name == 'rosnav' else 'outdoor')}"
+        kind = str(given.pop("map_type", "indoor" if name == "rosnav" else "outdoor"))
+        given = _of_type(given, name, kind)
+        name = f"{name}_{kind}"
     name = _PAPER.get(name, name)
     if name not in _ALGORITHMS:
         raise UnknownNameError("algorithm of Arena", name, {*_ALGORITHMS, *_PAPER})
@@ -171,6 +173,13 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
     if name == "rosnav_indoor":
         parameters["room"] = [2 * parameters["corridor_radius"]] * 2
     return build_component("map_generators", parameters, where)
+
+
+def _of_type(given: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
+    """The parameters of a map type, which may stand in a group of its name; those of other types are passed over, as in Arena."""
+    known = {*_ALGORITHMS, *_PAPER}
+    groups = {key: group for key, group in given.items() if f"{name}_{key}" in known and isinstance(group, Mapping)}
+    return {key: value for key, value in given.items() if key not in groups} | dict(groups.get(kind, {}))
 
 
 def parse_generator(text: str, where: str = "algorithm") -> Named:
