@@ -64,7 +64,7 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
         for obstacle in _folders(root / "entities" / "obstacles" / "static"):
             _entity(obstacle_of, obstacle, target, "obstacles", report)
         for dynamic in _folders(root / "entities" / "obstacles" / "dynamic"):
-            report.skipped.append(f"dynamic obstacle {dynamic.name}: pedestrians have the shape of their type")
+            report.skipped.append(f"obstacles/dynamic/{dynamic.name}: pedestrians have the shape of their type")
         if benchmark is not None and target.absolute() != data_home().absolute():
             report.skipped.append(f"{benchmark}: its benchmark names worlds, and names are those of the data folder")
         elif benchmark is not None:
