@@ -136,11 +136,12 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_how_to_go_on(reference, tmp
 
 def test_a_run_that_is_stopped_before_it_began_says_so(tmp_path):
     said = "stopped by SIGTERM: no episode was begun in .*nowhere; the same command"
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     with pytest.raises(StoppedError, match=said) as caught, stoppable(lambda: episodes_kept(tmp_path / "nowhere")):
         os.kill(os.getpid(), signal.SIGTERM)
         Event().wait(5.0)
     assert caught.value.code == 143
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL and signal.getsignal(signal.SIGINT) == signal.default_int_handler
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
 
 
 def test_what_a_killed_worker_left_half_written_is_run_again_and_is_there_once(reference, tmp_path):
