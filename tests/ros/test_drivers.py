@@ -2,7 +2,8 @@
 
 A real simulator is tested where ``AGORA_REAL_FLATLAND``, ``AGORA_REAL_ARENA_FLATLAND`` (Arena's fork), ``AGORA_REAL_GAZEBO`` or
 ``AGORA_REAL_UNITY`` is a command that starts it (of Unity the endpoint alone; the player is the stand-in). ``{world}`` in it
-becomes a file with an empty world of Flatland's, ``{port}`` a free port; the node must end up in the root namespace. Arena's fork
+becomes a file with an empty world of Flatland's, ``{port}`` a free port; the node must end up in the root namespace, and its topic
+``/clock`` be remapped to ``<driver>/clock``. Arena's fork
 plays in lock step, too: its parameters ``/train_mode`` and ``/step_size`` are set here.
 """
 
@@ -26,6 +27,7 @@ from agora_ros.conversions import to_episode, to_pedestrians
 from agora_simulators.drivers.flatland import EMPTY_WORLD
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import LaserScan
 from std_srvs.srv import Trigger
 from tests.starts import people, start
@@ -190,7 +192,7 @@ def simulator(request: Any, graph: Any, tmp_path: Path) -> Iterator[Simulator]:
             return []
         file, *arguments = kind.stand_in
         given = real.format(world=tmp_path / "empty.yaml", port=port)
-        own = [sys.executable, str(HERE / "standins" / file), f"_tcp_port:={port}", *arguments]
+        own = [sys.executable, str(HERE / "standins" / file), f"_tcp_port:={port}", f"/clock:={kind.driver}/clock", *arguments]
         processes = [popen(*(shlex.split(given) if real else own))]
         if kind.driver == "unity":
             _connects(port)
@@ -285,11 +287,12 @@ def test_twenty_resets_in_the_middle_of_episodes_each_show_another_map_another_c
 
 @pytest.mark.parametrize("simulator", FOREIGN, indirect=True)
 def test_a_simulator_that_dies_interrupts_the_episode_and_its_successor_plays_on(graph: Any, simulator: Simulator) -> None:
-    status = graph.hear("simulator/status", msg.EpisodeStatus)
+    status, clock = graph.hear("simulator/status", msg.EpisodeStatus), graph.hear("/clock", Clock)
     message, _, _ = simulator.episode(1, (-0.9, 0.2, 0.0), (2.2, 0.2, 0.0))
     simulator.begin(message)
     simulator.go(0.1)
     status.wait_for(lambda m: m.running, "episode 1")
+    clock.wait_for(lambda m: m.clock.to_sec() > 2.0, "a second of the episode")
     simulator.kill()
     lost = status.wait_for(lambda m: m.interrupted, "an interrupted episode")
     assert simulator.kind.driver in lost.reason and "start" in lost.reason
@@ -300,6 +303,29 @@ def test_a_simulator_that_dies_interrupts_the_episode_and_its_successor_plays_on
             break
         rospy.rostime.wallsleep(0.5)
     assert answer.success, answer.message
-    seen = len(status)
+    seen, ticks = len(status), len(clock)
     simulator.go(0.2)
     status.wait_for(lambda m: m in status.messages[seen:] and m.done or m.running, "the episode again")
+    clock.wait(ticks + 5)
+    stamps = [m.clock.to_sec() for m in clock.messages]
+    assert stamps == sorted(stamps), "its successor's clock began at 0, the graph's went on"
+
+
+@pytest.mark.parametrize("simulator", ["flatland"], indirect=True)
+def test_the_pose_of_an_odometry_is_that_of_its_stamp_however_late_it_was_told(
+    graph: Any, simulator: Simulator, wait_until: Any
+) -> None:
+    """A robot on a circle moves as far between two stamps as its twist says; its odometry comes every 0.17 s, 17 at once."""
+    rospy.set_param("/odometry_every", 17)
+    odometry = graph.hear("bot/odom", Odometry)
+    message, _, _ = simulator.episode(1, (-0.9, 0.2, 0.3), (2.2, -1.2, 0.0))
+    simulator.begin(message)
+    simulator.go(0.2, 0.5)
+    moving = lambda: [m for m in list(odometry.messages) if m.twist.twist.linear.x > 0.199]  # noqa: E731
+    wait_until(lambda: len(moving()) > 60, "two seconds on a circle")
+    rospy.delete_param("/odometry_every")
+    seen = moving()
+    stamps = np.array([m.header.stamp.to_sec() for m in seen])
+    places = np.array([(m.pose.pose.position.x, m.pose.pose.position.y) for m in seen])
+    speeds = np.hypot(*np.diff(places, axis=0).T) / np.diff(stamps)
+    assert speeds == pytest.approx(0.2, abs=0.002)

@@ -135,6 +135,15 @@ def test_two_graphs_in_groups_have_their_own_nodes_parameters_clocks_and_frames(
         assert {("/clock", "clock"), ("/tf", "tf"), ("/tf_static", "tf_static")} <= set(map(tuple, node.remap_args))
 
 
+@pytest.mark.parametrize(("simulator", "process"), [("flatland", "flatland_server"), ("unity", "unity_endpoint")])
+def test_the_clock_of_a_foreign_simulator_is_not_the_graphs(tmp_path, simulator, process):
+    file = tmp_path / "in_a_graph.launch"
+    part = LAUNCH.parent / "parts" / "simulator.launch"
+    file.write_text(f'<launch><remap from="/clock" to="clock"/><include file="{part}" pass_all_args="true"/></launch>')
+    remaps = {node.name: dict(node.remap_args)["/clock"] for node in loaded(f"simulator:={simulator}", file=file).nodes}
+    assert remaps == {"simulator_node": "clock", process: f"{simulator}/clock"}
+
+
 def arguments(**changes):
     return dict(zip(CHOICES, ("native", "agora", "1", "false"), strict=True)) | changes
 

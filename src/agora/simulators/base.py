@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from agora.tasks.start import Start
     from agora.tasks.suite import Stage
 
-Ability = Literal["step", "pause", "delete", "rgbd", "exact_contacts", "clock"]
-"""What a simulator may be able to do: take single physics steps; stand still; take robots and obstacles away again; depth images;
-contacts at the moment of touching; ``clock``: the simulator publishes ``/clock``, and unless it can ``step``, time passes by
-itself."""
+Ability = Literal["step", "pause", "delete", "rgbd", "exact_contacts"]
+"""What a simulator may be able to do: take single physics steps (in one that cannot ``step`` time passes by itself); stand still;
+take robots and obstacles away again; depth images; contacts at the moment of touching."""
 
 
 class SimulatorLostError(AgoraError):
@@ -147,7 +146,7 @@ class Simulator(Protocol):
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode: map, robots with these names, furniture, pedestrians at the start; time stands afterwards.
 
-        ``since`` is the stamp at which it begins, s; who can ``clock`` takes its own, which is later than any before.
+        ``since`` is the stamp at which it begins, s, later than any before.
 
         Raises:
             InputError: something that this simulator cannot show. The episode before is gone then.
@@ -201,7 +200,7 @@ class Simulator(Protocol):
         """
 
     def wait(self, seconds: float) -> bool:
-        """Where time passes by itself (``clock``): wait until the world has moved on, at most so long; whether it has.
+        """Where time passes by itself: wait until the world has moved on, at most so long; whether it has.
 
         Raises:
             SimulatorLostError: it has gone.

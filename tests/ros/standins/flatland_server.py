@@ -3,7 +3,8 @@
 As the real one: models come as YAML files, a laser reads NaN where nothing is in range, topics are under the namespace given at
 spawning, time runs at ``update_rate``. With the parameter ``fork`` it is Arena's: the service ``step_world`` moves time on, a
 DiffDrive tells the velocity in the map frame although the message says the robot's, and the last beam is missing. With the global
-parameter ``train_mode`` too, time moves by the service alone, after steps of its own at the start.
+parameter ``train_mode`` too, time moves by the service alone, after steps of its own at the start. With the global parameter
+``odometry_every`` it tells its odometry late, that of so many steps at once, as on a busy machine.
 """
 
 from __future__ import annotations
@@ -127,9 +128,10 @@ class DiffDrive:
         self._fork = fork
         self._body = world.bodies[name]
         prefix = f"{ns}_" if ns else ""
+        self._every, self._waiting = rospy.get_param("/odometry_every", 1), []
         self._frames = prefix + config.get("odom_frame_id", "odom"), prefix + config["body"]
         self._odom = rospy.Publisher(_topic(ns, config.get("odom_pub", "odometry/filtered")), Odometry, queue_size=1)
-        self._truth = rospy.Publisher(_topic(ns, config.get("ground_truth_pub", "odometry/ground_truth")), Odometry, queue_size=1)
+        self._truth = rospy.Publisher(_topic(ns, config.get("ground_truth_pub", "odometry/ground_truth")), Odometry, queue_size=100)
         self._sub = rospy.Subscriber(_topic(ns, config.get("twist_sub", "cmd_vel")), Twist, self._drive, queue_size=1)
 
     def _drive(self, twist: Twist) -> None:
@@ -144,8 +146,12 @@ class DiffDrive:
         speed, direction = self._body.twist[0], heading if self._fork else 0.0
         message.twist.twist.linear.x, message.twist.twist.linear.y = speed * math.cos(direction), speed * math.sin(direction)
         message.twist.twist.angular.z = self._body.twist[2]
-        self._truth.publish(message)
-        self._odom.publish(message)
+        self._waiting.append(message)
+        if len(self._waiting) >= self._every:
+            for told in self._waiting:
+                self._truth.publish(told)
+                self._odom.publish(told)
+            self._waiting = []
 
     def close(self) -> None:
         for door in (self._odom, self._truth, self._sub):

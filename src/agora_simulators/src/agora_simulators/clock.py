@@ -17,21 +17,18 @@ _GRID = 0.1  # s
 
 
 class SimulationClock:
-    """Stamps that only grow. How far they may have come is a parameter, `~clock`: who is started again goes on after it.
+    """Stamps that only grow, whatever the clock of a foreign simulator does.
 
-    Args:
-        publishes: whether the topic is ours; a simulator by which time passes has its own.
+    How far they may have come is a parameter, `~clock`: who is started again goes on after it.
     """
 
-    def __init__(self, publishes: bool) -> None:
-        self._publisher = (
-            rospy.Publisher("/clock", Clock, queue_size=queue_size(10), latch=True, tcp_nodelay=True) if publishes else None
-        )
+    def __init__(self) -> None:
+        self._publisher = rospy.Publisher("/clock", Clock, queue_size=queue_size(10), latch=True, tcp_nodelay=True)
         self._everybody = rospy.Subscriber("/clock", Clock)  # calls nobody: it counts who publishes
         self._shared = False
         self._kept = float(rospy.get_param("~clock", 0.0))
         self._now = self._kept
-        if self._kept and publishes:
+        if self._kept:
             rospy.loginfo(f"a simulator ran here before: its stamps were below {self._kept:g} s, this one's begin there")
 
     def next(self) -> float:
@@ -43,8 +40,6 @@ class SimulationClock:
     def tell(self, stamp: Any) -> None:
         """Publish the time."""
         self._now = stamp.to_sec()
-        if self._publisher is None:
-            return
         self._look_for_others()
         if self._now > self._kept:
             self._kept = self._now + _AHEAD

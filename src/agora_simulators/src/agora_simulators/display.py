@@ -31,7 +31,7 @@ class Display:
     def __init__(self, driver: Simulator, news: threading.Condition) -> None:
         self._driver, self._news = driver, news
         self._passes = "step" not in driver.can
-        self.clock = SimulationClock("clock" not in driver.can)
+        self.clock = SimulationClock()
         self.topics: dict[str, RobotTopics] = {}
         self.robots = Robots()
         self._shown, self._status = -1, tuple[Any, ...]()

@@ -45,7 +45,9 @@ class Flatland(Foreign):
 
     name: ClassVar[str] = "flatland"
     services: ClassVar[tuple[str, ...]] = ("spawn_model", "delete_model", "move_model", "pause", "resume")
-    start_it: ClassVar[str] = "start flatland_server, or let start_arena.launch do it where the package flatland_server is found"
+    start_it: ClassVar[str] = (
+        "start flatland_server with /clock:=flatland/clock, or let start_arena.launch do it where its package is found"
+    )
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
@@ -85,12 +87,13 @@ class Flatland(Foreign):
 
     def _arrive(self, step: int) -> None:
         """Wait until the robots have told where they are at a step, and what they see where that is due."""
-        due = self.began + step * self.dt - self._step_size / 2
+        due = self._moment(step) - self._step_size / 2
 
         def told() -> bool:
             seen = {number for number, stamp, _ in self._scans if stamp > due}
             return all(
-                robot.heard > due and (step % round(robot.scan_period / self.dt) > 0 or robot.model.lidar is None or number in seen)
+                robot.track.last.time > due
+                and (step % round(robot.scan_period / self.dt) > 0 or robot.model.lidar is None or number in seen)
                 for number, robot in enumerate(self._watched)
             )
 
@@ -115,7 +118,6 @@ class Flatland(Foreign):
     def _set_off(self) -> None:
         """Step until the fork's own first steps are over and scans are due, which they are at multiples of their period."""
         if not self._stepped:
-            super()._set_off()
             return
         if abs(self.dt / self._step_size - round(self.dt / self._step_size)) > 1e-3:
             raise InputError(f"flatland: /step_size {self._step_size:g} s does not divide the physics period of {self.dt:g} s")
@@ -130,7 +132,6 @@ class Flatland(Foreign):
         period = max((robot.scan_period for robot in self._watched), default=self.dt)
         while (self._now + self._step_size / 2) % period >= self._step_size:
             self._step_once()
-        super()._set_off()
 
     def _step_once(self) -> None:
         before = self._alive

@@ -1,7 +1,9 @@
 """What the drivers of foreign simulators share: they show an episode there, look at what happens, and let the referee judge it.
 
-The simulator owns the time. A driver keeps the last clock, the last odometry of every robot and the scans that came; `wait` turns
-them into physics steps of the episode. Pedestrians are put where the crowd says, and go on with their velocity in between.
+The simulator has a time of its own, which it tells on ``<driver>/clock`` and which begins at 0 when it is started again; stamps of
+the graph are the episode's beginning and what has passed since. A driver keeps the last clock, the odometry of every robot and the
+scans that came; `wait` turns them into physics steps of the episode: one is reached when the clock and the odometry of every robot
+have come so far, and poses are those of its moment. Pedestrians are put where the crowd says; in between they keep their velocity.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,26 +35,14 @@ from agora.maps.world3d.solids import Body, solids
 from agora.robots.model import RobotModel
 from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding, SimulatorLostError
 from agora.simulators.referee import Referee
+from agora.simulators.track import Sighting, Track
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
+from agora_simulators.drivers.watched import Watched
 
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
 _RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of the wall's clock after which a robot begins as it is
 _AT_ONCE = 1e-6  # s: what is as old as the beginning may have been told before everything was in its place
-
-
-@dataclass
-class Watched:
-    """A robot in the foreign world: what it told last, and the doors to it."""
-
-    name: str
-    model: RobotModel
-    scan_period: float
-    pose: Array
-    twist: Floats
-    heard: float = -1.0
-    doors: tuple[Any, ...] = ()
-    command: rospy.Publisher | None = None
 
 
 class Foreign(ABC):
@@ -71,11 +60,12 @@ class Foreign(ABC):
     start_it: ClassVar[str]
     _pause: Callable[[], Any]
     _resume: Callable[[], Any]
-    can: frozenset[Ability] = frozenset({"pause", "delete", "clock"})
+    can: frozenset[Ability] = frozenset({"pause", "delete"})
 
     def __init__(self, patience: float = 30.0) -> None:
         self._patience, self._news = patience, threading.Condition()
-        self._now, self.began, self.step, self.dt = -1.0, 0.0, 0, 1 / 30
+        self.began, self.step, self.dt = 0.0, 0, 1 / 30
+        self._now, self._zero = -1.0, 0.0  # s of the simulator's time: the present, and the beginning of the episode
         self.names: tuple[str, ...] = ()
         self.models: tuple[RobotModel, ...] = ()
         self._watched: list[Watched] = []
@@ -89,7 +79,7 @@ class Foreign(ABC):
                 rospy.wait_for_service(service, patience)
             except rospy.ROSException as error:
                 raise InputError(f"{self.name}: the service {service} does not come; {self.start_it}") from error
-        self._clock = rospy.Subscriber("/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
+        self._clock = rospy.Subscriber(f"{self.name}/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
 
     def _service(self, name: str, kind: Any) -> Callable[..., Any]:
         """A service of the simulator as a function of the fields of its request; raises `CallError` once that is gone."""
@@ -137,6 +127,8 @@ class Foreign(ABC):
         with self._noticing():
             self._resume()
         self._alive = time.monotonic()
+        for robot in self._watched:
+            robot.alive = self._alive
 
     def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
         """The twist in the robot's frame, of the one in its odometry."""
@@ -190,8 +182,9 @@ class Foreign(ABC):
         self._show_people(self._referee.people)
         self._set_off()
         with self._news:
+            self._scans, self._zero, self.began = [], self._now, since
             for watched, robot in zip(self._watched, start.robots, strict=True):
-                watched.pose, watched.twist = np.array(robot.pose, float), np.zeros(3, np.float32)
+                watched.track = Track(self._zero, robot.pose)
 
     def _halt(self) -> None:
         """Let time stand once the robots do: they would begin an episode as they were told to move last, some with inertia."""
@@ -200,25 +193,29 @@ class Foreign(ABC):
             robot.command.publish(Twist())
         self.resume()
         with self._news:
-            self._news.wait_for(lambda: all(np.abs(robot.twist).max() < _RESTS for robot in self._watched), _COMES_TO_REST)
+            self._news.wait_for(
+                lambda: all(np.abs(robot.track.last.twist).max() < _RESTS for robot in self._watched), _COMES_TO_REST
+            )
         self.pause()
 
-    def _set_off(self) -> None:
-        """Fix the moment at which the episode begins; everything is in its place."""
-        with self._news:
-            self._scans, self.began = [], max(self._now, 0.0)
+    def _set_off(self) -> None:  # noqa: B027 most have nothing to do
+        """Come to the moment at which the episode begins; everything is in its place."""
 
     def _learn_time(self) -> None:
-        """Wait for the clock of a simulator that is new here: it tells none while it stands."""
+        """Wait for the clock of a simulator that is new here: it tells none while it stands.
+
+        Raises:
+            InputError: it tells none at all.
+        """
         if self._now < 0.0:
             self.resume()
             with self._news:
-                self._news.wait_for(lambda: self._now >= 0.0, self._patience)
+                if not self._news.wait_for(lambda: self._now >= 0.0, self._patience):
+                    raise InputError(f"{self.name}: nobody tells the time on {self._clock.resolved_name}; {self.start_it}")
 
     def _forget_robots(self) -> None:
         for robot in self._watched:
-            for door in robot.doors:
-                door.unregister()
+            robot.close()
             self._take_away(robot.name)
         self._watched = []
 
@@ -242,13 +239,13 @@ class Foreign(ABC):
 
     def _watch(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         """Put a robot into the world and listen to it."""
-        robot = Watched(name, model, scan_period, np.array(pose, float), np.zeros(3, np.float32))
+        robot = Watched(name, model, scan_period, Track(self._now, pose))
         number = len(self._watched)
         self._show_robot(name, model, pose, scan_period)
         self._watched.append(robot)
         self._shown.add(name)
         robot.command = self._commands(self._topic(name, "cmd_vel"))
-        hear = rospy.Subscriber(self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), queue_size=1, tcp_nodelay=True)
+        hear = rospy.Subscriber(self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), tcp_nodelay=True)
         look = rospy.Subscriber(self._topic(name, "scan"), LaserScan, lambda m: self._look(number, m), queue_size=4)
         robot.doors = (robot.command, hear, look)
 
@@ -267,10 +264,9 @@ class Foreign(ABC):
     def _hear(self, robot: Watched, message: Any) -> None:
         pose, stamp = from_pose(message.pose.pose), message.header.stamp.to_sec()
         with self._news:
-            if stamp < self.began + _AT_ONCE:
+            if stamp < self._zero + _AT_ONCE:
                 return  # of the episode before, and late
-            robot.pose, robot.heard = pose, stamp
-            robot.twist = self._in_robot_frame(from_twist(message.twist.twist), float(pose[2]))
+            robot.see(Sighting(stamp, pose, self._in_robot_frame(from_twist(message.twist.twist), float(pose[2]))))
             self._news.notify_all()
 
     def _look(self, number: int, message: Any) -> None:
@@ -304,7 +300,7 @@ class Foreign(ABC):
         with self._news:
             for robot in self._watched:
                 if robot.name == spelled:
-                    robot.pose = np.array(pose, float)
+                    robot.track = Track(self._now, pose)
         self._referee.move(name, pose)
 
     def delete(self, name: str) -> None:
@@ -373,55 +369,64 @@ class Foreign(ABC):
         for call in self._calls:
             call.drop()
         for robot in self._watched:
-            for door in robot.doors:
-                door.unregister()
+            robot.close()
         self._watched, self._now, reason = [], -1.0, self._lost
         return SimulatorLostError(f"{self.name}: {reason}; {self.start_it}")
 
     def _wait(self, seconds: float) -> bool:
         with self._news:
-            due = self.began + (self.step + 1) * self.dt - 1e-9
-            self._news.wait_for(lambda: self._now >= due, seconds)
-            if not self._lost and time.monotonic() - self._alive > _SILENCE:
-                self._lost = f"there is no /clock for {_SILENCE:g} s"
+            due = self._moment(self.step + 1) - _AT_ONCE
+            self._news.wait_for(lambda: self._seen_until() >= due, seconds)
+            if not self._lost:
+                self._lost = self._silence()
             if self._lost:
                 raise self._give_up()
-            if self._now < due:
+            if self._seen_until() < due:
                 return False
-            reached = int((self._now - self.began + 1e-9) / self.dt)
+            reached = int((self._seen_until() - self._zero + _AT_ONCE) / self.dt)
         self._judge(reached)
         self._show_people(self._referee.people)
         return True
 
+    def _moment(self, step: int) -> float:
+        """When a physics step is, in the simulator's time, s."""
+        return self._zero + step * self.dt
+
+    def _seen_until(self) -> float:
+        """The moment up to which everything is known, in the simulator's time, s."""
+        return min([self._now, *(robot.track.last.time for robot in self._watched)])
+
+    def _silence(self) -> str:
+        """Who has said nothing for so long that the simulator is lost; empty where everybody speaks."""
+        now = time.monotonic()
+        if now - self._alive > _SILENCE:
+            return f"there is nothing on {self._clock.resolved_name} for {_SILENCE:g} s"
+        silent = [robot.name for robot in self._watched if now - robot.alive > _SILENCE]
+        return f"there is no odometry of {', '.join(silent)} for {_SILENCE:g} s" if silent else ""
+
     def _judge(self, reached: int) -> None:
-        """Tell the referee where the robots are at a physics step."""
-        with self._news:
-            poses = np.array([robot.pose for robot in self._watched]).reshape(-1, 3)
-            twists = np.array([robot.twist for robot in self._watched], np.float32).reshape(-1, 3)
-        self._referee.observe(reached, poses, twists)
+        """Tell the referee where the robots are at every physics step up to one."""
+        for step in range(self.step + 1, reached + 1):
+            with self._news:
+                seen = [robot.track.at(self._moment(step)) for robot in self._watched]
+            poses = np.array([one.pose for one in seen]).reshape(-1, 3)
+            self._referee.observe(step, poses, np.array([one.twist for one in seen], np.float32).reshape(-1, 3))
         self.step = reached
 
     def readings(self) -> Sequence[Reading]:
-        """The scans that came since the last call; what saw nothing reads the lidar's range.
+        """The scans that came since the last call, up to the present step.
 
         One of the very moment at which the episode began may have been taken while the world was still being arranged.
         """
         with self._news:
-            scans, self._scans = self._scans, []
-        made = []
-        for number, stamp, ranges in scans:
-            lidar = self._watched[number].model.lidar
-            if lidar is None or stamp < self.began + _AT_ONCE:
-                continue
-            if len(ranges) != lidar.beams:
-                rospy.logwarn_throttle(
-                    10.0,
-                    f"{self.name}: a scan of {self._watched[number].name} has {len(ranges)} beams, not {lidar.beams}; left out",
-                )
-                continue
-            seen = np.where(np.isfinite(ranges), ranges, lidar.range_max)
-            made.append(Reading(number, stamp - self.began, np.clip(seen, lidar.range_min, lidar.range_max), lidar))
-        return made
+            now = self._moment(self.step) + _AT_ONCE
+            scans, self._scans = [s for s in self._scans if s[1] <= now], [s for s in self._scans if s[1] > now]
+        read = [
+            self._watched[number].reading(number, stamp - self._zero, ranges)
+            for number, stamp, ranges in scans
+            if stamp >= self._zero + _AT_ONCE
+        ]
+        return [reading for reading in read if reading is not None]
 
     def standing(self) -> Sequence[RobotStanding]:
         """How every robot's episode stands."""
@@ -439,5 +444,4 @@ class Foreign(ABC):
         """Leave the world as it is, standing."""
         self._clock.unregister()
         for robot in self._watched:
-            for door in robot.doors:
-                door.unregister()
+            robot.close()

@@ -28,7 +28,7 @@ _HEIGHT = 1.75
 class Gazebo(Foreign):
     """Drives a gzserver that gazebo_ros started; pedestrians are upright cylinders without mass that are put where they belong.
 
-    gazebo_ros tells ``/clock`` at 10 Hz unless its parameter ``pub_clock_frequency`` says more, which the launch file does.
+    gazebo_ros tells its clock at 10 Hz unless its parameter ``pub_clock_frequency`` says more, which the launch file does.
     """
 
     name: ClassVar[str] = "gazebo"
@@ -38,7 +38,9 @@ class Gazebo(Foreign):
             "spawn_sdf_model", "delete_model", "set_model_state", "pause_physics", "unpause_physics", "get_world_properties",
         )
     )  # fmt: skip
-    start_it: ClassVar[str] = "start gazebo_ros, or let start_arena.launch do it where the package gazebo_ros is found"
+    start_it: ClassVar[str] = (
+        "start gazebo_ros with /clock remapped to gazebo/clock, or let start_arena.launch do it where its package is found"
+    )
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
@@ -50,9 +52,8 @@ class Gazebo(Foreign):
         self._resume = self._service("/gazebo/unpause_physics", Empty)
 
     def _set_off(self) -> None:
-        """Ask for the time: it stands a little later than ``/clock`` told last."""
+        """Ask for the time: it stands a little later than the clock told last."""
         self._tick(Clock(rospy.Time.from_sec(self._world().sim_time)))
-        super()._set_off()
 
     def _spawn(self, name: str, text: str, pose: Array) -> None:
         answer = self._spawn_model(name, text, "", to_pose(pose), "world")

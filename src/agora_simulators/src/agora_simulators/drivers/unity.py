@@ -31,7 +31,9 @@ class Unity(Foreign):
     services: ClassVar[tuple[str, ...]] = tuple(
         f"unity/{what}" for what in ("spawn_model", "delete_model", "set_model_state", "pause", "resume")
     )
-    start_it: ClassVar[str] = "start ROS-TCP-Endpoint and a player that keeps the contract of docs/reference/unity.md"
+    start_it: ClassVar[str] = (
+        "start ROS-TCP-Endpoint with /clock:=unity/clock, and a player that keeps the contract of docs/reference/unity.md"
+    )
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
