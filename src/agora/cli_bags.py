@@ -57,11 +57,11 @@ def _say(played: Played, full: bool) -> None:
     """Print how an episode went: its outcome, or all that is known of it."""
     from agora.benchmark.job import metrics
 
+    for note in played.notes:
+        typer.echo(f"{played.entry}: {note}")
     for number, robot in enumerate(played.robots):
         outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label
         typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}")
-        for note in played.notes:
-            typer.echo(f"  {note}")
         for measure in metrics() if full else ():
             value = robot.measure(measure)
             typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")

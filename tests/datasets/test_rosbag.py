@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import logging
 import os
 import random
 import shutil
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from tests.played import recordings, small_suite
 from tests.suites import fingerprint, planners
+from typer.testing import CliRunner
 
 from agora.benchmark import store
 from agora.benchmark.account import interrupted
@@ -23,6 +23,7 @@ from agora.benchmark.job import Job, Plan, write
 from agora.benchmark.kept import recordings as kept_recordings
 from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
+from agora.cli import app
 from agora.core.recording import Outcome
 from agora.datasets import rosbag
 from agora.datasets.bagfile import MAGIC, Bag, _decoder
@@ -71,15 +72,20 @@ def test_results_of_a_bag_have_a_report_and_the_exact_map(tmp_path):
         write_played(tmp_path / "run", read_all([BAG], Unsaid()))
 
 
-def test_a_bag_that_was_cut_off_gives_what_is_in_it_and_no_row(cut, tmp_path, caplog):
+def test_a_bag_that_was_cut_off_gives_what_is_in_it_and_no_row(cut, tmp_path):
     whole, played = read_episode(BAG).robots[1].recording, read_episode(cut)
     known = played.robots[1].recording
-    assert "cut off" in caplog.text and "the bag ends before" in played.interrupted
+    assert any("cut off" in note for note in played.notes) and "the bag ends before" in played.interrupted
     assert 5 < len(known.time) < len(whole.time)
     last = len(known.time) - 1  # the last one may lie between two control steps
     assert known.pose[:last].tobytes() == whole.pose[:last].tobytes()
     assert write_played(tmp_path / "run", [played]) == []
     assert "the bag ends before" in interrupted(tmp_path / "run")["small/helbing/1/go_to_goal/1"]
+
+
+def test_what_is_wrong_with_a_bag_is_said_once(cut):
+    said = CliRunner().invoke(app, ["bag", str(cut)], catch_exceptions=False)
+    assert said.output.count("what was written before is read") == 1 and said.output.count("small/helbing/1/go_to_goal/") == 2
 
 
 def test_of_two_bags_of_an_episode_the_one_that_ended_counts(cut, tmp_path):
@@ -93,8 +99,7 @@ def test_of_two_bags_of_an_episode_the_one_that_ended_counts(cut, tmp_path):
     assert interrupted(tmp_path / "run") == {} and len(store.read_rows(tmp_path / "run" / "timing")) == 2
 
 
-def test_every_cut_leaves_the_messages_before_it(tmp_path, caplog):
-    caplog.set_level(logging.ERROR)
+def test_every_cut_leaves_the_messages_before_it(tmp_path):
     data, path = BAG.read_bytes(), tmp_path / "x.bag"
     whole = [message.data for message in Bag(BAG).messages()]
     for end in (13, 14, 4117, 4200, 5000, len(data) // 2, len(data) - 1):
@@ -104,8 +109,7 @@ def test_every_cut_leaves_the_messages_before_it(tmp_path, caplog):
         assert left == whole[: len(left)] and (bag.cut or len(left) in (0, len(whole)))
 
 
-def test_damaged_bags_give_errors_of_agora_and_no_others(tmp_path, caplog):
-    caplog.set_level(logging.CRITICAL)
+def test_damaged_bags_give_errors_of_agora_and_no_others(tmp_path):
     data, path, rng = BAG.read_bytes(), tmp_path / "x.bag", random.Random(5)
     ends: Counter[str] = Counter()
     for _ in range(40):

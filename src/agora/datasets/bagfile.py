@@ -12,7 +12,6 @@ from __future__ import annotations
 import bz2
 import functools
 import io
-import logging
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -26,7 +25,6 @@ MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
 _LARGEST = 1 << 28  # bytes of one record, or of an unpacked chunk, above any that a recorder writes
 _PIECE = 1 << 22  # bytes that are read at a time
-_LOG = logging.getLogger(__name__)
 
 
 class Connection(NamedTuple):
@@ -74,7 +72,7 @@ class Bag:
     cut: str = ""
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """The messages of some topics, or of all, in the order in which they were written.
+        """The messages of some topics, or of all, in the order in which they were written; afterwards `cut` says what is wrong.
 
         Raises:
             InputError: the file cannot be read, or is no bag.
@@ -88,8 +86,6 @@ class Bag:
                 yield from self._records(file, topics)
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
-        if self.cut:
-            _LOG.warning("%s: %s; what was written before is read", self.path, self.cut)
 
     def _records(self, file: BinaryIO, topics: Collection[str] | None) -> Iterator[Message]:
         """The messages from here on; of a chunk that was never closed, which has no length, the records follow by themselves."""

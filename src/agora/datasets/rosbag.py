@@ -93,6 +93,7 @@ def read_episode(path: Path) -> Played:
     lost = len(due) - sum(k in due for k in said.robots)
     notes = [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others"] * (lost > 0)
     notes += [f"{path.name}: {len(late)} samples are of after the time limit; they are left out"] * bool(late)
+    notes += [f"{path.name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
     return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes))
 
 
