@@ -50,7 +50,8 @@ class StandIn:
         self.graph, self.time, self.pose = graph, 10.0, np.array([1.0, 0.5, 0.3])
         self.speed, self.path, self.planned, self.executed, self.fails = 0.8, np.zeros((0, 2)), 0, [], 0
         self.speeds, self.person, self.stop, self.answers = [], AWAY, threading.Event(), threading.Event()
-        self.answers.set()
+        self.lives = threading.Event()
+        self.answers.set(), self.lives.set()
         name = graph.name("robot/move_base_flex")
         self.get = actionlib.SimpleActionServer(f"{name}/get_path", GetPathAction, self._get_path, auto_start=False)
         self.exe = actionlib.SimpleActionServer(f"{name}/exe_path", ExePathAction, self._exe_path, auto_start=False)
@@ -66,6 +67,7 @@ class StandIn:
         self.thread.start()
 
     def _configure(self, request):
+        self.lives.wait(20)
         self.speeds.append({d.name: d.value for d in request.config.doubles})
         self.speed = self.speeds[-1]["max_vel_x"]
         return ReconfigureResponse(request.config)
@@ -97,6 +99,7 @@ class StandIn:
                 self.exe.set_succeeded(ExePathResult(outcome=ExePathResult.SUCCESS))
                 return
             rospy.rostime.wallsleep(0.005)
+        self.lives.wait(20)
         self.exe.set_preempted(ExePathResult(outcome=ExePathResult.CANCELED))
         if not self.exe.is_new_goal_available():
             self.path = np.zeros((0, 2))
@@ -192,7 +195,21 @@ def test_a_client_that_ends_stops_the_robot_and_gives_the_speed_back(graph, mbf,
     wait_until(lambda: mbf.speed == pytest.approx(0.8), "the whole speed")
     told = len(mbf.executed)
     wait_until(lambda: not node.running, "the end of the node")
-    assert len(mbf.executed) == told
+    assert len(mbf.executed) == told and (node.process.returncode, node.log) == (0, "")
+
+
+def test_a_client_that_ends_together_with_move_base_flex_says_nothing(graph, mbf, wait_until):
+    """As by Ctrl-C in roslaunch: nobody cancels what is under way, and a call is begun and never answered."""
+    node, action = client(graph, wait_until, "polite")
+    graph.publisher("robot/scan", LaserScan).publish(LaserScan(ranges=[3.4] * 360))
+    mbf.person, mbf.speed = [2.2, 1.0], 0.0
+    send(action, 40.0, 2.0)
+    wait_until(lambda: mbf.speeds and len(mbf.path), "a slow way back")
+    mbf.lives.clear()
+    node.send(signal.SIGINT)
+    wait_until(lambda: not node.running, "the end of the node")
+    mbf.lives.set()
+    assert (node.process.returncode, node.log) == (0, "")
 
 
 def test_a_cancelled_goal_cancels_the_controller_and_a_failure_is_explained(graph, mbf, wait_until):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import rospy
 from actionlib import ActionClient, CommState
+from agora_ros.calls import Call, CallError
 from agora_ros.conversions import add_notes, from_pedestrians, from_pose, from_twist, to_pose
 from agora_ros.names import ros_name
 from dynamic_reconfigure.msg import Config, DoubleParameter
@@ -29,6 +31,7 @@ from agora_navigation.localisation import Localisation
 from agora_navigation.messages import to_path
 from agora_navigation.move_base import MoveBase
 
+_LAST_WORD = 0.5  # s of the wall's clock for the controller's answer when the node ends
 _HINTS = {
     57: "it knows no pose of the robot: set its robot_frame and map_frame, and look at tf",
     59: "look at tf and at its robot_frame and map_frame",
@@ -69,13 +72,12 @@ class Settings:
 
 
 class Speed:
-    """The speed limits of a controller, in shares of what they were when this began."""
+    """The speed limits of a controller, in shares of what they were when this began; setting them may take ``patience`` s."""
 
-    def __init__(self, place: str, names: tuple[str, ...]) -> None:
+    def __init__(self, place: str, names: tuple[str, ...], patience: float) -> None:
         self._names, self._top, self._share = names, {}, 1.0
-        self._place = place
+        self._place, self._patience = place, patience
         self._listener = rospy.Subscriber(f"{place}/parameter_updates", Config, self._learn, queue_size=1)
-        self._set = rospy.ServiceProxy(f"{place}/set_parameters", Reconfigure)
 
     def _learn(self, config: Any) -> None:
         if not self._top:
@@ -88,13 +90,27 @@ class Speed:
         if not self._top:
             rospy.logwarn_throttle(30.0, f"{self._place} tells none of {', '.join(self._names)}: its speed is left as it is")
             return
+        try:
+            self._tell(share, self._patience)
+            self._share = share
+        except CallError as error:
+            if not rospy.is_shutdown():  # else nobody waits for the answer any more
+                rospy.logwarn_throttle(30.0, str(error))
+
+    def give_back(self) -> None:
+        """Let the controller be as fast as it was, at the end: one that ends, too, need not answer."""
+        if self._top and self._share != 1.0:
+            with suppress(CallError):
+                self._tell(1.0, _LAST_WORD)
+
+    def _tell(self, share: float, patience: float) -> None:
+        """Set the limits, on a connection of this call alone: the end comes in a thread of its own."""
         request = ReconfigureRequest()
         request.config.doubles = [DoubleParameter(name, share * value) for name, value in self._top.items()]
-        try:
-            self._set(request)
-            self._share = share
-        except rospy.ServiceException as error:
-            rospy.logwarn_throttle(30.0, f"{self._place}/set_parameters: {error}")
+        call = Call(f"{self._place}/set_parameters", Reconfigure, patience)
+        call.send(request)
+        call.answer(lambda: False)
+        call.drop()
 
 
 class MbfRobot:
@@ -116,7 +132,9 @@ class MbfRobot:
         self._exe_path = ActionClient(f"{server}/exe_path", ExePathAction)
         self._drive: Any = None
         self._ended = False
-        self._speed = Speed(f"{server}/{settings.controller}", settings.speed_parameters) if settings.controller else None
+        self._speed: Speed | None = None
+        if settings.controller:
+            self._speed = Speed(f"{server}/{settings.controller}", settings.speed_parameters, settings.answer_in)
         self._danger = rospy.Publisher(f"{robot}/Danger", String, queue_size=1)
         self._plan, self._inter = (rospy.Publisher(f"{robot}/{name}", Path, queue_size=1) for name in ("global_plan", "inter_plan"))
         self._notes = rospy.Publisher("navigation/notes", Notes, queue_size=100)
@@ -203,7 +221,7 @@ class MbfRobot:
                 break
             rospy.rostime.wallsleep(0.02)
         if self._speed is not None:
-            self._speed.scale(1.0)
+            self._speed.give_back()
 
     def _wait(self) -> None:
         rospy.rostime.wallsleep(0.02)
