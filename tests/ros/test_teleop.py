@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
+import sys
 import termios
 
 import pytest
@@ -82,7 +83,32 @@ def test_a_terminal_drives_the_robot_of_the_episode_and_is_as_before_afterwards(
     finally:
         process.kill()
         process.wait()
-    assert commands[-1].angular.z == 0.0 and termios.tcgetattr(theirs)[3] == before[3]
+    assert termios.tcgetattr(theirs)[3] == before[3]
+    wait_until(lambda: commands[-1].angular.z == 0.0, "the stop, which may come after the end of the process that sent it")
+
+
+LAST_WORD = """
+import os, sys, time
+import rospy, rospy.impl.tcpros_pubsub
+from agora_evaluation.teleop import TeleopNode
+
+rospy.init_node("teleop")
+node = TeleopNode()
+while not node._publisher.get_num_connections():
+    time.sleep(0.01)
+node._held.press("w", time.monotonic())
+sys.setswitchinterval(100.0)
+rospy.impl.tcpros_pubsub.time.sleep = lambda seconds: None
+node.stop()
+os._exit(0)
+"""
+
+
+def test_the_stop_is_sent_when_the_node_ends_though_no_other_thread_of_it_has_time(graph):
+    commands = graph.hear("a/cmd_vel", Twist)
+    words = [f"__ns:={graph.namespace}", "_robot:=a", "_model:=jackal"]
+    subprocess.run([sys.executable, "-c", LAST_WORD, *words], env=graph.master.env, check=True, timeout=60)
+    assert commands.wait(1, seconds=10)[0].linear.x == 0.0
 
 
 def test_without_a_terminal_the_joystick_drives_and_what_is_wrong_is_said(graph, wait_until):

@@ -24,6 +24,7 @@ import sys
 import termios
 import time
 import tty
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -121,7 +122,9 @@ class TeleopNode:
         except AgoraError as error:
             rospy.logerr("teleop: %s", error)
             return
-        self._publisher = rospy.Publisher(f"{ros_name(robot)}/cmd_vel", Twist, queue_size=1, tcp_nodelay=True)
+        with warnings.catch_warnings():  # rospy wants a queue; what is in one when the node ends, the stop, is never sent
+            warnings.simplefilter("ignore", SyntaxWarning)
+            self._publisher = rospy.Publisher(f"{ros_name(robot)}/cmd_vel", Twist, tcp_nodelay=True)
         self._robot = robot
         rospy.loginfo("teleop: driving %s. %s", robot, HELP)
 
