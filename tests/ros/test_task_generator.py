@@ -281,6 +281,21 @@ def test_a_wrong_start_waits_until_it_is_right(graph: Any, parts: Parts, start: 
     assert node.log.count("'hal'") == 1
 
 
+def test_a_goal_arrives_though_the_tool_was_offered_again_while_the_connection_before_was_closing(
+    graph: Any, parts: Parts, start: Any, wait_until: Any
+) -> None:
+    """What is left of such a race: RViz offers the topic, the node believes to hear it, and nobody tells it again."""
+    node = start()
+    parts.begun(wait_until, 1)
+    tool = graph.publisher("move_base_simple/goal", PoseStamped)
+    for connection in list(tool.impl.connections):
+        connection.close()
+    pose = PoseStamped(pose=to_pose((1.5, -0.5, 2.5)))
+    pose.header.frame_id = "map"
+    arrives = lambda: tool.publish(pose) or "simulator/set_goal" in parts.names()  # noqa: E731
+    wait_until(arrives, f"a goal; the node said\n{node.log}", 20)
+
+
 def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
     robots = graph.folder / "robots.yaml"
     robots.write_text(

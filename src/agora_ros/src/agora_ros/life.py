@@ -18,6 +18,7 @@ import rospy
 
 from agora.errors import AgoraError
 from agora_ros.compiling import Compiling
+from agora_ros.hearing import Hearing
 
 _GRACE = 1.5  # s from the wish that a node end to its end, at the latest
 _GLANCE = 0.02  # s
@@ -46,6 +47,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
         rospy.init_node(name, disable_signals=True)
         rospy.on_shutdown(lambda: asked.put("shutdown"))
         Compiling()
+        Hearing()
         work()
     except AgoraError as error:
         rospy.logfatal(f"{name}: {error}")
