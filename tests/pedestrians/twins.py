@@ -130,7 +130,7 @@ def pedsim(model, crowd, sees=3):
         for q in others:
             d = np.linalg.norm(p - q)
             if d <= model.repulsion_distance:
-                out.append(model.repulsion_factor * (p - q) / d)
+                out.append(model.repulsion_factor * (p - q))
         return out
 
     def terms(at, p, v, goal, radius, speed, staying, discs):

@@ -16,7 +16,7 @@ _TINY = np.float32(1e-12)
 
 
 @part
-def group_sums(group, active, x, y, slots, count, near, unit, sums):
+def group_sums(group, active, x, y, slots, count, near, sums):
     """For each of the first ``count`` pedestrians of a world, sum over its group.
 
     Args:
@@ -27,9 +27,9 @@ def group_sums(group, active, x, y, slots, count, near, unit, sums):
         slots: members are looked for below this one.
         count: pedestrians to sum for.
         near: distance within which members push each other, m.
-        unit: whether the push has size 1; else it is the distance, m.
         sums: (ROWS, P) float32, written: the number of members, itself included (0 without a group); x and y of the sum of the
-            ways to them, m; x and y of the sum of their pushes.
+            ways to them, m; x and y of the sum of their pushes, each the difference of the positions of two within ``near``, m
+            (pedsim_ros, ``GroupRepulsionForce::getForce``; so does PySocialForce).
     """
     number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
     number[:count], way_x[:count], way_y[:count], push_x[:count], push_y[:count] = ZERO, ZERO, ZERO, ZERO, ZERO
@@ -41,7 +41,6 @@ def group_sums(group, active, x, y, slots, count, near, unit, sums):
                 d = math.sqrt(dx * dx + dy * dy + _TINY)
                 same = ONE if group[i] == its else ZERO
                 push = same if d <= near else ZERO
-                push = push / d if unit else push
                 number[i] += same
                 way_x[i] += same * dx
                 way_y[i] += same * dy

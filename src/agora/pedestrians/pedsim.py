@@ -69,7 +69,7 @@ def _pedsim(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_
             r = robots
             n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
         add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
-        group_sums(traits.group[w], active, x, y, count, top, near, True, sums)
+        group_sums(traits.group[w], active, x, y, count, top, near, sums)
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
         for i in range(top):
             gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], terms)
@@ -87,7 +87,8 @@ class Pedsim:
 
     The wall force takes the nearest obstacle of the clearance field. A robot that is seen is a neighbour without a group.
     Left out: pedsim_ros' random force and its along-wall force (a walker that is stuck at a wall). The original applies the group
-    terms to pedestrians that do not see each other too, and so does this.
+    terms to pedestrians that do not see each other too, and so does this. As there, the push between members is the difference of
+    their positions: the nearer they are, the weaker it is.
 
     Attributes:
         relaxation_time: tau, s.

@@ -77,7 +77,7 @@ def _pysocial(parameters, dt, sees, pedestrians, traits, waypoints, robots, robo
             r = robots
             n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
         add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
-        group_sums(traits.group[w], active, x, y, count, top, near, False, sums)
+        group_sums(traits.group[w], active, x, y, count, top, near, sums)
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
         for i in range(top):
             reach = max(distance[i], arrived)
