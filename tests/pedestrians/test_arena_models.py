@@ -47,32 +47,49 @@ def test_passthrough_is_pedsim(rng):
     assert {f.name: f.default for f in dataclasses.fields(Passthrough)} == {f.name: f.default for f in dataclasses.fields(Pedsim)}
 
 
-def test_spinnys_force_is_the_velocity_turned_to_the_left(rng):
+def test_spinnys_force_is_the_velocity_turned_to_the_left_and_a_push_on_who_stands(rng):
     crowd = crowds.random_crowd(rng)
     people_, active = crowd.pedestrians, crowd.pedestrians.active
-    z = (people_.vx + 1j * people_.vy) * 1.7 * np.exp(0.4j)
-    a = crowds.forces(Spinny(angle=0.4, rate=1.7), crowd)
-    assert np.allclose(a[active], np.stack([z.real, z.imag], -1)[active], rtol=1e-5, atol=1e-6)
+    people_.vx[:, ::3], people_.vy[:, ::3], people_.heading[:] = 0.0, 0.0, rng.uniform(-3.1, 3.1, people_.x.shape)
+    v = people_.vx + 1j * people_.vy
+    z = np.where(v == 0.0, 0.6 * np.exp(1j * people_.heading), 1.7 * v) * np.exp(0.4j)
+    a = crowds.forces(Spinny(angle=0.4, rate=1.7, push=0.6), crowd)
+    assert np.allclose(a[active], np.stack([z.real, z.imag], -1)[active], rtol=1e-5, atol=1e-5)
     assert not a[~active].any()
 
 
-def test_spinny_turns_left_ever_faster_up_to_its_cap_and_who_stands_stays():
+def spun(model: Spinny, velocity: tuple[float, float], dt: float = 0.05, seconds: float = 10.0) -> np.ndarray:
+    """Heading and velocity (steps, P, 3) of two under ``spinny``, of whom the second stands at first."""
     crowd = people([[-3.0, 1.0], [2.0, 2.0]], [[[4.0, 1.0]], [[5.0, 2.0]]], speed=1.4)
-    crowd.velocity[0] = 0.3, -0.1
+    crowd.velocity[0], crowd.heading[1] = velocity, 2.2
     one = start(crowd=crowd, pose=(8.0, 8.0, 0.0))
-    engine = Engine(Layout.of([one], 1, 0.05), [one.map], dt=0.05, crowd=Spinny())
+    engine = Engine(Layout.of([one], 1, dt), [one.map], dt=dt, crowd=model)
     engine.reset(0, one)
-    heading, speed = [], []
-    for _ in range(200):
+    seen = []
+    for _ in range(round(seconds / dt)):
         engine.step()
-        heading.append(float(engine.pedestrians.heading[0, 0]))
-        speed.append(math.hypot(engine.pedestrians.vx[0, 0], engine.pedestrians.vy[0, 0]))
-    turned = np.diff(np.unwrap(heading))
+        now = engine.pedestrians
+        seen.append(np.stack([now.heading[0, :2], now.vx[0, :2], now.vy[0, :2]], -1))
+    return np.array(seen)
+
+
+def test_spinny_turns_left_ever_faster_up_to_its_cap():
+    heading, vx, vy = spun(Spinny(), (0.3, -0.1))[:, 0].T
+    turned, speed = np.diff(np.unwrap(heading)), np.hypot(vx, vy)
     assert turned.min() > 0.0
     assert turned.mean() / 0.05 == pytest.approx(0.5, rel=0.05)  # sin 30 deg per second
     assert np.all(np.diff(speed) > -1e-6)
     assert speed[-1] == pytest.approx(1.4, rel=1e-5)
-    assert (engine.pedestrians.x[0, 1], engine.pedestrians.y[0, 1]) == (2.0, 2.0)
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.05, 0.1])
+def test_who_stands_under_spinny_begins_to_turn_too(dt):
+    heading, vx, vy = spun(Spinny(), (0.0, 0.0), dt)[:, 1].T
+    assert math.atan2(vy[0], vx[0]) == pytest.approx(2.2 + math.pi / 6, abs=1e-3)
+    assert math.hypot(vx[0], vy[0]) == pytest.approx(dt, rel=1e-3)  # 1 m/s2
+    assert math.hypot(vx[-1], vy[-1]) == pytest.approx(1.4, rel=1e-5)
+    assert np.unwrap(heading)[-1] > 2.2 + 3.0
+    assert not spun(Spinny(push=0.0), (0.0, 0.0), dt, 1.0)[:, 1, 1:].any()  # as in the fork of pedsim_ros
 
 
 def test_an_angle_that_is_none_is_refused():

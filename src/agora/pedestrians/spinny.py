@@ -1,6 +1,7 @@
 """Pedestrians who turn in circles, to see that a crowd model is called.
 
-Arena's plug-in ``spinny`` (pedsim_ros fork of Arena-Rosnav, 2023).
+Arena's plug-in ``spinny``: the force in the fork of pedsim_ros of Arena-Rosnav (2023), and the push on who stands in its successor
+crowdsim (2024).
 """
 
 from __future__ import annotations
@@ -12,31 +13,42 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from agora.core.jit import lean_kernel
-from agora.core.scalar import ZERO
+from agora.core.scalar import ZERO, sincos
 from agora.core.state import Floats
 from agora.errors import InputError
-from agora.pedestrians.checks import above_zero
+from agora.pedestrians.checks import above_zero, at_least_zero
+
+_WALKING2 = np.float32(0.05**2)
+"""Square of the speed below which a pedestrian stands and keeps its heading, as in the engine, m2/s2."""
 
 
 @lean_kernel
 def _spinny(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    along, across = parameters[0], parameters[1]
+    along, across, push_along, push_across = parameters[0], parameters[1], parameters[2], parameters[3]
     for w in range(first, last):
-        vx, vy, active = pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        vx, vy, heading, active = pedestrians.vx[w], pedestrians.vy[w], pedestrians.heading[w], pedestrians.active[w]
         for i in range(vx.size):
-            out_x[w, i] = along * vx[i] - across * vy[i] if active[i] else ZERO
-            out_y[w, i] = across * vx[i] + along * vy[i] if active[i] else ZERO
+            s, c = sincos(heading[i])
+            stands = vx[i] * vx[i] + vy[i] * vy[i] < _WALKING2
+            fx = push_along * c - push_across * s if stands else along * vx[i] - across * vy[i]
+            fy = push_across * c + push_along * s if stands else across * vx[i] + along * vy[i]
+            out_x[w, i] = fx if active[i] else ZERO
+            out_y[w, i] = fy if active[i] else ZERO
 
 
 @dataclass(frozen=True)
 class Spinny:
     """A force of the size of the velocity, turned to the left of it: they go round faster and faster, up to the cap.
 
-    Who stands goes on standing. Nobody reacts to anybody, nor to walls. It prefers its left, so it is not its own mirror image.
+    A crowd starts at rest, where that force is 0. So who stands (below 0.05 m/s) gets crowdsim's push of 1 m/s2 instead. There
+    it points along the x axis of the map; here to the left of where the pedestrian looks, so that it is the same in a turned map.
+    crowdsim itself turns the last acceleration by 3 degrees with every message, whatever time lies between two; here the turn
+    depends on time alone. Nobody reacts to anybody, nor to walls. It prefers its left, so it is not its own mirror image.
 
     Attributes:
-        angle: from the velocity to the force, rad, to the left.
+        angle: from the velocity, or the heading of who stands, to the force, rad, to the left.
         rate: force per speed, 1/s.
+        push: force on who stands, m/s2; 0 as in the fork of pedsim_ros, where who stands goes on standing.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
@@ -44,10 +56,12 @@ class Spinny:
 
     angle: float = math.pi / 6
     rate: float = 1.0
+    push: float = 1.0
     max_speed_factor: float = 1.0
 
     def __post_init__(self) -> None:
         above_zero(self, "rate", "max_speed_factor")
+        at_least_zero(self, "push")
         if not 0.0 <= self.angle <= math.pi:
             raise InputError(f"Spinny.angle is {self.angle!r}; expected a number in [0, pi]")
 
@@ -56,5 +70,6 @@ class Spinny:
         return _spinny
 
     def parameters(self) -> Floats:
-        """Return the parts of the force along the velocity and to its left."""
-        return np.array([self.rate * math.cos(self.angle), self.rate * math.sin(self.angle)], np.float32)
+        """Return the parts along and to the left: of the force per velocity, and of the push per heading."""
+        along, across = math.cos(self.angle), math.sin(self.angle)
+        return np.array([self.rate * along, self.rate * across, self.push * along, self.push * across], np.float32)
