@@ -6,7 +6,7 @@
    bound, because the vector form of expf leaves what overflows to a slow loop. */
 #define UNIT(k) (units[3 * (k) + 2] / (1.0f + expf(fminf(-units[3 * (k) + 1] - units[3 * (k)] * b, 80.0f))))
 
-static const float STRIDE = 2.0f, COSINE = -0.17364818f, BEHIND = 0.5f, WALL_POTENTIAL = 10.0f;
+static const float STRIDE = 0.4f, COSINE = -0.17364818f, BEHIND = 0.5f, WALL_POTENTIAL = 10.0f;
 
 void deep_social_force(int worlds, int people, float *restrict x, float *restrict y, float *restrict vx, float *restrict vy,
                        const float *restrict goal_x, const float *restrict goal_y, const float *restrict radius,
