@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agora.core.kinematics import approach, exceeds, move, next_twist
-from agora.core.state import ACKERMANN, HOLONOMIC, LEGGED, robot_traits
+from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, robot_traits
 
 F = np.float32
 
@@ -105,16 +105,42 @@ def test_steering_moves_at_its_rate():
     assert steering == pytest.approx(0.05)
 
 
-def test_a_legged_base_changes_its_velocity_vector_within_one_bound():
+def test_each_axis_of_a_legged_base_has_its_own_limits():
+    # as the gait of CHAMP caps vx and vy, each by itself: 0.8 along and 0.4 to the side at once
     traits = robot_traits(1, 1)
-    traits.kinematics[...], traits.max_vy[...], traits.max_ax[...] = LEGGED, 1.0, 2.0
-    new, _ = next_twist(traits, 0, 0, twist(0, 0, 0), twist(0.8, 0.6, 0), F(0.0), F(0.1))
-    assert math.hypot(new[0], new[1]) == pytest.approx(0.2, rel=1e-5)
-    assert new[1] / new[0] == pytest.approx(0.75, rel=1e-5)
+    traits.kinematics[...], traits.min_vx[...], traits.max_vx[...], traits.max_vy[...] = LEGGED, -0.3, 0.8, 0.4
+    new, _ = next_twist(traits, 0, 0, twist(0, 0, 0), twist(2.0, -2.0, 0.1), F(0.0), F(1.0))
+    assert new == pytest.approx((0.8, -0.4, 0.1))
+    traits.max_ax[...], traits.max_ay[...], traits.max_deceleration[...], traits.max_alpha[...] = 2.0, 0.5, 3.0, 1.0
+    new, _ = next_twist(traits, 0, 0, twist(0.1, -0.1, 0.1), twist(0.8, 0.3, 1.0), F(0.0), F(0.1))
+    assert new == pytest.approx((0.3, -0.05, 0.2))
+    new, _ = next_twist(traits, 0, 0, twist(0.7, 0.3, 0.0), twist(0.0, 0.0, 0.0), F(0.0), F(0.1))
+    assert new == pytest.approx((0.4, 0.25, 0.0))  # it brakes with the deceleration along, and with ay to the side
 
 
-def test_a_legged_base_is_slower_diagonally():
-    traits = robot_traits(1, 1)
-    traits.kinematics[...], traits.max_vy[...] = LEGGED, 0.5
-    new, _ = next_twist(traits, 0, 0, twist(0, 0, 0), twist(1.0, 0.5, 0), F(0.0), F(1.0))
-    assert (new[0] / 1.0) ** 2 + (new[1] / 0.5) ** 2 == pytest.approx(1.0, rel=1e-5)
+@pytest.mark.parametrize("kind", [DIFFERENTIAL, HOLONOMIC, LEGGED])
+def test_a_twist_is_that_of_each_axis_brought_within_its_limits_in_small_steps(kind, rng):
+    for _ in range(100):
+        traits = robot_traits(1, 1)
+        low, ahead, aside, turn, ax, ay, brake, alpha = rng.uniform(0.2, 2.0, 8).astype(F)
+        sideways = F(0.0) if kind == DIFFERENTIAL else aside
+        traits.kinematics[...], traits.min_vx[...], traits.max_vx[...], traits.max_vy[...] = kind, -low, ahead, sideways
+        traits.max_omega[...], traits.max_ax[...], traits.max_ay[...], traits.max_deceleration[...] = turn, ax, ay, brake
+        traits.max_alpha[...] = alpha
+        now = rng.uniform(-1.0, 1.0, 3) * (ahead, sideways, turn)
+        command, dt = rng.uniform(-3.0, 3.0, 3), float(rng.uniform(0.02, 0.6))
+        new, _ = next_twist(traits, 0, 0, twist(*now), twist(*command), F(0.0), F(dt))
+        wanted = np.clip(command, (-low, -sideways, -turn), (ahead, sideways, turn))
+        expected = [
+            reached(v, w, up, down, dt) for v, w, up, down in zip(now, wanted, (ax, ay, alpha), (brake, ay, alpha), strict=True)
+        ]
+        assert new == pytest.approx(expected, abs=3e-3)
+
+
+def reached(velocity, wanted, acceleration, deceleration, dt, steps=1000):
+    """The velocity of one axis after dt, in small steps: braking towards 0 and speeding up away from it."""
+    for _ in range(steps):
+        braking = velocity * wanted < 0.0 or abs(wanted) < abs(velocity)
+        most = (deceleration if braking else acceleration) * dt / steps
+        velocity += min(max(wanted - velocity, -most), most)
+    return velocity

@@ -1,6 +1,8 @@
 """How robots move: limits of twist and acceleration, then exact integration of a constant twist over dt.
 
 Differential, holonomic, car-like (Ackermann with steering rate: the rear axle is the base) and legged bases. All scalar functions.
+A legged base moves like a holonomic one, each axis within its own limits: so Arena's go1 does, and so the gait of CHAMP (``champ``:
+``LegController::velocityCommand``) caps commands. Steps of the feet are not modelled.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos, wrap
-from agora.core.state import ACKERMANN, DIFFERENTIAL, LEGGED
+from agora.core.state import ACKERMANN, DIFFERENTIAL
 
 _SMALL_ANGLE = np.float32(1e-3)
 _SIXTH = np.float32(1 / 6)
@@ -57,13 +59,6 @@ def next_twist(traits, w, r, twist, command, steering, dt):
     vy = clamp(command[1], -traits.max_vy[w, r], traits.max_vy[w, r])
     omega = clamp(command[2], -traits.max_omega[w, r], traits.max_omega[w, r])
     ax, brake, alpha = traits.max_ax[w, r], traits.max_deceleration[w, r], traits.max_alpha[w, r]
-    if kind == LEGGED:  # the stance feet bound the change of the whole velocity vector
-        ex = vx / max(traits.max_vx[w, r] if vx > ZERO else -traits.min_vx[w, r], _TINY)
-        ey = vy / max(traits.max_vy[w, r], _TINY)
-        scale = ONE / max(math.sqrt(ex * ex + ey * ey), ONE)
-        dx, dy = vx * scale - twist[0], vy * scale - twist[1]
-        share = min(ONE, ax * dt / max(math.sqrt(dx * dx + dy * dy), _TINY))
-        return (twist[0] + share * dx, twist[1] + share * dy, approach(twist[2], omega, alpha, alpha, dt)), ZERO
     new_vx = approach(twist[0], vx, ax, brake, dt)
     if kind == ACKERMANN:
         base = traits.wheelbase[w, r]

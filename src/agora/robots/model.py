@@ -42,8 +42,8 @@ class RobotModel:
         vx: smallest and largest forward velocity, m/s.
         omega: largest turning rate to either side, rad/s.
         vy: largest sideways velocity to either side, m/s.
-        ax, ay, alpha: largest change of the twist, m/s2 and rad/s2; None for no limit.
-        deceleration: largest braking, m/s2; None for the same as ``ax``.
+        ax, ay, alpha: largest change of the twist, each axis by itself, m/s2 and rad/s2; None for no limit.
+        deceleration: largest braking along the heading, m/s2; None for the same as ``ax``.
         command_delay: time from a command to its effect, s.
         footprint: corners of a convex polygon in the robot's frame, counter-clockwise, m; empty for a disc.
         lidar: the scanner and where it is mounted; None for a robot without.
