@@ -396,6 +396,7 @@ def robots() -> str:
         lidar = f"{r.lidar.beams}, {r.lidar.range_max:g} m, {r.lidar.rate:g} Hz" if r.lidar else "none"
         speed = f"{r.vx[0]:g} to {r.vx[1]:g}" + (f", vy {r.vy:g}" if r.vy else "")
         limits = ", ".join("-" if value is None else f"{value:g}" for value in (r.ax, r.alpha))
+        limits += f", ay {r.ay:g}" if r.vy and r.ay else ""
         rows.append([f"`{name}`", r.kinematics, shape, speed, f"{r.omega:g}", limits, lidar, prose(r.source)])
     return table(["name", "kinematics", "footprint, radius (m)", "vx (m/s)", "omega (rad/s)", "ax, alpha", "lidar", "source"], rows)
 
