@@ -384,6 +384,7 @@ class Episodes:
             pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if engine.has_behaviours else None,
             robot=one_robot(engine.robot_traits, w, r),
             command_delay=model.command_delay,
+            door=recorder.door[w, kept].astype(np.float64) if start.map.door is not None else None,
             **recorder.noted(w, r, kept),
         )
 

@@ -50,7 +50,7 @@ _KEY = ("suite", "stage", "episode", "planner", "robot")
 _SCALARS = ("goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _OFFSET, _REFERENCE = "map_offset", "reference_path"
 _TRACKS = ("pose", "twist", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
-_OPTIONAL = {"pedestrian_state": np.int8, **NOTES}
+_OPTIONAL = {"pedestrian_state": np.int8, "door": np.float32, **NOTES}
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 _LOG = logging.getLogger(__name__)
 
@@ -295,6 +295,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "pedestrian_id": recording.pedestrian_id,
         "pedestrian_group": recording.pedestrian_group.T.ravel(),
         "pedestrian_state": None if states is None else np.where(present, states, 0).T.astype(np.int8).ravel(),
+        "door": None if recording.door is None else recording.door.astype(np.float32),
         **{name: None if (noted := getattr(recording, name)) is None else noted.astype(kind) for name, kind in NOTES.items()},
         _OFFSET: _offset(recording),
         _REFERENCE: recording.reference_path,
@@ -362,6 +363,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         reason=array("reason", np.int32, samples - 1) if "reason" in given else None,
         speed_limit=array("speed_limit", np.float64, samples - 1) if "speed_limit" in given else None,
         danger=array("danger", np.float64, samples - 1) if "danger" in given else None,
+        door=array("door", np.float64, samples) if "door" in given else None,
         contacts=tuple(_unpack_contact(fields) for fields in columns["contacts"][row].as_py()),
         outcome=Outcome(columns["outcome"][row].as_py()),
         map=maps[name] if maps is not None and name else None,

@@ -156,6 +156,7 @@ class Recording:
         robot: (1, 1) how the robot can move and its outline; None where nobody recorded it.
         command_delay: time from a command to its effect, s.
         reference_path: length of the path that was published with the world, m; None where none was.
+        door: (T,) how far the door of the map is open, 0 to 1; None of a map without a door that moves.
     """
 
     time: Doubles
@@ -187,3 +188,4 @@ class Recording:
     robot: RobotTraits | None = None
     command_delay: float = 0.0
     reference_path: float | None = None
+    door: Doubles | None = None

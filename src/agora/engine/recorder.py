@@ -79,6 +79,7 @@ class Recorder:
         self.present = np.zeros((worlds, length, slots), np.bool_)
         self.group = np.full((worlds, length, slots), -1, np.int32)
         self.states = np.zeros((worlds, length, slots if engine.has_behaviours else 0), np.int8)
+        self.door = np.ones((worlds, length if engine.doors is not None else 0), np.float32)
         self._notes = {NOTE + name: np.zeros((worlds, length, robots), NOTES[name]) for name in notes}
         self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
         records = (engine.traits, engine.minds, engine.status)
@@ -95,6 +96,9 @@ class Recorder:
         """Keep the present state and the contact events since the last call."""
         engine = self._engine
         self._bound[engine._now](0, engine.layout.worlds)
+        if engine.doors is not None:
+            taken = np.flatnonzero(self.cursor > 0)
+            self.door[taken, self.cursor[taken] - 1] = engine.doors.share[taken]
         for w, r, contact in take_events(engine):
             self._events[w].append((r, contact))
 

@@ -20,6 +20,7 @@ from agora.core.jit import bind
 from agora.core.state import Bools, Floats, Pedestrians, Robots, Waypoints
 from agora.engine import records
 from agora.engine.crowd import EngineCrowd, Part, Work
+from agora.engine.doors import Doors
 from agora.engine.pedestrian_kernels import settle, start_replayed
 from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 from agora.engine.robot_kernels import advance_robots, find_touching
@@ -131,7 +132,7 @@ class Engine:
         different = list({id(m): m for m in maps}.values())
         self._map_index = {id(m): k for k, m in enumerate(different)}
         self._kept_maps = different
-        self.maps = build_store(different, [0] * worlds)
+        self.maps = build_store([*different, *Doors.stages(different)], [0] * worlds)
         self.traits = state.traits(worlds, self.slots)
         self.waypoints = state.waypoints(worlds, self.slots, layout.waypoints)
         self.minds = state.minds(worlds, self.slots)
@@ -146,6 +147,7 @@ class Engine:
         self.sees_pedestrians, self.sees_robots = sees_pedestrians, sees_robots
         self._outside = outside
         self.routing = None if routes is None or outside else Routing(self, routes, crowd_every)
+        self.doors = Doors(self, different) if any(m.door is not None for m in different) else None
         self._behaviours = [] if outside else [behaviour.attach(self) for behaviour in behaviours]
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
@@ -227,6 +229,8 @@ class Engine:
         """
         if commands is not None:
             self.commands[...] = commands
+        if self.doors is not None:
+            self.doors.step()
         for call in self._plans[self._now][self.tick % self.crowd_every == 0]:
             call()
         self._now = 1 - self._now
@@ -292,6 +296,8 @@ class Engine:
         """
         now, status, w = self.pedestrians, self.status, world
         self.maps.index[w] = self._map_index[id(start.map)]
+        if self.doors is not None:
+            self.doors.reset(w, start.map)
         status.key[w] = key_of(start.entry, start.seed, "waypoints")
         status.step[w], status.time_limit[w] = 0, round(start.timeout / self.dt)
         status.done[w], status.outcome[w], status.end_step[w] = False, records.RUNNING, 0

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,9 @@ from agora.core.state import Array, Bools, Doubles, Floats, Ints
 from agora.errors import InputError
 from agora.maps import distance
 from agora.maps.frame import FARTHEST, moved
+
+if TYPE_CHECKING:
+    from agora.maps.doors import Door
 
 LARGEST = 16384
 """Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
@@ -64,6 +68,7 @@ class Map:
         discs: (D, 3) x, y, radius, m.
         polygons: filled obstacles, each (V, 2) corners, m.
         offset: where the map frame's zero lies in the frame of the files that the map was read from (`agora.maps.frame`), m.
+        door: a door that moves, which is open in this map. stages: the maps with its leaves, from closed on (`agora.maps.doors`).
 
     Raises:
         InputError: a size, number or shape that makes no map, or a map that lies farther than ``FARTHEST`` from zero.
@@ -78,6 +83,8 @@ class Map:
     discs: Doubles = field(default_factory=lambda: np.zeros((0, 3)))
     polygons: tuple[Doubles, ...] = ()
     offset: tuple[float, float] = (0.0, 0.0)
+    door: Door | None = None
+    stages: tuple[Map, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__

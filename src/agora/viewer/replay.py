@@ -174,6 +174,7 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
             [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3), _blame(recording, c)]
             for c in recording.contacts
         ],
+        "door": _door(recording, keep),
         "samples": len(keep),
         "states": states is not None,
         "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
@@ -184,6 +185,14 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
         "turn": TURN,
         "data": base64.b64encode(zlib.compress(blob, 9)).decode(),
     }
+
+
+def _door(recording: Recording, keep: Array) -> dict[str, Any] | None:
+    """The ends of the map's door and how far it is open at each sample that is kept; None without one."""
+    if recording.door is None or recording.map is None or recording.map.door is None:
+        return None
+    door = recording.map.door
+    return {"ends": door.ends.round(3).tolist(), "thickness": door.thickness, "open": recording.door[keep].round(3).tolist()}
 
 
 def _blame(recording: Recording, contact: Contact) -> str:

@@ -191,6 +191,15 @@ class Scene:
             None if recording.pedestrian_state is None else recording.pedestrian_state[k[0]][now],
         )
 
+    def leaves(self, time: float) -> list[Doubles]:
+        """The leaves of the map's door, polygons (4, 2), m; none of a map without one, or where nobody recorded it."""
+        recording = self.recording
+        if recording.door is None or recording.map is None or recording.map.door is None:
+            return []
+        k, j, fraction = (each[0] for each in self._between(np.array([time])))
+        share = recording.door[k] + fraction * (recording.door[j] - recording.door[k])
+        return recording.map.door.leaves(float(share))
+
     def path(self, time: float) -> Doubles:
         """(K, 2) the robot's path up to ``time``, m."""
         recording = self.recording

@@ -93,6 +93,9 @@ class Painter:
     def _frame(self, pixels: Pixels, moment: Frame) -> Pixels:
         """Draw what moves over the ground and the path."""
         brush, colours, radius = Brush(pixels, *self._stage), self.colours, self.scene.recording.radius
+        for near, far, beyond, other in map(self.pixel, self.scene.leaves(moment.time)):
+            wide = max(0.5 * float(np.hypot(*(other - near))), 1.5)
+            brush.lines((near + other)[None] / 2, (far + beyond)[None] / 2, wide, colours["wall"])
         trail = self.pixel(moment.trail)
         brush.discs(trail, max(1.6, 0.07 * self.scale), colours["pedestrian"], 0.8 * (1 - moment.trail[:, 2]))
         states = moment.state

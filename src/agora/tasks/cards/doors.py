@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from agora.core.recording import Recording
+from agora.maps.doors import Door, with_door
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.cards.card import Range, Situation, card, pose, walker
@@ -141,26 +144,31 @@ def exiting_room(stream: Stream, door: float, speed: float, wait: float) -> Situ
     )
 
 
-def _lift(name: str, cabin: float, width: float) -> Map:
-    """A lobby of 7 x 4 m and north of it a cabin, square, with its door at (0, 0)."""
+def _lift(name: str, cabin: float, width: float, opens: float, stays: float) -> Map:
+    """A lobby of 7 x 4 m and north of it a cabin, square, whose door at (0, 0) is closed at first."""
     half, sill = cabin / 2, 0.15
     walls = [(-3.5, sill, -half, cabin + sill), (half, sill, 3.5, cabin + sill)]
-    return place(name, (-3.5, -4.0, 3.5, cabin + sill), *walls, (-3.5, 0.0, -width / 2, sill), (width / 2, 0.0, 3.5, sill))
+    leaves = Door(np.array([(-width / 2, sill / 2), (width / 2, sill / 2)]), opens=opens, closes=opens + stays, takes=_TAKES)
+    around = place(name, (-3.5, -4.0, 3.5, cabin + sill), *walls, (-3.5, 0.0, -width / 2, sill), (width / 2, 0.0, 3.5, sill))
+    return with_door(around, leaves)
 
 
+_TAKES = 2.0
 _LIFT = {
     "cabin": Range(1.7, 2.2, "m", "side of the cabin"),
     "door": Range(0.9, 1.1, "m", "width of its door"),
     "speed": SPEED,
+    "opens": Range(1.0, 4.0, "s", "until the door begins to open"),
+    "stays": Range(14.0, 20.0, "s", "from then until it closes, unless somebody is in it"),
 }
-_NO_DOORS = "Doors that close: they stand open all the time, and when people come or go stands for their opening."
+_NO_BUTTON = "Calling the lift: a door that has closed does not open again."
 
 
 @card(
     "Entering an elevator",
     figure="7n",
     tests="Whether the robot lets people out first and then goes in beside those who stay.",
-    leaves_out=_NO_DOORS,
+    leaves_out=_NO_BUTTON,
     intended="The robot waits beside the door until those who leave are out.",
     happens="The first who leaves and the robot go through the door within 15 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
@@ -168,15 +176,16 @@ _NO_DOORS = "Doors that close: they stand open all the time, and when people com
         **_LIFT,
         "leave": Range(1, 2, "", "how many leave", whole=True),
         "stay": Range(0, 1, "", "how many stay inside", whole=True),
-        "opens": Range(2.0, 5.0, "s", "until the first leaves"),
     },
 )
-def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, leave: int, stay: int, opens: float) -> Situation:
-    """The robot is in the lobby before the door."""
+def entering_elevator(
+    stream: Stream, cabin: float, door: float, speed: float, opens: float, stays: float, leave: int, stay: int
+) -> Situation:
+    """The robot is in the lobby before the door; who leaves sets out once the door is open."""
     area = box(-door / 2, -0.5, door / 2, 0.5)
     spots = ((0.0, 0.65), (0.0, 1.3))
     out = [
-        walker(spot, (0.0, -1.0), (2.6 - n, -2.6 - 0.7 * n), speed=speed, waits=(opens + 1.2 * n,), heading=-math.pi / 2)
+        walker(spot, (0.0, -1.0), (2.6 - n, -2.6 - 0.7 * n), speed=speed, waits=(opens + _TAKES + 1.2 * n,), heading=-math.pi / 2)
         for n, spot in enumerate(spots[:leave])
     ]
     rest = [walker((cabin / 2 - 0.35, cabin - 0.2), waits=_STANDS, heading=-math.pi / 2)][:stay]
@@ -186,7 +195,7 @@ def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, l
         return math.isfinite(robot) and math.isfinite(person) and abs(robot - person) <= 15.0 and met(recording, 1, 3.0)
 
     return Situation(
-        map=_lift("entering_elevator", cabin, door),
+        map=_lift("entering_elevator", cabin, door, opens, stays),
         start=pose(-0.8, -3.3, math.pi / 2),
         goal=pose(-cabin / 2 + 0.6, cabin / 2 + 0.15, math.pi / 2),
         people=(*out, *rest),
@@ -199,7 +208,7 @@ def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, l
     "Leaving an elevator",
     figure="7o",
     tests="Whether the robot gets out in good time past people who wait before the door.",
-    leaves_out=_NO_DOORS,
+    leaves_out=_NO_BUTTON,
     intended="Those outside wait beside the door for some time; the robot leaves at once.",
     happens="The robot is in the door before the first who waits, and comes within 1.6 m of that one.",
     measures=("time_to_goal", "stalled_time", "closest_pedestrian_distance_min"),
@@ -207,11 +216,19 @@ def entering_elevator(stream: Stream, cabin: float, door: float, speed: float, l
         **_LIFT,
         "waiting": Range(1, 2, "", "how many wait outside", whole=True),
         "beside": Range(0.55, 0.75, "m", "how far beside the middle of the door they wait"),
-        "patience": Range(8.0, 14.0, "s", "until the first goes in"),
+        "patience": Range(6.0, 10.0, "s", "until the first goes in, from when the door is open"),
     },
 )
 def exiting_elevator(
-    stream: Stream, cabin: float, door: float, speed: float, waiting: int, beside: float, patience: float
+    stream: Stream,
+    cabin: float,
+    door: float,
+    speed: float,
+    opens: float,
+    stays: float,
+    waiting: int,
+    beside: float,
+    patience: float,
 ) -> Situation:
     """The robot is in the cabin; people stand before the door, to both sides."""
     area = box(-door / 2, -0.5, door / 2, 0.5)
@@ -221,7 +238,7 @@ def exiting_elevator(
             (0.0, -0.4),
             (side * (cabin / 2 - 0.4), cabin - 0.3),
             speed=speed,
-            waits=(patience + 1.5 * n,),
+            waits=(opens + _TAKES + patience + 1.5 * n,),
             heading=math.pi / 2,
         )
         for n, side in enumerate((1.0, -1.0)[:waiting])
@@ -232,7 +249,7 @@ def exiting_elevator(
         return robot < person and met(recording, 1, 1.6)
 
     return Situation(
-        map=_lift("exiting_elevator", cabin, door),
+        map=_lift("exiting_elevator", cabin, door, opens, stays),
         start=pose(0.0, cabin / 2, -math.pi / 2),
         goal=pose(0.0, -3.2, -math.pi / 2),
         people=tuple(people),

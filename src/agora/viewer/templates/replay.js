@@ -142,6 +142,12 @@
     for (const [x, y, radius] of map.discs) disc(x, y, radius, colours.wall);
     for (const [x0, y0, x1, y1] of map.segments) line([[x0, y0], [x1, y1]], colours.wall, 2.5);
   }
+  function drawDoor(e) {
+    const [[ax, ay], [bx, by]] = e.door.ends, leaf = 0.5 * (1 - mix(e.door.open, between(e, time)));
+    const wide = Math.max(2.5, e.door.thickness * view.scale);
+    if (leaf <= 0) return;
+    for (const [x, y, side] of [[ax, ay, leaf], [bx, by, -leaf]]) line([[x, y], [x + side * (bx - ax), y + side * (by - ay)]], colours.wall, wide);
+  }
   async function paintMasks() {
     masks = await Promise.all(shared.maps.map(async (map) => {
       if (!map.cells) return null;
@@ -202,6 +208,7 @@
     pen.fillStyle = colours.ground;
     pen.fillRect(0, 0, width, height);
     if (e.map >= 0) drawMap(shared.maps[e.map], e.map);
+    if (e.door) drawDoor(e);
     pen.setLineDash([6, 4]);
     disc(e.goal[0], e.goal[1], e.tolerance, null, colours.goal, 2.5);
     pen.setLineDash([]);

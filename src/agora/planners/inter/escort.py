@@ -1,0 +1,301 @@
+"""The interplanner that keeps a person company: it leads, follows, or accompanies side by side.
+
+The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. Whoever is behind walks on the trail of the
+other: the gap is a length along that trail, and corners need no map. The pace is the person's speed, and more or less in proportion
+to what the gap lacks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.recording import Reason
+from agora.core.scalar import ONE, ZERO, sincos
+from agora.core.state import frozen
+from agora.interfaces import Guidance, Memory, Observation
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.planners.inter.surroundings import company, unchanged
+from agora.ranges import Distance
+
+TRAIL, STEP = 64, np.float32(0.25)
+"""Points of a trail, and the way between two of them, m: the last 16 m are remembered."""
+
+LED = TRAIL + 2
+"""Points of a path along a trail: the robot's place, the trail, and its end."""
+
+RETAKEN = np.float32(1.0)
+"""From where a person was last seen to a track of another number that is taken for the same person, at most, m."""
+
+_LEAD, _FOLLOW, _ACCOMPANY = np.int32(0), np.int32(1), np.int32(2)
+_ROLES = {"lead": _LEAD, "follow": _FOLLOW, "accompany": _ACCOMPANY}
+_WALKING = np.float32(0.2)  # m/s
+_SMOOTHING = np.float32(0.5)  # s
+_AHEAD, _BEYOND = np.float32(1.0), np.float32(2.5)  # m
+_SHORT = np.float32(0.6)
+_MARGIN, _TINY = np.float32(0.1), np.float32(1e-6)
+_NEVER = np.float32(np.inf)
+
+
+@dataclass(frozen=True)
+class Escort:
+    """Lead a person to the goal, follow a person, or accompany one side by side.
+
+    A robot that leads drives along its path. It waits for a person who falls behind, and finds the person's pace: while the person
+    keeps up, it drives a little faster.
+
+    A robot that follows drives on the person's trail.
+
+    A robot that accompanies stays on the side of the person where it is. Where its lidar sees a wall on that way, or it has fallen
+    behind by ``distance``, it takes the person's trail: so two pass a door for one.
+
+    A robot that leads waits for a person out of sight; the others drive to where they last saw the person. They drive to the
+    robot's goal once it is near, or once the person stands near it.
+
+    The pace is a share of the robot's top speed: a local planner with a lower one of its own keeps a larger gap.
+
+    Attributes:
+        role: lead, follow or accompany.
+        person: number of the person; 0 for the nearest at the beginning.
+        distance: gap between the centres to keep, m.
+        gain: speed more than the person's for each metre of a gap too large, 1/s.
+        arrival: distance to its goal from which on a robot that follows or accompanies drives there, m; of a person who stands,
+            this and ``distance``.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "scan"})
+    concurrent: ClassVar[bool] = True
+
+    role: Literal["lead", "follow", "accompany"] = "follow"
+    person: int = 0
+    distance: Distance = 1.4
+    gain: float = 1.0
+    arrival: Distance = 1.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "distance", "gain")
+        at_least_zero(self, "person", "arrival")
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return the path and the pace; the memory holds whom the robot keeps company, and the trail of whoever is in front."""
+        o = observation
+        assert o.pedestrians is not None and o.path is not None and o.path_count is not None
+        rows, seen = len(o.pose), o.pedestrians
+        now = {name: memory[name].copy() if memory else blank(rows) for name, blank in _BLANKS.items()}
+        path = np.empty((rows, max(LED, o.path.shape[1]), 2), np.float32)
+        path[:, : o.path.shape[1]], path[:, o.path.shape[1] :] = o.path, o.path[:, -1:]
+        count, goal = o.path_count.astype(np.int32), o.goal.astype(np.float32)
+        speed, waits = np.ones(rows, np.float32), np.zeros(rows, np.bool_)
+        tracks = (seen.position, seen.velocity, seen.radius, seen.present, seen.id)
+        mind = (now["known"], now["id"], now["place"], now["motion"], now["side"], now["trail"], now["points"])
+        terms = (_ROLES[self.role], np.int32(self.person), *map(np.float32, (self.distance, self.gain, self.arrival, o.dt)))
+        bodies = (o.pose, o.radius, o.limits.max_vx)
+        _escort(
+            tuple(map(frozen, bodies)), tuple(map(frozen, tracks)), _lidar(o), terms, mind, path, count, goal, speed, waits, 0, rows
+        )
+        reason = np.where(waits, np.int8(Reason.WAITING), np.int8(Reason.NONE))
+        found = replace(unchanged(o), path=path, path_count=count, goal=goal, speed=speed, danger=company(o).danger, reason=reason)
+        return found, now
+
+
+_BLANKS = {
+    "known": lambda rows: np.zeros(rows, np.bool_),
+    "id": lambda rows: np.zeros(rows, np.int32),
+    "place": lambda rows: np.zeros((rows, 2), np.float32),
+    "motion": lambda rows: np.zeros((rows, 2), np.float32),
+    "side": lambda rows: np.zeros(rows, np.int8),
+    "trail": lambda rows: np.zeros((rows, TRAIL, 2), np.float32),
+    "points": lambda rows: np.zeros(rows, np.int32),
+}
+
+
+def _lidar(o: Observation) -> tuple[Any, ...]:
+    """Ranges (N, B), angles (B,), the sensor's pose (3,) and its range; of a robot without a lidar no beams."""
+    if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
+        return np.empty((len(o.pose), 0), np.float32), np.empty(0, np.float32), np.zeros(3, np.float32), np.float32(0.0)
+    return frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), np.float32(o.scan_range)
+
+
+@hidden
+def _apart(ax, ay, bx, by):
+    return math.sqrt((ax - bx) * (ax - bx) + (ay - by) * (ay - by))
+
+
+@hidden
+def _whom(x, y, known, number, place, wanted, position, present, ids):
+    """The slot of the person: the one with the number, or at first the nearest, later the nearest to where the person was."""
+    best, least = -1, _NEVER if not known and wanted == 0 else RETAKEN
+    for q in range(present.size):
+        if not present[q]:
+            continue
+        if (known and ids[q] == number) or (not known and wanted != 0 and ids[q] == wanted):
+            return q
+        if known or wanted == 0:
+            away = _apart(position[q, 0], position[q, 1], place[0] if known else x, place[1] if known else y)
+            if away < least:
+                best, least = q, away
+    return best
+
+
+@hidden
+def _walked(trail, count, x, y):
+    """Add a place to a trail once it is a step away from the last; returns the number of points."""
+    if count > 0 and _apart(trail[count - 1, 0], trail[count - 1, 1], x, y) < STEP:
+        return count
+    if count == TRAIL:
+        count = _forgot(trail, count)
+    trail[count, 0], trail[count, 1] = x, y
+    return count + 1
+
+
+@hidden
+def _forgot(trail, count):
+    """Drop the first point of a trail."""
+    for k in range(count - 1):
+        trail[k, 0], trail[k, 1] = trail[k + 1, 0], trail[k + 1, 1]
+    return count - 1
+
+
+@hidden
+def _gap(trail, count, front_x, front_y, x, y):
+    """From whoever is behind at (x, y) to whoever is in front, along the trail, whose passed points are dropped."""
+    while count > 1 and _apart(trail[1, 0], trail[1, 1], x, y) <= _apart(trail[0, 0], trail[0, 1], x, y):
+        count = _forgot(trail, count)
+    length, done = ZERO, ZERO
+    for k in range(count):
+        ahead_x, ahead_y = (trail[k + 1, 0], trail[k + 1, 1]) if k + 1 < count else (front_x, front_y)
+        way = _apart(trail[k, 0], trail[k, 1], ahead_x, ahead_y)
+        if k == 0 and way > ZERO:
+            done = ((x - trail[0, 0]) * (ahead_x - trail[0, 0]) + (y - trail[0, 1]) * (ahead_y - trail[0, 1])) / way
+        length += way
+    return max(length - done, _apart(front_x, front_y, x, y)), count
+
+
+@hidden
+def _onto(path, trail, count, x, y, end_x, end_y, short):
+    """Lead a path along a trail to its end, but for the last ``short`` m; returns its number of points."""
+    path[0, 0], path[0, 1] = x, y
+    number = 1
+    for k in range(count):
+        if _apart(trail[k, 0], trail[k, 1], end_x, end_y) > short:
+            path[number, 0], path[number, 1] = trail[k, 0], trail[k, 1]
+            number += 1
+    ax, ay = path[number - 1, 0], path[number - 1, 1]
+    rest = _apart(ax, ay, end_x, end_y)
+    share = max(rest - short, ZERO) / rest if rest > ZERO else ZERO
+    path[number, 0], path[number, 1] = ax + share * (end_x - ax), ay + share * (end_y - ay)
+    return number + 1
+
+
+@hidden
+def _beside(path, x, y, place, motion, side, distance):
+    """Lead a path to the place at the person's side and on in the direction of the walk; returns its number of points.
+
+    The farther behind the robot is, the sooner it is to reach that line, so as to pass nobody's heels.
+    """
+    at_x, at_y = place[0] - side * distance * motion[1], place[1] + side * distance * motion[0]
+    done = (x - at_x) * motion[0] + (y - at_y) * motion[1]
+    ahead = max(done, ZERO) + _AHEAD * (ONE - min(max(-done, ZERO) / distance, ONE))
+    beyond = max(done, ZERO) + _BEYOND
+    path[0, 0], path[0, 1] = x, y
+    path[1, 0], path[1, 1] = at_x + ahead * motion[0], at_y + ahead * motion[1]
+    path[2, 0], path[2, 1] = at_x + beyond * motion[0], at_y + beyond * motion[1]
+    return 3
+
+
+@hidden
+def _side(mx, my, x, y, goal_x, goal_y):
+    """The side of a walk on which the robot is, seen from the person; the goal's where it is on neither."""
+    left = mx * y - my * x
+    left = left if abs(left) > _MARGIN else mx * goal_y - my * goal_x
+    return 1 if left >= ZERO else -1
+
+
+@hidden
+def _wall(pose, radius, path, scan, lidar, position, radii, present):
+    """Whether a return of the lidar that is nobody's lies on the first piece of the way."""
+    angles, mount, reach = lidar
+    sine, cosine = sincos(pose[2])
+    ex, ey = path[1, 0] - path[0, 0], path[1, 1] - path[0, 1]
+    square, wide = max(ex * ex + ey * ey, _TINY), radius + _MARGIN
+    for b in range(scan.size):
+        if not scan[b] < reach:  # a beam that is NaN says nothing
+            continue
+        up, along = sincos(angles[b] + mount[2])
+        rx, ry = mount[0] + scan[b] * along, mount[1] + scan[b] * up
+        x, y = cosine * rx - sine * ry, sine * rx + cosine * ry
+        share = min(max((x * ex + y * ey) / square, ZERO), ONE)
+        if _apart(x, y, share * ex, share * ey) > wide:
+            continue
+        theirs = False
+        for q in range(present.size):
+            theirs |= present[q] and _apart(pose[0] + x, pose[1] + y, position[q, 0], position[q, 1]) <= radii[q] + _MARGIN
+        if not theirs:
+            return True
+    return False
+
+
+@lean_kernel
+def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits, first, last):
+    pose, radius, top = bodies
+    position, velocity, radii, present, ids = tracks
+    scan, angles, mount, reach = lidar
+    role, wanted, distance, gain, arrival, dt = terms
+    known, number, place, motion, side, trail, points = mind
+    for n in range(first, last):
+        x, y = pose[n, 0], pose[n, 1]
+        q = _whom(x, y, known[n], number[n], place[n], wanted, position[n], present[n], ids[n])
+        if q < 0 and not known[n]:
+            continue
+        vx, vy = ZERO, ZERO
+        if q >= 0:
+            known[n], number[n] = True, ids[n, q]
+            place[n, 0], place[n, 1], vx, vy = position[n, q, 0], position[n, q, 1], velocity[n, q, 0], velocity[n, q, 1]
+        walk = math.sqrt(vx * vx + vy * vy)
+        if walk > _WALKING:
+            new = dt / (dt + _SMOOTHING) if motion[n, 0] != ZERO or motion[n, 1] != ZERO else ONE
+            mx, my = motion[n, 0] + new * (vx / walk - motion[n, 0]), motion[n, 1] + new * (vy / walk - motion[n, 1])
+            size = math.sqrt(mx * mx + my * my)
+            if size > ZERO:
+                motion[n, 0], motion[n, 1] = mx / size, my / size
+        px, py, mx, my = place[n, 0], place[n, 1], motion[n, 0], motion[n, 1]
+        if role == _LEAD:
+            points[n] = _walked(trail[n], points[n], x, y)
+            gap, points[n] = _gap(trail[n], points[n], x, y, px, py)
+            away = _apart(x, y, px, py)
+            closing = max(((x - px) * vx + (y - py) * vy) / away, ZERO) if away > ZERO else ZERO
+            pace = closing + gain * (distance - gap)
+        else:
+            points[n] = _walked(trail[n], points[n], px, py)
+            gap, points[n] = _gap(trail[n], points[n], px, py, x, y)
+            stands = walk <= _WALKING and _apart(px, py, goal[n, 0], goal[n, 1]) <= distance + arrival
+            if count[n] > 0 and (stands or _apart(x, y, goal[n, 0], goal[n, 1]) <= arrival):
+                continue
+            along = (px - x) * mx + (py - y) * my
+            beside = role == _ACCOMPANY and q >= 0
+            near = beside and (mx != ZERO or my != ZERO) and abs(along) <= distance and gap <= distance + distance
+            abreast = near
+            if near:
+                if side[n] == 0:
+                    side[n] = _side(mx, my, x - px, y - py, goal[n, 0] - px, goal[n, 1] - py)
+                end = _beside(path[n], x, y, place[n], motion[n], np.float32(side[n]), distance)
+                abreast = not _wall(pose[n], radius[n], path[n], scan[n], (angles, mount, reach), position[n], radii[n], present[n])
+            if abreast:
+                count[n] = end
+                pace = walk + gain * along
+            else:
+                side[n] = 0
+                short = _SHORT * distance if q >= 0 else ZERO
+                keeps = ZERO if q < 0 or (beside and not near) else distance
+                count[n] = _onto(path[n], trail[n], points[n], x, y, px, py, short)
+                pace = walk + gain * (gap - keeps)
+            end = count[n] - 1
+            for k in range(end + 1, path.shape[1]):
+                path[n, k, 0], path[n, k, 1] = path[n, end, 0], path[n, end, 1]
+            goal[n, 0], goal[n, 1] = path[n, end, 0], path[n, end, 1]
+        speed[n] = min(max(pace / max(top[n], _WALKING), ZERO), ONE)
+        waits[n] = speed[n] <= ZERO
