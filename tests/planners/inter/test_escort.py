@@ -14,6 +14,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Tracks
 from agora.pedestrians.anticipation import Anticipation
+from agora.pedestrians.cues import Cues
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.inter.escort import TRAIL, Escort
 from agora.planners.presets import named_planner
@@ -64,7 +65,7 @@ def led(found):
 def test_it_leads_at_the_persons_pace_faster_the_nearer_the_person_and_waits_for_whoever_falls_behind(behind, pace):
     x, y = -1.3 - behind * math.cos(0.6), 0.4 - behind * math.sin(0.6)
     asks = seen((-1.3, 0.4), (7, x, y, 0.5 * math.cos(0.6), 0.5 * math.sin(0.6)))
-    found, _ = asked(Escort("lead", distance=1.6, gain=0.8), asks)
+    found, _ = asked(Escort("lead", lead=1.6, gain=0.8), asks)
     assert found.speed[0] * 1.25 == pytest.approx(pace, abs=1e-5)
     assert found.reason[0] == (Reason.WAITING if pace == 0.0 else Reason.NONE)
     assert np.array_equal(led(found), asks.path[0]) and np.array_equal(found.goal, asks.goal)
@@ -94,7 +95,7 @@ def test_the_gap_is_the_way_round_the_corner_and_the_path_is_the_persons_way():
 def test_a_leader_whose_person_is_still_round_the_corner_knows_how_far_that_is():
     corner = [(0.1 * k, 0.0) for k in range(20)] + [(1.9, 0.1 * k) for k in range(1, 20)]
     straight = math.hypot(1.9, 1.9)
-    found, _ = asked(Escort("lead", distance=3.0), *(seen(at, (7, 0.0, 0.0, 0.0, 0.0)) for at in corner))
+    found, _ = asked(Escort("lead", lead=3.0), *(seen(at, (7, 0.0, 0.0, 0.0, 0.0)) for at in corner))
     assert straight < 3.0 and found.speed[0] == 0.0 and found.reason[0] == Reason.WAITING
 
 
@@ -144,7 +145,7 @@ def test_a_track_that_changes_its_number_is_the_same_person_and_somebody_elsewhe
     assert asked(Escort(), before, seen((0.0, 0.0), (8, 2.3, 0.5, 0.3, 0.0)))[1]["id"][0] == 8
     gone, memory = asked(Escort(), before, seen((0.0, 0.0), (8, 2.3, 1.6, 0.3, 0.0)))
     assert memory["id"][0] == 4 and led(gone)[-1] == pytest.approx((2.0, 0.5)) and gone.speed[0] == 1.0
-    alone, _ = asked(Escort("lead", distance=1.0), before, seen((0.0, 0.0)))
+    alone, _ = asked(Escort("lead", lead=1.0), before, seen((0.0, 0.0)))
     assert alone.speed[0] == 0.0 and alone.reason[0] == Reason.WAITING
 
 
@@ -164,7 +165,7 @@ def test_a_long_trail_forgets_its_beginning():
 
 @pytest.mark.parametrize("role", ["lead", "follow", "accompany"])
 def test_it_does_what_the_plain_one_says(role, rng):
-    escort = Escort(role, distance=1.2, gain=1.3, arrival=0.5)
+    escort = Escort(role, distance=1.2, lead=1.5, gain=1.3, arrival=0.5)
     robot, person, speed = np.array([-2.0, 0.7]), np.array([-1.1, 0.1]), 0.8
     memory, plain = {}, Plain(escort)
     for step in range(150):
@@ -202,7 +203,7 @@ class Plain:
         done = float((back - begin) @ way) / float(np.hypot(*way)) if way.any() else 0.0
         gap = max(sum(math.dist(a, b) for a, b in zip(points, points[1:], strict=False)) - done, math.dist(front, back))
         if e.role == "lead":
-            return None, max(float(velocity @ (robot - person)) / math.dist(robot, person), 0.0) + e.gain * (e.distance - gap)
+            return None, max(float(velocity @ (robot - person)) / math.dist(robot, person), 0.0) + e.gain * (e.lead - gap)
         along = 0.0 if self.motion is None else float((person - robot) @ self.motion)
         if e.role == "accompany" and self.motion is not None and abs(along) <= e.distance and gap <= 2 * e.distance:
             left = np.array([-self.motion[1], self.motion[0]])
@@ -259,7 +260,14 @@ def test_it_follows_somebody_who_goes_elsewhere_than_its_goal_and_a_planner_alon
 def test_a_guide_waits_for_somebody_who_stops():
     waits = replace(people([(-0.6, -0.6)], [[(5.0, 0.4), (11.0, 0.4)]], speed=0.6, first_id=1), waits=np.array([[0.0, 6.0]]))
     made = walked("dwa_kinetic+escort:role=lead", waits, (11.5, -0.8, 0.0), Anticipation(), behaviours=())
-    assert made.outcome == Outcome.REACHED and distance(made, 1).max() < 3.0
+    assert made.outcome == Outcome.REACHED and distance(made, 1).max() < 3.4
+
+
+@pytest.mark.parametrize("keeps", [0.8, 1.4, 2.0])
+def test_a_guide_gets_going_whatever_distance_the_person_keeps(keeps):
+    follower = replace(people([(-0.6, -0.6)], [[(-0.6, -0.6)]], speed=0.8, first_id=1), company=np.array([[keeps, 0.0, 60.0]]))
+    made = walked("dwa_kinetic+escort:role=lead", follower, (11.5, -0.8, 0.0), Anticipation(), behaviours=(Cues(),))
+    assert made.outcome == Outcome.REACHED and distance(made, 1).max() < 2.6 and made.time[-1] < 40.0
 
 
 def test_what_makes_no_sense_is_refused():

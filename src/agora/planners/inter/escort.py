@@ -45,8 +45,8 @@ _NEVER = np.float32(np.inf)
 class Escort:
     """Lead a person to the goal, follow a person, or accompany one side by side.
 
-    A robot that leads drives along its path. It waits for a person who falls behind, and finds the person's pace: while the person
-    keeps up, it drives a little faster.
+    A robot that leads drives along its path, and waits for a person who falls ``lead`` behind. While the person is closer than
+    that, it drives a little faster, until it has found the person's own pace.
 
     A robot that follows drives on the person's trail.
 
@@ -61,7 +61,8 @@ class Escort:
     Attributes:
         role: lead, follow or accompany.
         person: number of the person; 0 for the nearest at the beginning.
-        distance: gap between the centres to keep, m.
+        distance: gap between the centres to keep in following and accompanying, m.
+        lead: gap at which a robot that leads is as fast as the person, m: more than the person likes to keep.
         gain: speed more than the person's for each metre of a gap too large, 1/s.
         arrival: distance to its goal from which on a robot that follows or accompanies drives there, m; of a person who stands,
             this and ``distance``.
@@ -73,11 +74,12 @@ class Escort:
     role: Literal["lead", "follow", "accompany"] = "follow"
     person: int = 0
     distance: Distance = 1.4
+    lead: Distance = 2.4
     gain: float = 1.0
     arrival: Distance = 1.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "distance", "gain")
+        above_zero(self, "distance", "lead", "gain")
         at_least_zero(self, "person", "arrival")
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
@@ -92,7 +94,11 @@ class Escort:
         speed, waits = np.ones(rows, np.float32), np.zeros(rows, np.bool_)
         tracks = (seen.position, seen.velocity, seen.radius, seen.present, seen.id)
         mind = (now["known"], now["id"], now["place"], now["motion"], now["side"], now["trail"], now["points"])
-        terms = (_ROLES[self.role], np.int32(self.person), *map(np.float32, (self.distance, self.gain, self.arrival, o.dt)))
+        terms = (
+            _ROLES[self.role],
+            np.int32(self.person),
+            *map(np.float32, (self.distance, self.lead, self.gain, self.arrival, o.dt)),
+        )
         bodies = (o.pose, o.radius, o.limits.max_vx)
         _escort(
             tuple(map(frozen, bodies)), tuple(map(frozen, tracks)), _lidar(o), terms, mind, path, count, goal, speed, waits, 0, rows
@@ -244,7 +250,7 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
     pose, radius, top = bodies
     position, velocity, radii, present, ids = tracks
     scan, angles, mount, reach = lidar
-    role, wanted, distance, gain, arrival, dt = terms
+    role, wanted, distance, lead, gain, arrival, dt = terms
     known, number, place, motion, side, trail, points = mind
     for n in range(first, last):
         x, y = pose[n, 0], pose[n, 1]
@@ -268,7 +274,7 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
             gap, points[n] = _gap(trail[n], points[n], x, y, px, py)
             away = _apart(x, y, px, py)
             closing = max(((x - px) * vx + (y - py) * vy) / away, ZERO) if away > ZERO else ZERO
-            pace = closing + gain * (distance - gap)
+            pace = closing + gain * (lead - gap)
         else:
             points[n] = _walked(trail[n], points[n], px, py)
             gap, points[n] = _gap(trail[n], points[n], px, py, x, y)
