@@ -18,6 +18,13 @@ from agora.tasks.robots.random import Random
 _LINES = 400
 
 
+class Wordless(Exception):
+    """An exception that cannot be printed."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
 @dataclass(frozen=True)
 class Naughty:
     """Drives in a circle.
@@ -44,6 +51,12 @@ class Naughty:
 
     def raises(self, twists, guilty):
         raise ZeroDivisionError("on purpose")
+
+    def raises_what_has_no_text(self, twists, guilty):
+        raise Wordless
+
+    def raises_what_no_file_takes(self, twists, guilty):
+        raise ValueError("no\nfile takes \udc80")
 
     def is_not_finite(self, twists, guilty):
         twists[guilty, 1] = np.nan

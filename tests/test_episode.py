@@ -90,6 +90,8 @@ def test_noise_recordings_drawn_waypoints_and_periods_that_rarely_meet_do_not_kn
 
 FAILURES = {
     "raises": "ZeroDivisionError: on purpose",
+    "raises_what_has_no_text": "Wordless: has no text that can be shown",
+    "raises_what_no_file_takes": "ValueError: no file takes \\udc80",
     "is_not_finite": "nan",
     "has_another_shape": "twists of shape (1, 2), not (1, 3)",
 }
@@ -106,7 +108,7 @@ def test_a_planner_that_fails_ends_its_own_robots_with_the_reason_and_the_others
     for k in (1, 3):
         (failed,) = bad[k]
         assert failed.outcome is Outcome.PLANNER_FAILED
-        assert FAILURES[mischief] in failed.failure
+        assert FAILURES[mischief] in failed.failure and failed.failure.encode()
         assert failed.time[-1] == pytest.approx(0.3)
         assert np.array_equal(failed.pose, good[k][0].pose[:4])
 
