@@ -188,7 +188,7 @@ def test_suites_and_contests_keep_what_can_be_played_and_the_rest_is_told_with_t
         "suite meta: five: scenarios: no scenario of depot called '5'",
         "suite meta: ogre: robot: no robot called 'ogre'",
         f"suite meta: twins: meta/twins/0: {home}/worlds/depot/scenarios/2.json:1: obstacles.dynamic[1].pos: pedestrian 'b' is at "
-        "(3.00, 8.00), in the body of who is at (3.00, 8.00)",
+        "(3.00, 8.00), overlapping somebody at (3.00, 8.00)",
         "contest all: b, d: no planner called 'rosnav'",
         "contest all: e: no interplanner called 'rude'",
     ):

@@ -223,19 +223,19 @@ def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
         (
             walk(dynamic=[PERSON, PERSON | {"name": "twin"}]),
             None,
-            r"obstacles.dynamic\[1\].pos: pedestrian 'twin' is at .*, in the body of who",
+            r"obstacles.dynamic\[1\].pos: pedestrian 'twin' is at .*, overlapping somebody",
         ),
         (
             walk(dynamic=[PERSON | {"pos": [-1.9, 4.1]}]),
             None,
-            r"obstacles.dynamic\[0\].pos: pedestrian '.*' is at \(-1.90, 4.10\), in the body",
+            r"obstacles.dynamic\[0\].pos: pedestrian '.*' is at \(-1.90, 4.10\), overlapping somebody",
         ),
         (
             walk(goal=(3.1, 9.1, 0.0), static=[SHELF]),
             None,
             r"obstacles: the goal of robot 0 is at \(3.10, 9.10\), inside an obstacle",
         ),
-        (walk() | {"robots": walk()["robots"] * 2}, None, r"robots\[1\].start: robot 1 is at .*, in the body of who is at"),
+        (walk() | {"robots": walk()["robots"] * 2}, None, r"robots\[1\].start: robot 1 is at .*, overlapping somebody at"),
     ],
 )
 def test_a_scenario_that_cannot_be_is_refused_with_file_line_and_key(tmp_path, scenario, line, message):

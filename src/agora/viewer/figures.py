@@ -169,7 +169,7 @@ def blank(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
-    """Add the map's cells and shapes to the axes, whose limits stay as they are."""
+    """Add the map's cells and shapes to the axes, whose limits stay as they are; the leaves of a door are pale and closed."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Circle, Polygon
@@ -188,6 +188,8 @@ def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
         )
     for polygon in map_.polygons:
         axes.add_patch(Polygon(np.reshape(polygon, (-1, 2)), closed=True, color=COLOURS["wall"], lw=0, zorder=1))
+    for leaf in [] if map_.door is None else map_.door.leaves(0.0):
+        axes.add_patch(Polygon(leaf, closed=True, color=COLOURS["wall"], alpha=0.4, lw=0, zorder=1))
     for x, y, radius in np.reshape(map_.discs, (-1, 3)):
         axes.add_patch(Circle((x, y), radius, color=COLOURS["wall"], lw=0, zorder=1))
     axes.add_collection(LineCollection(list(np.reshape(map_.segments, (-1, 2, 2))), colors=COLOURS["wall"], lw=1.5, zorder=1))
