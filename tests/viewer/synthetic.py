@@ -23,6 +23,7 @@ class Plan:
     polygons: tuple[np.ndarray, ...]
     name: str = "hall"
     offset: tuple[float, float] = (0.0, 0.0)
+    door: None = None
 
 
 def hall() -> Plan:
