@@ -18,6 +18,8 @@ UPSTREAMS = {
     "joy": ("teleoperation by joystick", "build it: joystick_drivers of ros-drivers, branch main"),
     "amcl": ("complexity:=2", "build it: .rosinstall, navigation"),
     "mbf_costmap_nav": ("navigation:=mbf", "build it: .rosinstall, move_base_flex"),
+    "navfn": ("navigation:=mbf", "build it: .rosinstall, navigation"),
+    "clear_costmap_recovery": ("navigation:=mbf", "build it: .rosinstall, navigation"),
     "flatland_server": ("simulator:=flatland", "build it: .rosinstall, flatland"),
     "flatland_plugins": ("simulator:=flatland", "build it: .rosinstall, flatland"),
     "gazebo_ros": (

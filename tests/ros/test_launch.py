@@ -148,6 +148,12 @@ def arguments(**changes):
     return dict(zip(CHOICES, ("native", "agora", "1", "false"), strict=True)) | changes
 
 
+def test_the_plug_ins_that_every_move_base_flex_of_ours_loads_are_looked_for():
+    given = mbf_parameters(load_robot("jackal"), "jackal", "dwa", "grid")
+    loaded_always = {part["type"].split("/")[0] for kind in ("planners", "recovery_behaviors") for part in given[kind]}
+    assert loaded_always <= set(NEEDS["navigation", "mbf"])
+
+
 def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
     check(arguments())
     for (name, choice), packages in NEEDS.items():

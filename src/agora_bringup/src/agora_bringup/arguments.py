@@ -19,7 +19,7 @@ NEEDS = {
     ("simulator", "flatland"): ("flatland_server", "flatland_plugins"),
     ("simulator", "gazebo"): ("gazebo_ros",),
     ("simulator", "unity"): ("ros_tcp_endpoint",),
-    ("navigation", "mbf"): ("mbf_costmap_nav",),
+    ("navigation", "mbf"): ("mbf_costmap_nav", "navfn", "clear_costmap_recovery"),
     ("complexity", "2"): ("amcl",),
 }
 """Packages of others without which an argument's value cannot be."""
