@@ -66,7 +66,7 @@ from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
 
 COMPONENTS = {
-    "planners": ("planners", "interplanners", "global_planners"),
+    "planners": ("planners", "global_planners"),
     "costmap_layers": ("costmap_layers",),
     "crowd_models": ("crowd_models",),
     "behaviours": ("behaviours",),
@@ -154,6 +154,7 @@ def write(place: Path) -> None:
     }
     pages |= {name: "\n".join(record_section(record) for record in records) for name, records in (FILES | RECORDS).items()}
     pages |= {
+        "interplanners": interplanners(),
         "metrics": metrics(),
         "robots": robots(),
         "suites": suites(),
@@ -221,18 +222,37 @@ def planner_page(name: str) -> str:
         ]
         lines += ["`agora tune` tries\n", table(["parameter", "from", "to", "drawn"], spans)]
     lines += ["## Measured\n", *measured_tables(name)]
+    return "\n".join([*lines, *pictures("planners", name, "../../..")])
+
+
+def pictures(folder: str, name: str, up: str) -> Iterable[str]:
+    """The pictures of a planner in a folder of images, which is beside what ``up`` leads to from the page."""
     for stage, caption in PICTURES.items():
-        picture = HERE / "images" / "planners" / f"{name}_{stage}.png"
+        picture = HERE / "images" / folder / f"{name}_{stage}.png"
         if picture.is_file():
-            lines.append(f"![{caption}](../../../images/planners/{picture.name})\n\n{caption}.\n")
-    return "\n".join(lines)
+            yield f"![{caption}]({up}/images/{folder}/{picture.name})\n\n{caption}.\n"
+
+
+def interplanners() -> str:
+    """What each local planner that was measured does with every interplanner in front of it; then every interplanner."""
+    rows = measured("planners")
+    guided = [row for row in rows if row.get("interplanner")]
+    alone = [row for row in rows if row["planner"] in {row["component"] for row in guided}]
+    parts = ["## Measured\n", "Suite `planners`, means with intervals of 95 %:\n"]
+    parts += [table(MEASURED_HEAD, [measured_line(row) for row in (*alone, *guided)])]
+    for name in available("interplanners"):
+        parts.append(component_part("interplanners", name, "##"))
+        for row in guided:
+            if row["interplanner"] == name:
+                parts += pictures("interplanners", row["planner"].replace("+", "_"), "..")
+    return "\n".join(parts)
 
 
 def measured_tables(component: str) -> Iterable[str]:
     """A table for each suite that a planner was measured on, its presets included."""
     found = False
     for path in sorted(MEASURED.glob("*.csv")):
-        rows = [row for row in measured(path.stem) if row["component"] == component]
+        rows = [row for row in measured(path.stem) if row["component"] == component and not row.get("interplanner")]
         if rows:
             found = True
             yield f"Suite `{path.stem}`, means with intervals of 95 %:\n"
@@ -271,17 +291,19 @@ def interval(row: dict[str, str], name: str) -> str:
 
 
 def component_section(kind: str) -> str:
-    """Every component of a kind: what it is, what it needs, its parameters."""
-    parts = [f"## {KINDS[kind].capitalize()}s\n"]
-    for name in available(kind):
-        component = load(kind, name)
-        parts.append(f"### `{name}`\n\n{summary(component)}\n")
-        if (needs := getattr(component, "needs", None)) and isinstance(needs, frozenset):
-            parts.append(f"Needs: {', '.join(sorted(needs))}.\n")
-        if source := module_source(component):
-            parts.append(f"Source: {source}\n")
-        parts.append(parameters(component))
-    return "\n".join(parts)
+    """Every component of a kind."""
+    return "\n".join([f"## {KINDS[kind].capitalize()}s\n", *(component_part(kind, name, "###") for name in available(kind))])
+
+
+def component_part(kind: str, name: str, head: str) -> str:
+    """A component: what it is, what it needs, where it comes from, its parameters."""
+    component = load(kind, name)
+    lines = [f"{head} `{name}`\n\n{summary(component)}\n"]
+    if (needs := getattr(component, "needs", None)) and isinstance(needs, frozenset):
+        lines.append(f"Needs: {', '.join(sorted(needs))}.\n")
+    if source := module_source(component):
+        lines.append(f"Source: {source}\n")
+    return "\n".join([*lines, parameters(component)])
 
 
 def record_section(record: type) -> str:
@@ -296,9 +318,12 @@ def summary(component: Any) -> str:
 
 
 def module_source(component: Any) -> str:
-    """What the component's module says of where its equations come from; the module's docstring after its first line."""
-    _, _, rest = (inspect.getdoc(inspect.getmodule(component)) or "").partition("\n\n")
-    return prose(rest) if re.search(r"\b(19|20)\d\d\b", rest) else ""
+    """What the component's module, or that of what it is made from, says of its source: its docstring after the first line."""
+    for origin in component.__mro__:
+        _, _, rest = (inspect.getdoc(inspect.getmodule(origin)) or "").partition("\n\n")
+        if re.search(r"\b(19|20)\d\d\b", rest):
+            return prose(rest)
+    return ""
 
 
 def parameters(component: type) -> str:

@@ -1,7 +1,8 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
 The rows of a planner go to docs/reference/measured/SUITE.csv, in place of those that are there, with the version and the date of
-the run; pictures of its first episode of the stages in `PICTURED` go to docs/images/planners. Nothing else writes either.
+the run; pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where
+an interplanner is in front of it. Nothing else writes either.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from agora.benchmark.statistics import bootstrap, wilson
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
-ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images" / "planners"
+ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images"
 PICTURED = ("frontal_approach", "narrow_doorway")
 OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
 COLUMNS = (
-    *("planner", "component", "suite_version", "seed", "agora", "date", "episodes"),
+    *("planner", "component", "interplanner", "suite_version", "seed", "agora", "date", "episodes"),
     *("success", "success_low", "success_high", *OUTCOMES),
     *("barn_score", "barn_score_low", "barn_score_high", "time_to_goal", "time_to_goal_low", "time_to_goal_high"),
 )
@@ -40,10 +41,12 @@ def measured(folder: Path) -> list[dict[str, Any]]:
         mine = [row for row in rows if row["planner"] == label]
         if len({row["seed"] for row in mine}) != 1:
             raise SystemExit(f"{folder}: {label} has no episodes, or stages have seeds of their own")
+        component, guide = parts(label, planner)
         won = sum(row["success"] == 1 for row in mine)
         line = {
             "planner": label,
-            "component": planner["name"],
+            "component": component,
+            "interplanner": guide,
             "suite_version": run["suite"]["version"],
             "seed": mine[0]["seed"],
             "agora": run["version"],
@@ -58,6 +61,21 @@ def measured(folder: Path) -> list[dict[str, Any]]:
             line |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
         found.append({key: "" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v) for key, v in line.items()})
     return found
+
+
+def parts(label: str, planner: dict[str, Any]) -> tuple[str, str]:
+    """The local planner of a planner of a run, and the interplanner in front of it, or nothing."""
+    if planner["name"] == "guided":
+        return planner["planner"]["name"], planner["interplanner"]["name"]
+    return planner["name"], "bypass" if label.endswith("+bypass") else ""  # which leaves a planner as it is
+
+
+def picture(label: str, planner: dict[str, Any], stage: str) -> Path | None:
+    """Where the picture of a planner goes that has no other parameters, alone or with an interplanner."""
+    name, guide = parts(label, planner)
+    if label != (f"{name}+{guide}" if guide else name):
+        return None
+    return PICTURES / ("interplanners" if guide else "planners") / f"{label.replace('+', '_')}_{stage}.png"
 
 
 def write_rows(folder: Path) -> Path:
@@ -76,14 +94,14 @@ def write_rows(folder: Path) -> Path:
 
 
 def draw(folder: Path) -> list[Path]:
-    """Draw each registered planner in the first episode of the stages that are pictured."""
+    """Draw each registered planner, alone or with an interplanner, in the first episode of the stages that are pictured."""
     run = described(folder)
     suite = run["suite"]["name"]
     wanted = {
-        f"{suite}/{stage}/0/{label}/0": PICTURES / f"{label}_{stage}.png"
+        f"{suite}/{stage}/0/{label}/0": path
         for stage in PICTURED
         for label, planner in run["planners"].items()
-        if label == planner["name"]
+        if (path := picture(label, planner, stage)) is not None
     }
     found = recordings(folder, wanted)
     return [save(trajectory_figure(found[key], focus=1.5), wanted[key], dpi=100) for key in found]

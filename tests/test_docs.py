@@ -157,11 +157,11 @@ def test_generated_pages_are_written_once_and_say_what_is_there(generate, tmp_pa
 
 def test_a_planner_has_a_page_that_says_what_it_claims_reads_and_does(generate, tmp_path, monkeypatch):
     (tmp_path / "measured").mkdir()
-    head = (
-        "planner,component,suite_version,agora,date,episodes,success,success_low,success_high,pedestrian_collision,wall_collision,"
-    )
-    head += "out_of_map,timeout,barn_score,barn_score_low,barn_score_high,time_to_goal,time_to_goal_low,time_to_goal_high"
-    lines = [head, "dwa_kinetic,dwa,3,0.1.0,2026-01-02,40,0.75,0.6,0.86,0.05,0.12,0.03,0.05,0.3,0.25,0.35,12.5,11,14"]
+    head = "planner,component,interplanner,suite_version,agora,date,episodes,success,success_low,success_high,"
+    head += "pedestrian_collision,wall_collision,out_of_map,timeout,barn_score,barn_score_low,barn_score_high,"
+    head += "time_to_goal,time_to_goal_low,time_to_goal_high"
+    numbers = "3,0.1.0,2026-01-02,40,0.75,0.6,0.86,0.05,0.12,0.03,0.05,0.3,0.25,0.35,12.5,11,14"
+    lines = [head, f"dwa_kinetic,dwa,,{numbers}", f"dwa+polite,dwa,polite,{numbers}"]
     (tmp_path / "measured" / "crooked.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.setattr(generate, "MEASURED", tmp_path / "measured")
     generate.write_planners(tmp_path / "pages")
@@ -177,7 +177,22 @@ def test_a_planner_has_a_page_that_says_what_it_claims_reads_and_does(generate, 
         assert part in page
     row = "| `dwa_kinetic` | 40 | 75 % [60, 86] | 5 % | 12 % | 3 % | 5 % | 0.3 [0.25, 0.35] | 12.5 [11, 14] |"
     assert f"{row} 0.1.0, 2026-01-02, version 3 |" in page
+    assert "polite" not in page
     assert "Not measured yet" in (tmp_path / "pages" / "orca.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_interplanners_says_what_each_is_where_it_comes_from_and_what_it_does(generate):
+    page = generate.interplanners()
+    table, *parts = re.split(r"\n(?=## `)", page)
+    assert [part.partition("`")[2].partition("`")[0] for part in parts] == sorted(available("interplanners"))
+    assert "| `dwa` | " in table
+    for name, part in zip(sorted(available("interplanners")), parts, strict=True):
+        assert "| name | type |" in part or "No parameters." in part
+        assert f"| `dwa+{name}` | " in table
+        for stage in generate.PICTURES:
+            assert f"(../images/interplanners/dwa_{name}_{stage}.png)" in part
+        if name == "polite":  # the module of what it is made from says it
+            assert "Source: After PoliteInter and SidewaysInter of Arena 3.0" in part
 
 
 def test_measured_rows_are_of_the_suites_as_they_are(generate):
@@ -188,6 +203,7 @@ def test_measured_rows_are_of_the_suites_as_they_are(generate):
         for row in generate.measured(path.stem):
             assert row["suite_version"] == str(suite.version), f"{path.name}: {row['planner']} was measured on another version"
             assert row["component"] in available("planners")
+            assert row["interplanner"] in ("", *available("interplanners"))
 
 
 def test_words_that_the_glossary_rules_out_are_not_used():
