@@ -130,7 +130,7 @@ class DeepSocialForce:
 
     potential: str = "deep_social_force"
     relaxation_time: Duration = 0.5
-    stride: Distance = 0.4
+    stride: Duration = 0.4
     field_of_view: float = 200.0
     behind: float = 0.5
     wall_potential: float = 10.0
