@@ -321,10 +321,10 @@ def test_a_folded_text_is_one_line_and_a_literal_one_keeps_its_lines():
 @pytest.mark.parametrize("is_json", [False, True])
 def test_a_megabyte_is_refused_in_seconds_with_its_line(is_json):
     lines = ",\n".join(f'{{"x": {k}.5, "y": -{k}e-3, "name": "w{k}"}}' for k in range(25_000))
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(InputError) as raised:
         config.parse(f'[{lines},\n{{"x": "far"}}]', list[dict[str, float]], "w.yaml", is_json=is_json)
-    assert time.monotonic() - began < 10.0  # about 2 s on an idle machine
+    assert time.process_time() - began < 10.0  # about 2 s
     first, *_, last = str(raised.value).splitlines()
     assert first == "w.yaml:1: [0].name: expected a number, got 'w0'"
     assert last == "there may be more problems"
