@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -119,3 +121,17 @@ def test_social_states_are_coloured_lettered_and_in_the_legend():
 def test_every_social_state_has_a_letter_of_its_own():
     letters = [STATES[name][1] for name in SOCIAL_STATES]
     assert len(set(letters)) == len(SOCIAL_STATES)
+
+
+def test_a_figure_that_the_disk_has_no_room_for_leaves_the_one_before(tmp_path, monkeypatch):
+    figure, path = trajectory_figure(crash()), tmp_path / "crash.pdf"
+    save(figure, path)
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"crash.pdf: cannot be written: No space left on device"):
+        save(figure, path)
+    assert path.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == ["crash.pdf"]

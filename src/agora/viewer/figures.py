@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.errors import InputError
+from agora.files import write_whole
 from agora.viewer.scene import (
     COLOURS,
     FAMILIES,
@@ -131,7 +133,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
     """Write a figure as ``.png``, ``.pdf`` or ``.svg``; the same figure gives the same bytes.
 
     Raises:
-        InputError: another kind of file, or it cannot be written.
+        InputError: another kind of file, or it cannot be written; whatever was there is as it was.
     """
     metadata: dict[str, dict[str, Any]] = {
         ".png": {"Software": None},
@@ -141,9 +143,11 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
     kind = path.suffix.lower()
     if kind not in metadata:
         raise InputError(f"{path}: figures are written as {', '.join(metadata)}")
+    content = io.BytesIO()
+    with style():
+        figure.savefig(content, format=kind[1:], dpi=dpi, metadata=metadata[kind])
     try:
-        with style():
-            figure.savefig(path, format=kind[1:], dpi=dpi, metadata=metadata[kind])
+        write_whole(path, content.getvalue())
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return path
