@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agora.config import dump, load
 from agora.errors import InputError
 from agora.planners.presets import named_interplanner, named_planner
-from agora.tasks.arena_benchmark import ContestFile, SuiteFile, stage_of
+from agora.tasks.arena_benchmark import Contestant, ContestFile, StageEntry, SuiteFile, stage_of
 from agora.tasks.suite import Stage, Suite
 
 
@@ -26,33 +27,17 @@ class Playable:
     reasons: list[str]
 
 
-@dataclass
-class _Kept:
-    """Entries of a list in a file, one after the other."""
-
-    entries: list[Any] = field(default_factory=list)
-    refused: dict[str, list[str]] = field(default_factory=dict)
-
-    def playable(self, key: str, where: str) -> Playable:
-        reasons = [f"{where}: {', '.join(names)}: {reason}" for reason, names in self.refused.items()]
-        return Playable(dump({key: self.entries}) if self.entries else "", reasons)
-
-
 def playable_suite(path: Path) -> Playable:
     """Return a file of ``suites`` with those of its stages whose worlds, scenarios, robots and modes are there and make sense.
 
     Raises:
         InputError: the file is wrong.
     """
-    stages, raw, kept = load(path, SuiteFile).stages, load(path, dict[str, Any])["stages"], _Kept()
-    for number, stage in enumerate(stages):
-        try:
-            _check(stage_of(path, number, stage), path)
-        except InputError as error:
-            kept.refused.setdefault(_reason(error, f"stages[{number}]: "), []).append(stage.name)
-        else:
-            kept.entries.append(raw[number])
-    return kept.playable("stages", f"suite {path.stem}")
+
+    def check(number: int, stage: StageEntry) -> None:
+        _check(stage_of(path, number, stage), path)
+
+    return _playable(path, "suite", "stages", load(path, SuiteFile).stages, check)
 
 
 def playable_contest(path: Path) -> Playable:
@@ -61,16 +46,27 @@ def playable_contest(path: Path) -> Playable:
     Raises:
         InputError: the file is wrong.
     """
-    contestants, raw, kept = load(path, ContestFile).contestants, load(path, dict[str, Any])["contestants"], _Kept()
-    for number, contestant in enumerate(contestants):
+
+    def check(number: int, contestant: Contestant) -> None:
+        named_planner(contestant.local_planner)
+        named_interplanner(contestant.inter_planner)
+
+    return _playable(path, "contest", "contestants", load(path, ContestFile).contestants, check)
+
+
+def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Callable[[int, Any], None]) -> Playable:
+    """The file with those of its entries that a check lets pass, and why it does not let others."""
+    raw, kept = load(path, dict[str, Any])[key], []
+    refused: dict[str, list[str]] = {}
+    for number, entry in enumerate(entries):
         try:
-            named_planner(contestant.local_planner)
-            named_interplanner(contestant.inter_planner)
+            check(number, entry)
         except InputError as error:
-            kept.refused.setdefault(_reason(error), []).append(contestant.name)
+            refused.setdefault(_reason(error, f"{key}[{number}]: "), []).append(entry.name)
         else:
-            kept.entries.append(raw[number])
-    return kept.playable("contestants", f"contest {path.stem}")
+            kept.append(raw[number])
+    reasons = [f"{kind} {path.stem}: {', '.join(names)}: {reason}" for reason, names in refused.items()]
+    return Playable(dump({key: kept}) if kept else "", reasons)
 
 
 def _check(stage: Stage, path: Path) -> None:
@@ -83,7 +79,7 @@ def _check(stage: Stage, path: Path) -> None:
         Suite(path.stem, (stage,)).start(stage.name, 0)
 
 
-def _reason(error: InputError, after: str = "") -> str:
-    """The reason alone, without the place and the list of what there is."""
+def _reason(error: InputError, after: str) -> str:
+    """The reason alone, without the place, which ends with ``after``, and the list of what there is."""
     text = str(error).splitlines()[0]
-    return (text.partition(after)[2] or text if after else text).partition(";")[0]
+    return (text.partition(after)[2] or text).partition(";")[0]

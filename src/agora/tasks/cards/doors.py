@@ -19,6 +19,7 @@ DOOR = Range(0.9, 1.2, "m", "width of the door")
 SPEED = Range(0.7, 1.2, "m/s", "the pedestrians'")
 
 _STANDS = (3600.0,)
+_TAKES = 2.0  # s, a lift's door from closed to open
 
 
 @card(
@@ -153,7 +154,6 @@ def _lift(name: str, cabin: float, width: float, opens: float, stays: float) -> 
     return with_door(around, leaves)
 
 
-_TAKES = 2.0
 _LIFT = {
     "cabin": Range(1.7, 2.2, "m", "side of the cabin"),
     "door": Range(0.9, 1.1, "m", "width of its door"),
