@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -59,6 +60,44 @@ def test_every_node_ends_soon_in_the_middle_of_an_episode(master, wait_until, tm
             if process.poll() is None:
                 process.kill()
                 process.wait(10)
+
+
+BUSY = """
+import threading, rospy
+from std_msgs.msg import Empty
+from agora_ros.life import live
+
+def work():
+    topic = rospy.Publisher("told", Empty, queue_size=1)
+    rospy.core.add_preshutdown_hook(lambda reason: rospy.rostime.wallsleep(0.2))  # topics are closed, rospy is not yet over
+    def tell():
+        while True:
+            topic.publish()
+            rospy.rostime.wallsleep(0.001)
+    threading.Thread(target=tell, daemon=True).start()
+    rospy.rostime.wallsleep(0.2)
+    FAIL
+    print("told", flush=True)
+    rospy.spin()
+
+live("busy", work)
+"""
+
+
+def test_a_thread_that_publishes_while_the_node_ends_says_nothing(master):
+    with subprocess.Popen([sys.executable, "-c", BUSY.replace("FAIL", "")], env=master.env, stdout=-1, stderr=-1) as node:
+        assert node.stdout.readline() == b"told\n"
+        node.send_signal(signal.SIGINT)
+        assert (node.wait(10), node.stderr.read()) == (0, b"")
+
+
+def test_a_thread_that_fails_while_the_node_lives_is_heard(master):
+    fails = "threading.Thread(target=lambda: 1 / 0).start()"
+    with subprocess.Popen([sys.executable, "-c", BUSY.replace("FAIL", fails)], env=master.env, stdout=-1, stderr=-1) as node:
+        assert node.stdout.readline() == b"told\n"
+        node.send_signal(signal.SIGINT)
+        node.wait(10)
+        assert b"ZeroDivisionError" in node.stderr.read()
 
 
 def _ask(env: dict[str, str], *command: str) -> int:

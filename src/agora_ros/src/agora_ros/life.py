@@ -40,6 +40,11 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: asked.put(f"signal {number}"))
     ending = threading.Event()
+
+    def closed() -> bool:
+        return ending.is_set() or rospy.is_shutdown()
+
+    threading.excepthook = lambda failed: None if closed() else threading.__excepthook__(failed)  # as rospy's that publish a status
     threading.Thread(target=_end, args=(name, asked, ending), daemon=True).start()
     stand_where_started()
     status = 0
@@ -58,7 +63,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
         rospy.logfatal(f"{name}: the roscore at {rosgraph.get_master_uri()} does not answer: {error}")
         status = 1
     except Exception:  # noqa: BLE001 said as Python would, which is not reached
-        if not (ending.is_set() or rospy.is_shutdown()):  # else it was at work on what is closed now
+        if not closed():  # else it was at work on what is closed now
             traceback.print_exc()
             status = 1
     asked.put("end of its work")
