@@ -57,21 +57,35 @@ def picture(screen, path: Path | None = None) -> np.ndarray:
     return np.asarray(image.convert("RGB")).astype(int)
 
 
+ATTEMPTS = 3
+"""Drawn in software, RViz dies or stands still now and then inside LLVM: then it is started again."""
+
+
 def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_on_the_map(
     graph, launch_node, screen, wait_until, monkeypatch
 ):
     monkeypatch.setitem(graph.master.env, "DISPLAY", screen("printenv", "DISPLAY"))
-    monkeypatch.setitem(graph.master.env, "LIBGL_ALWAYS_SOFTWARE", "1")
+    for name, value in (("LIBGL_ALWAYS_SOFTWARE", "1"), ("LP_NUM_THREADS", "0")):
+        monkeypatch.setitem(graph.master.env, name, value)
     say = graph.publisher("task_generator_server/episode", Episode, latch=True, listeners=0)
     say.publish(Episode(number=1, robots=[Robot(name="burger", model="burger")]))
     grid = OccupancyGrid(data=[100] * 200 * 300)
     grid.header.frame_id, grid.info.resolution, grid.info.width, grid.info.height = "map", 0.1, 300, 200
     graph.publisher("map", OccupancyGrid, latch=True, listeners=0).publish(grid)
-    clock = graph.publisher("/clock", Clock, listeners=0)
-    node = launch_node("agora_bringup", "show", name="rviz")
+    graph.publisher("/clock", Clock, latch=True, listeners=0).publish(Time(1.0))
+    for attempt in range(1, ATTEMPTS + 1):
+        node = launch_node("agora_bringup", "show", name="rviz")
+        try:
+            drag_and_tell(graph, node, screen, wait_until)
+            return
+        except (pytest.fail.Exception, OSError):
+            if attempt == ATTEMPTS:
+                raise
+            node.kill()
+
+
+def drag_and_tell(graph, node, screen, wait_until):
     window = wait_until(lambda: screen("xdotool", "search", "--name", "RViz$"), f"the window of RViz\n{node.log}").split()[-1]
-    wait_until(lambda: clock.get_num_connections() > 0, "RViz")
-    clock.publish(Time(1.0))
     screen("xdotool", "windowactivate", "--sync", window, "windowsize", "--sync", window, "1400", "900")
     black = lambda: (picture(screen)[200:700, 600:1300].max(-1) < 30).mean()  # noqa: E731
     wait_until(lambda: black() > 0.2, "the map, which is black, to be drawn")
@@ -95,15 +109,22 @@ def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_o
         return np.argwhere((strong > 90) & (red < strong / 2) & (blue < 0.7 * strong))
 
     assert len(green()) == 0
-    drawn = []
     told = graph.publisher("burger/move_base_simple/goal", PoseStamped)
-    for x, y in ((9.0, 6.0), (21.0, 14.0)):  # below and left of the middle, above and right of it
-        goal = PoseStamped(pose=to_pose((x, y, 0.5)))
-        goal.header.frame_id = "map"
-        before = green()
-        told.publish(goal)
-        wait_until(lambda before=before: len(now := green()) > 20 and not np.array_equal(now, before), "the arrow of the goal")
-        drawn.append(green().mean(0))
-    assert (
-        drawn[0][0] - drawn[1][0] > 100 and drawn[1][1] - drawn[0][1] > 100
-    )  # pixels: the second is higher up, and more to the right
+    try:
+        drawn = [
+            tell_and_see(told, *place, green, wait_until) for place in ((9.0, 6.0), (21.0, 14.0))
+        ]  # in map: low left, high right
+    finally:
+        told.unregister()
+    lower, higher = drawn
+    assert lower[0] - higher[0] > 100 and higher[1] - lower[1] > 100  # pixels, rows from above
+
+
+def tell_and_see(told, x, y, green, wait_until) -> np.ndarray:
+    """Tell a goal; where its arrow is drawn, (row, column)."""
+    goal = PoseStamped(pose=to_pose((x, y, 0.5)))
+    goal.header.frame_id = "map"
+    before = green()
+    told.publish(goal)
+    wait_until(lambda: len(now := green()) > 20 and not np.array_equal(now, before), "the arrow of the goal")
+    return green().mean(0)
