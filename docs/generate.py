@@ -72,6 +72,7 @@ COMPONENTS = {
     "behaviours": ("behaviours",),
     "tasks": ("worlds", "robots_modes", "obstacles_modes", "modules"),
     "map_generators": ("map_generators",),
+    "executors": ("executors",),
 }
 """Pages of components, and the kinds on each."""
 

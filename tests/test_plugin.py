@@ -1,4 +1,4 @@
-"""A stranger's planner and crowd model: the pages are followed word by word in a fresh environment."""
+"""A stranger's planner, crowd model and executor: the pages are followed word by word in a fresh environment."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.environments import ROOT, Environment
 from tests.test_docs import blocks
 
 CONTRIBUTING, CROWD_MODEL = ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-to" / "add_a_crowd_model.md"
+EXECUTOR = ROOT / "docs" / "how-to" / "add_an_executor.md"
 
 
 class Stranger(NamedTuple):
@@ -72,4 +73,13 @@ def test_a_crowd_model_is_added_as_the_manual_says(stranger):
     said = stranger.type()
     assert "stroll" in said["list"].replace(",", "").split()
     assert said["run"].startswith("promenade/mixed/0")
+    stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+
+
+@pytest.mark.parametrize("stranger", [EXECUTOR], indirect=True)
+def test_an_executor_is_added_as_the_manual_says(stranger):
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["elsewhere.py", "pyproject.toml"]
+    said = stranger.type()
+    assert "elsewhere" in said["list"].replace(",", "").split()
+    assert "pure_pursuit" in said["bench"]
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)

@@ -74,6 +74,9 @@ def bench(
     interplanner: InterPlannerName = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one, without a watch over hanging planners.")] = 2,
+    executor: Annotated[
+        str, typer.Option(help="Who runs the episodes instead of these workers, with parameters: processes:workers=4,deadline=60.")
+    ] = "",
     threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
     batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
@@ -98,6 +101,7 @@ def bench(
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
     from agora.benchmark.stopping import episodes_kept, stoppable
+    from agora.config import parse_component
     from agora.errors import InputError
     from agora.planners.presets import named_planner
     from agora.registry import available
@@ -120,7 +124,8 @@ def bench(
         _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner) or contestants
-    options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories)  # type: ignore[arg-type]
+    runs = parse_component("executors", executor, "--executor").part if executor else None
+    options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories, executor=runs)  # type: ignore[arg-type]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{chosen.name}: {', '.join(planners)}")

@@ -89,7 +89,7 @@ def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed
     for read in store.shards(tmp_path / "other" / "episodes"):
         if read.rows[0]["episode"] in episodes:
             table = shard.read(read.path).replace_schema_metadata(None)
-            shard.write(run / "episodes" / f"copy_of_{read.path.name}", table, run=read.run if marked else "")
+            shard.write(run / "episodes" / f"copy_of_{read.path.name}", shard.encode(table, run=read.run if marked else ""))
     count = len(planners) * len(episodes)
     found = account(run)
     assert len(found.rows) == 10 and sum(found.foreign.values()) == count

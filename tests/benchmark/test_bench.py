@@ -20,6 +20,7 @@ from tests.suites import plane, planners, results, suite, write_world
 
 from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, bench, jobs_for, with_seed
+from agora.benchmark.executors.processes import Processes
 from agora.benchmark.stopping import episodes_kept, stoppable
 from agora.benchmark.store import PARTS
 from agora.config import dump, load
@@ -47,6 +48,7 @@ def reference(tmp_path_factory):
         Options(workers=1, worlds=1),
         Options(workers=2, batch=3, threads=2, slots=64),
         Options(workers=0, batch=1, slots=128),
+        Options(executor=Processes(workers=3), batch=4),
     ],
 )
 def test_rows_do_not_depend_on_how_a_run_is_run(reference, tmp_path, options):
@@ -258,7 +260,7 @@ def test_jobs_hold_what_is_missing_of_one_stage_and_planner_evenly_over_the_work
     jobs = jobs_for(small, CIRCLE, finished, Options(workers=3, batch=64))
     assert [job.episodes for job in jobs] == [(0, 1, 2), (5, 6, 7), (8, 9)]
     assert [len(job.episodes) for job in jobs_for(small, CIRCLE, set(), Options(workers=0, batch=4))] == [4, 4, 2]
-    assert len({job.shard for job in jobs}) == 3
+    assert len({job.name for job in jobs}) == 3
 
 
 @pytest.mark.parametrize("keep", ["all", "none", "failed"])

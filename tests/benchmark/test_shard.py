@@ -21,21 +21,21 @@ def table():
 
 def test_a_shard_is_a_parquet_file_that_holds_the_table(tmp_path, table):
     path = tmp_path / "new" / "folder" / "x.parquet"
-    shard.write(path, table, ["wave.list.element"])
+    shard.write(path, shard.encode(table, ["wave.list.element"]))
     assert shard.read(path).to_pylist() == table.to_pylist()
     assert pq.read_table(path).to_pylist() == table.to_pylist()
     assert [p.name for p in path.parent.iterdir()] == ["x.parquet"]
 
 
 def test_equal_tables_give_equal_bytes_whatever_their_names_and_chunks(tmp_path, table):
-    shard.write(tmp_path / "x.parquet", table, ["wave.list.element"])
-    shard.write(tmp_path / "y.parquet", pa.concat_tables([table.slice(0, 1), table.slice(1)]), ["wave.list.element"])
+    shard.write(tmp_path / "x.parquet", shard.encode(table, ["wave.list.element"]))
+    shard.write(tmp_path / "y.parquet", shard.encode(pa.concat_tables([table.slice(0, 1), table.slice(1)]), ["wave.list.element"]))
     assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "y.parquet").read_bytes()
 
 
 def test_every_cut_and_every_changed_byte_is_noticed(tmp_path):
     path = tmp_path / "x.parquet"
-    shard.write(path, pa.table({"a": [1.5, None], "b": ["x", "y"]}))
+    shard.write(path, shard.encode(pa.table({"a": [1.5, None], "b": ["x", "y"]})))
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
@@ -55,7 +55,7 @@ def test_a_parquet_file_of_someone_else_is_no_shard(tmp_path, table):
 
 def test_a_failed_write_leaves_the_old_shard_and_no_part(tmp_path, table, monkeypatch):
     path = tmp_path / "x.parquet"
-    shard.write(path, table)
+    shard.write(path, shard.encode(table))
     before = path.read_bytes()
 
     def fail(_):
@@ -63,7 +63,7 @@ def test_a_failed_write_leaves_the_old_shard_and_no_part(tmp_path, table, monkey
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(ResultsError, match="x.parquet: cannot be written.*No space"):
-        shard.write(path, table.slice(0, 1))
+        shard.write(path, shard.encode(table.slice(0, 1)))
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["x.parquet"]
 
@@ -71,4 +71,4 @@ def test_a_failed_write_leaves_the_old_shard_and_no_part(tmp_path, table, monkey
 def test_a_folder_that_is_a_file_is_said_so(tmp_path, table):
     (tmp_path / "results").write_text("")
     with pytest.raises(ResultsError, match="cannot be written"):
-        shard.write(tmp_path / "results" / "x.parquet", table)
+        shard.write(tmp_path / "results" / "x.parquet", shard.encode(table))

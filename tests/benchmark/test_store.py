@@ -178,7 +178,7 @@ def test_a_shard_from_before_contacts_said_who_closed_the_gap_is_read(tmp_path):
     of_then = pa.array(
         [[{k: v for k, v in c.items() if k != "closing"} for c in row] for row in events], pa.list_(pa.struct(fields))
     )
-    shard.write(tmp_path / "old.parquet", table.set_column(number, "contacts", of_then))
+    shard.write(tmp_path / "old.parquet", shard.encode(table.set_column(number, "contacts", of_then)))
     back = store.read_recordings(tmp_path / "old.parquet")["b"]
     assert [c.closing for c in back.contacts] == [None, None] and back.robot is None
     assert blame.collisions_by_robot(back) is None and outcome.collisions_pedestrian(back) == 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import time
+from collections import deque
 from dataclasses import replace
 from multiprocessing import forkserver
 from pathlib import Path
@@ -18,9 +19,9 @@ from tests.suites import plane
 
 from agora.benchmark.account import account, interrupted
 from agora.benchmark.bench import Options, bench
+from agora.benchmark.executors.processes import Processes, _sendable, _watched, start_server
 from agora.benchmark.job import Job, Plan
 from agora.benchmark.kept import report
-from agora.benchmark.workers import Pool, _sendable, _watched, start_server
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
@@ -165,12 +166,12 @@ def test_the_clock_of_a_call_stands_until_the_outermost_compilation_has_ended():
     assert began.value == 0.0
 
 
-def test_what_goes_wrong_outside_of_a_planner_is_raised_where_the_run_was_asked_for(tmp_path):
-    plan = Plan(SUITE, {"naughty": Named("naughty", Naughty())}, tmp_path)
+def test_what_goes_wrong_outside_of_a_planner_is_raised_where_the_run_was_asked_for():
+    plan = Plan(SUITE, {"naughty": Named("naughty", Naughty())})
     with pytest.raises(InputError, match="no stage called 'plain'; did you mean 'plane'"):
-        list(Pool(plan, 1).run([Job("plain", "naughty", (0,))]))
+        list(Processes(1).run(plan, deque([Job("plain", "naughty", (0,))])))
     with pytest.raises(KeyError) as caught:
-        list(Pool(plan, 1).run([Job("plane", "haughty", (0,))]))
+        list(Processes(1).run(plan, deque([Job("plane", "haughty", (0,))])))
     assert "in a worker" in caught.value.__notes__[0] and "job.py" in caught.value.__notes__[0]
 
 

@@ -19,10 +19,13 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.account import strangers
+from agora.benchmark.conductor import conduct
+from agora.benchmark.executor import Executor
+from agora.benchmark.executors.in_process import InProcess
+from agora.benchmark.executors.processes import DEADLINE, Processes
 from agora.benchmark.inputs import difference, inputs
 from agora.benchmark.job import Job, Plan, key_of
 from agora.benchmark.store import Keep
-from agora.benchmark.workers import DEADLINE, Pool, in_process, start_server
 from agora.config import dump, load, plain
 from agora.documents import shown
 from agora.errors import InputError, PlacementError, ResultsError
@@ -45,6 +48,7 @@ class Options:
         workers: processes; 0 runs in this one. batch: most episodes of a job. worlds: most side by side, 0 for all of a job.
         threads: over worlds, in each worker. slots: pedestrian slots a world, 0 for the least. trajectories: whose are kept.
         deadline: s that one call of a planner may take.
+        executor: who runs the jobs, instead of ``workers`` processes with this ``deadline``.
     """
 
     workers: int = 2
@@ -54,6 +58,12 @@ class Options:
     slots: int = 0
     trajectories: Keep = "all"
     deadline: float = DEADLINE
+    executor: Executor | None = None
+
+    @property
+    def runs(self) -> Executor:
+        """Who runs the jobs."""
+        return self.executor or (Processes(self.workers, self.deadline) if self.workers else InProcess())
 
 
 def describe(
@@ -276,7 +286,7 @@ def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], op
     for label in planners:
         for stage in suite.stages:
             left = [k for k in range(stage.count) if key_of(suite, stage.name, k, label, 0) not in finished]
-            share = -(-len(left) // max(options.workers, 1))
+            share = -(-len(left) // options.runs.workers)
             size = max(1, min(options.batch, share))
             jobs += [Job(stage.name, label, tuple(left[i : i + size])) for i in range(0, len(left), size)]
     return jobs
@@ -314,8 +324,7 @@ def bench(
     for label in planners:
         if "/" in label or not label.isprintable():
             raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")
-    if options.workers:
-        start_server()
+    options.runs.prepare()
     check(suite)
     total = len(suite.entries()) * len(planners)
     check_space(folder, total)
@@ -325,19 +334,11 @@ def bench(
         finished = store.finished(folder / "episodes")
         jobs = jobs_for(suite, planners, finished, options)
         sizes = (options.worlds, options.threads, options.slots)
-        plan = Plan(suite, dict(planners), folder, *sizes, options.trajectories, levels, run)
+        plan = Plan(suite, dict(planners), *sizes, options.trajectories, levels, run)
         count = total - sum(len(j.episodes) for j in jobs)
         progress(count, total)
-        interrupted: list[tuple[Job, str]] = []
-        if options.workers == 0:
-            interrupted = in_process(plan, jobs, lambda n: None)
-        else:
-            pool = Pool(plan, options.workers, options.deadline, interrupted)
-            for n in pool.run(jobs):
-                count += n
-                progress(count, total)
-        listed = [f"{key_of(suite, j.stage, j.episodes[0], j.planner, 0)}\t{reason}\n" for j, reason in interrupted]
-        write_whole(folder / "interrupted.txt", "".join(listed))
+        interrupted = conduct(plan, jobs, folder, options.runs, lambda ended: progress(count + ended, total))
+        write_whole(folder / "interrupted.txt", "".join(f"{key}\t{reason}\n" for key, reason in interrupted.items()))
         check_unchanged(folder, described["inputs"], inputs(suite, planners))
     return sorted(store.read_rows(folder / "episodes"), key=lambda r: str(r["key"]))
 

@@ -1,19 +1,20 @@
-"""One job of a benchmark: some episodes of one stage under one planner, run as a batch and written as one shard."""
+"""One job of a benchmark: some episodes of one stage under one planner, run as a batch into one shard."""
 
 from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store
+from agora.benchmark.executor import Done, Event, Finished, Progress, Watch
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.episode import Conditions, Episodes
-from agora.errors import AgoraError, InputError, ResultsError, in_words
+from agora.errors import AgoraError, InputError, in_words
 from agora.metrics.efficiency import TIMING
 from agora.metrics.metric import Metric
 from agora.metrics.notes import main_reason
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from agora.tasks.start import Start
 
 
+_UNWATCHED = Watch()
+
+
 @dataclass(frozen=True)
 class Job:
     """Which episodes are run together.
@@ -32,26 +36,28 @@ class Job:
     Attributes:
         stage: its name. planner: its label. episodes: numbers of the episodes.
         unmade: of a job of one episode, the call of the planner, from 1, that took a worker along and is not made again, and how.
+        starts: of the episodes, by number, or why one cannot be put together; None where the worker is to make them from the files.
     """
 
     stage: str
     planner: str
     episodes: tuple[int, ...]
     unmade: tuple[int, str] | None = None
+    starts: Mapping[int, Start | str] | None = field(default=None, compare=False, repr=False)
 
     @property
-    def shard(self) -> str:
-        """Name of the job's files."""
+    def name(self) -> str:
+        """Its name, which is that of its shard."""
         text = "/".join((self.stage, self.planner, *map(str, self.episodes)))
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What all jobs of a run have in common.
+    """What all jobs of a run have in common, and how one is run (`agora.benchmark.executor.Work`).
 
     Attributes:
-        suite: the episodes. planners: by label. folder: of the results.
+        suite: the episodes. planners: by label.
         worlds: most worlds side by side, 0 for all of a job. threads: over worlds.
         slots: pedestrian slots a world, 0 for the least.
         trajectories: whose recordings are kept.
@@ -61,7 +67,6 @@ class Plan:
 
     suite: Suite
     planners: dict[str, Named]
-    folder: Path
     worlds: int = 0
     threads: int = 1
     slots: int = 0
@@ -73,6 +78,45 @@ class Plan:
         """How the robots of a job come to know of pedestrians."""
         own = self.suite.stage(job.stage).perception
         return replace(own, source=self.pedestrians.get(job.planner, own.source))
+
+    def starts(self, job: Job) -> Mapping[int, Start | str]:
+        """Where the episodes of a job begin, or why one cannot be put together, by number."""
+        return job.starts or {episode: self._start(job.stage, episode) for episode in job.episodes}
+
+    def _start(self, stage: str, episode: int) -> Start | str:
+        try:
+            return self.suite.start(stage, episode)
+        except InputError as error:
+            return in_words(error).removeprefix(f"{self.suite.entry(stage, episode)}: ")
+
+    def carrying(self, job: Job) -> Job:
+        """The job with the starts of its episodes in it: their maps, robots, pedestrians and recorded tracks.
+
+        What a planner or a crowd model reads from files by itself is not in it: such files must be where the worker is.
+        """
+        return replace(job, starts=self.starts(job))
+
+    def __call__(self, job: Job, watch: Watch = _UNWATCHED) -> Iterator[Event]:
+        """Run a job, and yield its events.
+
+        An episode that cannot be put together, or in which something but the planner raises, is given up; the others are run.
+        """
+        stage, planner, all_starts = self.suite.stage(job.stage), self.planners[job.planner].part, self.starts(job)
+        starts = {k: start for k, start in all_starts.items() if not isinstance(start, str)}
+        given_up = {k: why for k, why in all_starts.items() if isinstance(why, str)}
+        conditions = replace(Conditions.of(stage), perception=self.told(job))
+        if given_up:
+            yield Progress(job.name, len(given_up))
+        if starts:
+            for event in _play(self, replace(job, episodes=tuple(starts)), planner, conditions, starts, watch):
+                match event:
+                    case _GivenUp(episode, reason):
+                        given_up[episode] = reason
+                    case _Ended(count):
+                        yield Progress(job.name, len(all_starts) - len(starts) + count)
+                    case _:
+                        yield replace(event, job=job.name)
+        yield Done(job.name, given_up)
 
 
 def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
@@ -110,62 +154,24 @@ def row_of(
 
 
 @dataclass(frozen=True)
-class Watch:
-    """What is told how a job goes on.
+class _Ended:
+    """How many episodes of a part have ended."""
 
-    Attributes:
-        before, after: called around every call of the planner and every step of the world; ``before`` with their name.
-        done: called with the number of episodes that have ended since the last call; negative where some are begun again.
-    """
-
-    before: Callable[[str], None] = lambda what: None
-    after: Callable[[], None] = lambda: None
-    done: Callable[[int], None] = lambda count: None
+    count: int
 
 
-class _UnheardError(Exception):
-    """Caused by what ``Watch.done`` raised: it is not the episode's fault."""
+@dataclass(frozen=True)
+class _GivenUp:
+    """An episode that has no row, and why."""
+
+    episode: int
+    reason: str
 
 
-def run(plan: Plan, job: Job, watch: Watch) -> dict[int, str]:
-    """Run a job and write its shard; the episodes' file is written last, so a shard is there whole or not at all.
-
-    An episode that cannot be put together, or in which something but the planner raises, is given up; the others are run.
-
-    Args:
-        plan: of the run. job: to do. watch: is told how it goes on.
-
-    Returns:
-        Why episodes were given up, by number.
-
-    Raises:
-        ResultsError: the results cannot be written.
-    """
-    stage, planner = plan.suite.stage(job.stage), plan.planners[job.planner].part
-    starts: dict[int, Start] = {}
-    given_up: dict[int, str] = {}
-    for episode in job.episodes:
-        try:
-            starts[episode] = plan.suite.start(job.stage, episode)
-        except InputError as error:
-            given_up[episode] = in_words(error).removeprefix(f"{plan.suite.entry(job.stage, episode)}: ")
-            watch.done(1)
-    conditions = replace(Conditions.of(stage), perception=plan.told(job))
-    return given_up | (_play(plan, replace(job, episodes=tuple(starts)), planner, conditions, starts, watch) if starts else {})
-
-
-def _play(plan: Plan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch) -> dict[int, str]:
+def _play(
+    plan: Plan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
+) -> Iterator[_Ended | _GivenUp | Finished]:
     """Run the episodes of a job side by side; where something raises, one by one, to learn in which."""
-    ended = 0
-
-    def done(count: int) -> None:
-        nonlocal ended
-        ended += count
-        try:
-            watch.done(count)
-        except Exception as error:
-            raise _UnheardError from error
-
     try:
         episodes = Episodes(
             [starts[k] for k in job.episodes],
@@ -178,23 +184,24 @@ def _play(plan: Plan, job: Job, planner: Any, conditions: Conditions, starts: Ma
             after=watch.after,
             unmade=job.unmade,
         )
-        write(plan, job, starts, ((job.episodes[index], recordings) for index, recordings in episodes), done)
-        return {}
-    except ResultsError:
-        raise
-    except _UnheardError as error:
-        assert error.__cause__ is not None
-        raise error.__cause__ from None
+        rows = Rows(plan, job)
+        for index, recordings in episodes:
+            rows.add(job.episodes[index], starts[job.episodes[index]], recordings)
+            yield _Ended(len(rows.episodes))
+        yield rows.finished()
+        return
     except Exception as error:  # noqa: BLE001 - a stranger's crowd model or metric may raise anything
         reason = f"{in_words(error)}{_place(error)}"
     finally:
         watch.after()
     if len(job.episodes) == 1:
-        watch.done(1 - ended)
-        return {job.episodes[0]: reason}
-    watch.done(-ended)
-    alone = (replace(job, episodes=(k,)) for k in job.episodes)
-    return {k: why for one in alone for k, why in _play(plan, one, planner, conditions, starts, watch).items()}
+        yield _GivenUp(job.episodes[0], reason)
+        yield _Ended(1)
+        return
+    yield _Ended(0)
+    for number, episode in enumerate(job.episodes):
+        for event in _play(plan, replace(job, episodes=(episode,)), planner, conditions, starts, watch):
+            yield _Ended(number + event.count) if isinstance(event, _Ended) else event
 
 
 def _place(error: Exception) -> str:
@@ -203,37 +210,38 @@ def _place(error: Exception) -> str:
     return "" if isinstance(error, AgoraError) or not frames else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
 
 
-def write(
-    plan: Plan,
-    job: Job,
-    starts: Mapping[int, Start],
-    played: Iterable[tuple[int, list[Recording]]],
-    done: Callable[[int], None] = lambda count: None,
-) -> None:
-    """Write the shard of a job.
+class Rows:
+    """The rows, the timing and the recordings of a shard, while its episodes end.
 
-    Args:
-        plan: of the run. job: that was done.
-        starts: by number of the episode.
-        played: number of each episode and a recording of each of its robots.
-        done: called with the number of episodes that have ended since the last call.
+    Attributes:
+        episodes: numbers of those that have ended.
     """
-    measures = metrics()
-    lasting = [m for m in measures if m.name not in TIMING]
-    fleeting = [m for m in measures if m.name in TIMING]
-    rows, timing, kept = [], [], {}
-    for episode, recordings in played:
+
+    def __init__(self, plan: Plan, job: Job) -> None:
+        self._plan, self._job = plan, job
+        self.episodes: list[int] = []
+        measures = metrics()
+        self._lasting = [m for m in measures if m.name not in TIMING]
+        self._fleeting = [m for m in measures if m.name in TIMING]
+        self._rows: list[dict[str, Any]] = []
+        self._timing: list[dict[str, Any]] = []
+        self._kept: dict[str, Recording] = {}
+
+    def add(self, episode: int, start: Start, recordings: Sequence[Recording]) -> None:
+        """Take in an episode that has ended, with a recording of each of its robots."""
         for robot, recording in enumerate(recordings):
-            row = row_of(plan, job, episode, robot, starts[episode].robots[robot].model.name, recording, lasting)
-            rows.append(row)
+            row = row_of(self._plan, self._job, episode, robot, start.robots[robot].model.name, recording, self._lasting)
+            self._rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
-            timing.append(identity | {m.name: m(recording) for m in fleeting} | {store.CALLS: recording.planning_time})
-            if store.is_kept(row, plan.trajectories):
-                kept[row["key"]] = recording
-        done(1)
-    rows.sort(key=lambda r: r["key"])
-    timing.sort(key=lambda r: r["key"])
-    if kept:
-        store.write_recordings(plan.folder / "trajectories" / f"{job.shard}.parquet", dict(sorted(kept.items())), plan.run)
-    store.write_rows(plan.folder / "timing" / f"{job.shard}.parquet", timing, plan.run)
-    store.write_rows(plan.folder / "episodes" / f"{job.shard}.parquet", rows, plan.run)
+            self._timing.append(identity | {m.name: m(recording) for m in self._fleeting} | {store.CALLS: recording.planning_time})
+            if store.is_kept(row, self._plan.trajectories):
+                self._kept[row["key"]] = recording
+        self.episodes.append(episode)
+
+    def finished(self) -> Finished:
+        """The shard: files in the order of keys, whatever the order in which episodes ended."""
+        rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self._rows, self._timing))
+        files = {"timing": store.encode_rows(timing, self._plan.run), "episodes": store.encode_rows(rows, self._plan.run)}
+        if self._kept:
+            files["trajectories"] = store.encode_recordings(dict(sorted(self._kept.items())), self._plan.run)
+        return Finished(self._job.name, self._job.name, tuple(sorted(self.episodes)), files)

@@ -15,7 +15,7 @@ from agora.benchmark import store
 from agora.benchmark.account import interrupted
 from agora.benchmark.bench import Options, alone, check, check_space, check_unchanged, describe, jobs_for, prepare
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import Plan, key_of, write
+from agora.benchmark.job import Plan, Rows, key_of
 from agora.core.recording import Recording
 from agora.errors import InputError
 from agora.files import write_whole
@@ -67,7 +67,7 @@ def bench_outside(
         described = describe(suite, planners)
         run = prepare(folder, described, resume, repeats=False)
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), Options(batch=1))
-        plan = Plan(suite, planners, folder, run=run)
+        plan = Plan(suite, planners, run=run)
         lost = interrupted(folder)
         for number, job in enumerate(jobs):
             progress(total - len(jobs) + number, total)
@@ -78,7 +78,9 @@ def bench_outside(
             except EpisodeLostError as reason:
                 lost[key] = str(reason)
             else:
-                write(plan, job, {episode: suite.start(job.stage, episode)}, [(episode, recordings)])
+                rows = Rows(plan, job)
+                rows.add(episode, suite.start(job.stage, episode), recordings)
+                store.keep(folder, job.name, rows.finished().files)
                 lost.pop(key, None)
             write_whole(folder / "interrupted.txt", "".join(f"{key}\t{reason}\n" for key, reason in lost.items()))
         check_unchanged(folder, described["inputs"], inputs(suite, planners))

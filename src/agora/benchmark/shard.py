@@ -22,19 +22,12 @@ if TYPE_CHECKING:
 _DIGEST, _ZEROS = b"blake2b:", b"0" * 32
 
 
-def write(path: Path, table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "") -> None:
-    """Write a table to a shard; its folder is made.
-
-    Args:
-        path: of the shard.
-        table: what it holds.
-        smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
-        run: that it is of (`run_of`); empty for none.
+def write(path: Path, data: bytes) -> None:
+    """Write the bytes of a shard; its folder is made.
 
     Raises:
         ResultsError: the shard cannot be written.
     """
-    data = _encode(table, smooth, run)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data)
@@ -42,8 +35,15 @@ def write(path: Path, table: pyarrow.Table, smooth: Sequence[str] = (), run: str
         raise ResultsError(f"{path}: cannot be written: {error}") from error
 
 
-def _encode(table: pyarrow.Table, smooth: Sequence[str], run: str) -> bytes:
-    """A Parquet file whose metadata end in `_DIGEST` and the digest of the file with zeros in the digest's place."""
+def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "") -> bytes:
+    """Return the bytes of a shard.
+
+    Args:
+        table: what it holds.
+        smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
+        run: that it is of (`run_of`); empty for none.
+    """
+    # The metadata of the Parquet file end in `_DIGEST` and the digest of the file with zeros in the digest's place.
     import pyarrow as pa
     import pyarrow.parquet as pq
 

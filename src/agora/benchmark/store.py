@@ -84,29 +84,50 @@ class Shard(NamedTuple):
     run: str = ""
 
 
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> None:
-    """Write rows to one shard, with their `episode_key` as ``key``.
+def encode_rows(rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "a shard") -> bytes:
+    """Return the bytes of a shard of rows, with their `episode_key` as ``key``.
 
     Args:
-        path: of the shard, ``<something>.parquet``; its folder is made.
         rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers, arrays (K,) of
             numbers, or None.
-        run: that they are of; empty for none.
+        run: that they are of; empty for none. where: names the shard in messages.
 
     Raises:
         InputError: an identity is missing, a key comes twice, or a column holds values of different kinds.
-        ResultsError: the shard cannot be written.
     """
     import pyarrow as pa
 
     if not rows:
-        raise InputError(f"{path}: no rows to write")
+        raise InputError(f"{where}: no rows to write")
     keyed = [{**row, "key": episode_key(row)} for row in rows]
-    _unique([row["key"] for row in keyed], path)
+    _unique([row["key"] for row in keyed], where)
     others = sorted({column for row in keyed for column in row} - set(IDENTITY))
-    arrays = [_identity(path, column, [row.get(column) for row in keyed]) for column in IDENTITY]
-    arrays += [_values(path, column, [row.get(column) for row in keyed]) for column in others]
-    shard.write(path, pa.table(arrays, names=[*IDENTITY, *others]), run=run)
+    arrays = [_identity(where, column, [row.get(column) for row in keyed]) for column in IDENTITY]
+    arrays += [_values(where, column, [row.get(column) for row in keyed]) for column in others]
+    return shard.encode(pa.table(arrays, names=[*IDENTITY, *others]), run=run)
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> None:
+    """Write rows to one shard, ``<something>.parquet``, as `encode_rows` makes them; its folder is made.
+
+    Raises:
+        InputError: as `encode_rows`. ResultsError: the shard cannot be written.
+    """
+    shard.write(path, encode_rows(rows, run, str(path)))
+
+
+def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
+    """Write a shard of a run, its rows last, so that it is there whole or not at all.
+
+    Args:
+        folder: of the run. name: of the shard. files: bytes of its files, by their part (`PARTS`).
+
+    Raises:
+        ResultsError: it cannot be written.
+    """
+    for part in reversed(PARTS):
+        if part in files:
+            shard.write(folder / part / f"{name}.parquet", files[part])
 
 
 def read_rows(folder: Path) -> list[dict[str, Any]]:
@@ -197,13 +218,12 @@ def damaged(folder: Path) -> dict[Path, str]:
 
 
 def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") -> None:
-    """Write recordings by key to one shard, of a run.
+    """Write recordings by key to one shard, of a run, as `encode_recordings` and `agora.benchmark.shard.write` do."""
+    shard.write(path, encode_recordings(items, run))
 
-    What absent pedestrians' values are is not kept.
 
-    Raises:
-        ResultsError: the shard cannot be written.
-    """
+def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
+    """Return the bytes of a shard of recordings by key, of a run. What absent pedestrians' values are is not kept."""
     import pyarrow as pa
 
     optional = [*_OPTIONAL, _REFERENCE, "robot"]
@@ -211,7 +231,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") 
     given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
     schema = _recording_schema(given)
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=schema)
-    shard.write(path, table, [f"{name}.list.element" for name in _TRACKS], run)
+    return shard.encode(table, [f"{name}.list.element" for name in _TRACKS], run)
 
 
 def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[str, Recording]:
@@ -375,7 +395,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
     )
 
 
-def _unique(keys: Iterable[str], where: Path, error: type[Exception] = InputError) -> None:
+def _unique(keys: Iterable[str], where: Path | str, error: type[Exception] = InputError) -> None:
     seen: set[str] = set()
     for key in keys:
         if key in seen:
@@ -387,21 +407,21 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _identity(path: Path, column: str, values: list[Any]) -> pyarrow.Array:
+def _identity(where: str, column: str, values: list[Any]) -> pyarrow.Array:
     """A column without gaps, of whole numbers or of texts."""
     import pyarrow as pa
 
     plain = [_plain(value) for value in values]
     whole = all(type(value) is int for value in plain)
     if not whole and not all(isinstance(value, str) for value in plain):
-        raise InputError(f"{path}: column {column!r} holds {_strange(plain)}; expected a text or a whole number in every row")
+        raise InputError(f"{where}: column {column!r} holds {_strange(plain)}; expected a text or a whole number in every row")
     try:
         return pa.array(plain, pa.int64() if whole else pa.string())
     except OverflowError as error:
-        raise InputError(f"{path}: column {column!r}: {error}") from error
+        raise InputError(f"{where}: column {column!r}: {error}") from error
 
 
-def _values(path: Path, column: str, values: list[Any]) -> pyarrow.Array:
+def _values(where: str, column: str, values: list[Any]) -> pyarrow.Array:
     """A column of texts, booleans, numbers as float64 or lists of float32; None where undefined, numbers if nothing is given."""
     import pyarrow as pa
 
@@ -415,7 +435,7 @@ def _values(path: Path, column: str, values: list[Any]) -> pyarrow.Array:
         return pa.array(plain, pa.bool_())
     if all(isinstance(value, int | float) and not isinstance(value, bool) and value == value for value in given):
         return pa.array([None if value is None else float(value) for value in plain], pa.float64())
-    raise InputError(f"{path}: column {column!r} holds {_strange(given)}; expected texts, booleans or numbers, or None")
+    raise InputError(f"{where}: column {column!r} holds {_strange(given)}; expected texts, booleans or numbers, or None")
 
 
 def _strange(values: list[Any]) -> str:

@@ -1,7 +1,7 @@
 """Tuning of a planner's parameters on a training suite, and the check on a suite that the search never saw.
 
-The search (`agora.benchmark.study`) asks for `TOGETHER` sets of parameters at a time, whose episodes the benchmark's workers run. A
-set that over the first quarter of every stage is worse than the median of all sets so far over the same episodes is given up and
+The search (`agora.benchmark.study`) asks for `TOGETHER` sets of parameters at a time, whose episodes an executor runs. A set that
+over the first quarter of every stage is worse than the median of all sets so far over the same episodes is given up and
 cannot win; the planner as it is is never given up. What the search asks for depends on no worker, so neither does its result. A run
 that was killed asks for the same sets again and finds their episodes in its folder.
 """
@@ -21,12 +21,12 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, bench, check, check_space, jobs_for, prepare
+from agora.benchmark.conductor import conduct
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import Job, Plan
+from agora.benchmark.job import Plan
 from agora.benchmark.objective import DEFAULT, Objective
 from agora.benchmark.study import TOGETHER, Study, rounded, space, with_parameters
 from agora.benchmark.tuned import Trial, Tuned
-from agora.benchmark.workers import Pool, in_process, start_server
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
@@ -107,8 +107,7 @@ def tune(
     """
     options, begun = options or Options(), time.monotonic()
     search = _Search(tuning)
-    if options.workers:
-        start_server()
+    options.runs.prepare()
     check(tuning.suite)
     check(tuning.held_out)
     folder = folder.absolute()
@@ -161,15 +160,9 @@ class _Search:
 
     def _worth(self, planners: Mapping[str, Named], suite: Suite, folder: Path, options: Options) -> dict[str, tuple[float, int]]:
         """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
-        plan = Plan(suite, dict(planners), folder, options.worlds, options.threads, options.slots, "none", run=self.run)
+        plan = Plan(suite, dict(planners), options.worlds, options.threads, options.slots, "none", run=self.run)
         jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), options)
-        interrupted: list[tuple[Job, str]] = []
-        if options.workers == 0:
-            interrupted = in_process(plan, jobs, lambda n: None)
-        elif jobs:
-            for _ in Pool(plan, options.workers, options.deadline, interrupted).run(jobs):
-                pass
-        lost = {job.planner for job, _ in interrupted}
+        lost = {key.split("/")[3] for key in conduct(plan, jobs, folder, options.runs)}
         wanted, rows = set(suite.entries()), store.read_rows(folder / "episodes")
         mine = {
             label: [row for row in rows if row["planner"] == label and (row["stage"], row["episode"]) in wanted]

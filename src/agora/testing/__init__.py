@@ -9,6 +9,7 @@ from agora.testing.cards import check_card
 from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
+from agora.testing.executors import check_executor
 from agora.testing.generators import check_map_generator
 from agora.testing.global_planners import check_global_planner
 from agora.testing.interplanners import check_interplanner
@@ -26,6 +27,7 @@ __all__ = [
     "check_card",
     "check_costmap_layer",
     "check_crowd_model",
+    "check_executor",
     "check_global_planner",
     "check_interplanner",
     "check_map_generator",

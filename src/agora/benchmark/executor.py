@@ -1,0 +1,125 @@
+"""What runs the jobs of a benchmark: the page that the author of an executor reads.
+
+A benchmark gives an executor jobs and gets events. An executor knows neither what a job is of nor where results go: it takes jobs
+from a queue, calls `Work` with each of them wherever it likes, and hands on what that yields. It assumes no shared disk: finished
+shards come back as bytes, and the process of the benchmark alone writes them. What happens after a worker was lost is decided by
+the benchmark (`agora.benchmark.conductor`), alike for every executor.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Some episodes of a job have ended.
+
+    Attributes:
+        job: its name. ended: how many so far; fewer than before where some are begun again.
+    """
+
+    job: str
+    ended: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A shard is finished, of all episodes of a job or of some.
+
+    Attributes:
+        job: its name. name: of the shard. episodes: numbers of those whose rows it holds.
+        files: the bytes of its files, by the part of the results that each belongs to (`agora.benchmark.store.PARTS`).
+    """
+
+    job: str
+    name: str
+    episodes: tuple[int, ...]
+    files: Mapping[str, bytes] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A job has come to its end.
+
+    Attributes:
+        job: its name. given_up: why episodes have no row, by number.
+    """
+
+    job: str
+    given_up: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Who ran a job is gone: it hung, it died or it was killed. No event of this job follows.
+
+    Attributes:
+        job: its name. reason: in words.
+        call: number of the planner's call that took it along, from 1; None where it was not the planner's.
+    """
+
+    job: str
+    reason: str
+    call: int | None = None
+
+
+Event = Progress | Finished | Done | Lost
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What is told before and after everything that may hang: a call of the planner, or a step of the world.
+
+    Attributes:
+        before: called with the name of what begins (`agora.episode.PLANNER` or ``WORLD``). after: called when it has ended.
+    """
+
+    before: Callable[[str], None] = lambda what: None
+    after: Callable[[], None] = lambda: None
+
+
+class Task(Protocol):
+    """A job: plain data that can be pickled."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which no other job of the run has."""
+
+
+class Work(Protocol):
+    """What is done with jobs. It can be pickled, so that it can be sent once to each worker, and is the same for all jobs."""
+
+    def __call__(self, job: Any, watch: Watch = ...) -> Iterator[Event]:
+        """Run a job and yield its events, `Done` last.
+
+        Raises:
+            Exception: something is wrong with the run, not with an episode; whoever asked for the run is to get it.
+        """
+
+    def carrying(self, job: Any) -> Any:
+        """The job with all that is made from this machine's files in it, for workers that do not see them."""
+
+
+class Executor(Protocol):
+    """A frozen dataclass that runs jobs; its fields are its parameters."""
+
+    @property
+    def workers(self) -> int:
+        """How many jobs it runs at a time, at least 1; episodes are divided into jobs accordingly."""
+
+    def prepare(self) -> None:
+        """Begin what takes time, such as starting processes, while the benchmark reads its files; called once or never."""
+
+    def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
+        """Take jobs from the left of the queue until it is empty and none is under way, and yield their events as they come.
+
+        The benchmark may append to the queue whenever it has been given an event. Events of one job come in their order; those of
+        several in any. When the iterator is closed, or something is raised into it, all that runs is stopped at once.
+
+        Raises:
+            Exception: what a job raised.
+        """

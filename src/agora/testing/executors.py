@@ -1,0 +1,140 @@
+"""The contract of executors: every job is run once, what it yields comes back as it was, and nothing runs on when it is stopped."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from threading import Event as Signal
+from typing import Any
+
+from agora.benchmark.executor import Done, Event, Executor, Finished, Progress, Watch
+from agora.benchmark.job import Job, Plan
+from agora.registry import Named
+from agora.tasks.suite import Stage, Suite
+from agora.testing.errors import ContractError
+
+_UNWATCHED = Watch()
+_LONG, _SOON = 120.0, 60.0  # s that a job takes which is to be stopped, and s in which it must be
+
+
+def check_executor(executor: Executor) -> None:
+    """Check an executor against the contract of `agora.benchmark.executor.Executor`.
+
+    It runs at least one job at a time; every job is run once, also one that is put into the queue while others run; the events of
+    each come in their order and as they were, shards to the byte; what a job raises is raised where the events are read; a run that
+    is closed stops at once; an empty queue is no work. Episodes under it are those of this process, to the byte.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    name = type(executor).__name__
+    if not (isinstance(executor.workers, int) and executor.workers >= 1):
+        raise ContractError(f"{name}: workers is {executor.workers!r}, expected a whole number of at least 1")
+    executor.prepare()
+    if found := list(executor.run(_Errands(), deque())):
+        raise ContractError(f"{name}: an empty queue: {found[0]}, expected no event")
+    _runs_everything(name, executor)
+    _raises(name, executor)
+    _stops(name, executor)
+    _episodes(name, executor)
+
+
+@dataclass(frozen=True)
+class _Errand:
+    """A job that runs no episode: so many episodes, or what it does instead."""
+
+    name: str
+    episodes: int = 2
+    mischief: str = ""
+
+
+@dataclass(frozen=True)
+class _Errands:
+    """What is done with an errand."""
+
+    def carrying(self, job: _Errand) -> _Errand:
+        return replace(job)
+
+    def __call__(self, job: _Errand, watch: Watch = _UNWATCHED) -> Iterator[Event]:
+        for episode in range(job.episodes):
+            watch.before("a call of the planner")
+            watch.after()
+            yield Progress(job.name, episode + 1)
+        if job.mischief == "raises":
+            raise ValueError(f"{job.name} on purpose")
+        if job.mischief == "waits":
+            Signal().wait(_LONG)
+        yield Finished(job.name, f"{job.name} of {job.episodes}", tuple(range(job.episodes)), {"episodes": bytes(range(256)) * 999})
+        yield Done(job.name, {job.episodes: f"{job.name} gave up \udc80"})
+
+
+def _runs_everything(name: str, executor: Executor) -> None:
+    jobs = [_Errand(f"job {k}", k) for k in range(5)]
+    late, queue = _Errand("late", 3), deque(jobs)
+    found: list[Event] = []
+    with closing(executor.run(_Errands(), queue)) as events:  # type: ignore[type-var]
+        for event in events:
+            if isinstance(event, Done) and not any(isinstance(e, Done) for e in found):
+                queue.append(late)
+            found.append(event)
+    if queue:
+        raise ContractError(f"{name}: ends while {queue[0].name!r} is in the queue")
+    _as_they_were(name, found, {job.name: list(_Errands()(job)) for job in (*jobs, late)})
+
+
+def _as_they_were(name: str, found: Sequence[Event], expected: dict[str, list[Event]]) -> None:
+    for job, events in expected.items():
+        mine = [event for event in found if event.job == job]
+        for number, (one, other) in enumerate(zip(mine, events, strict=False)):
+            if one != other:
+                raise ContractError(f"{name}: event {number} of {job!r} is {one}, expected {other}")
+        if len(mine) != len(events):
+            raise ContractError(f"{name}: {len(mine)} events of {job!r}, expected {len(events)}; the last must be Done, once")
+    if strange := [event for event in found if event.job not in expected]:
+        raise ContractError(f"{name}: {strange[0]} is of no job that it was given")
+
+
+def _raises(name: str, executor: Executor) -> None:
+    try:
+        list(executor.run(_Errands(), deque([_Errand("bad", 1, "raises")])))
+    except ValueError as error:
+        if "bad on purpose" not in str(error):
+            raise ContractError(f"{name}: what a job raised has other words: {error}") from error
+    except Exception as error:
+        raise ContractError(f"{name}: a ValueError of a job is raised as a {type(error).__name__}: {error}") from error
+    else:
+        raise ContractError(f"{name}: a job raised, and nobody was told")
+
+
+def _stops(name: str, executor: Executor) -> None:
+    events = executor.run(_Errands(), deque([_Errand("long", 1, "waits"), _Errand("longer", 1, "waits")]))
+    next(events)
+    began = time.monotonic()
+    events.close()  # type: ignore[attr-defined]
+    if (took := time.monotonic() - began) > _SOON:
+        raise ContractError(f"{name}: took {took:.0f} s to stop after it was closed")
+    if next(events, None) is not None:
+        raise ContractError(f"{name}: yields events after it was closed")
+
+
+def _episodes(name: str, executor: Executor) -> None:
+    """The shards of a small suite, which must not depend on where its jobs ran."""
+    stages = tuple(
+        Stage(f"to {x:g} m", Named.of("worlds", "open"), Named.of("robots_modes", "random", distance=x), episodes=3, timeout=2.0)
+        for x in (1.0, 2.0)
+    )
+    plan = Plan(Suite("contract", stages, seed=7), {"planner": Named.of("planners", "go_to_goal")})
+    jobs = [Job(stage.name, "planner", some) for stage in stages for some in ((0, 1), (2,))]
+    here, there = (_files(events) for events in ((e for job in jobs for e in plan(job)), executor.run(plan, deque(jobs))))
+    for key, data in here.items():
+        if there.get(key) != data:
+            raise ContractError(f"{name}: the {key[1]} of a job are other bytes than in the process of the benchmark")
+
+
+def _files(events: Iterator[Any]) -> dict[tuple[str, str], bytes]:
+    """The files of shards that do not hold planning times."""
+    shards = [event for event in events if isinstance(event, Finished)]
+    return {(shard.name, part): data for shard in shards for part, data in shard.files.items() if part != "timing"}
