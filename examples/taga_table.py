@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.benchmark import store
+from agora.benchmark import tracks
 from agora.benchmark.statistics import wilson
 from agora.core.recording import Recording
 from agora.metrics.groups import inside_groups
@@ -39,7 +39,7 @@ def table(folder: Path) -> list[str]:
     """Lines of the table in Markdown: rates with Wilson's intervals, time of the successes, path of all."""
     rated_by: dict[str, list[tuple[str, float, float]]] = {}
     for shard in sorted((folder / "trajectories").glob("*.parquet")):
-        for key, recording in store.read_recordings(shard).items():
+        for key, recording in tracks.read_recordings(shard).items():
             rated_by.setdefault(key.split("/")[3], []).append(rated(recording))
     lines = ["| planner | n | SR | CR | GCR | TR | NT, s | PL, m |", "|" + " --- |" * 8]
     for planner, ends in rated_by.items():

@@ -30,7 +30,8 @@ def drive(time: Any, x: Any, y: Any, heading: Any = None, twist: Any = None, **c
         "shortest_path": float(np.hypot(x[-1] - x[0], y[-1] - y[0])),
     }
     crowd = among(time) if "pedestrian_position" not in changes else {}
-    return Recording(time, np.stack((x, y, heading), axis=1), np.asarray(twist, float), **{**fields, **crowd, **changes})
+    pose = np.stack((x, y, heading), axis=1)
+    return Recording(time=time, pose=pose, twist=np.asarray(twist, float), **{**fields, **crowd, **changes})
 
 
 def among(time: Any, *walks: Any, radius: float = 0.25, heading: Any = 0.0, present: Any = True) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from agora.benchmark import store
+from agora.benchmark import store, tracks
 from agora.config import build
 from agora.core.recording import Recording
 from agora.planners.presets import named_planner
@@ -77,8 +77,8 @@ def results(folder: Path, scratch: Path) -> tuple[bytes, bytes]:
     store.write_rows(scratch / "rows.parquet", rows)
     kept = {}
     for path in sorted((folder / "trajectories").glob("*.parquet")):
-        kept.update(store.read_recordings(path))
-    store.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
+        kept.update(tracks.read_recordings(path))
+    tracks.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
     return (scratch / "rows.parquet").read_bytes(), (scratch / "kept.parquet").read_bytes()
 
 

@@ -18,7 +18,7 @@ import pytest
 from tests.naughty import Naughty
 from tests.suites import plane, planners, results, suite, write_world
 
-from agora.benchmark import store
+from agora.benchmark import store, tracks
 from agora.benchmark.bench import Options, alone, bench, jobs_for, with_seed
 from agora.benchmark.executors.processes import Processes
 from agora.benchmark.stopping import episodes_kept, stoppable
@@ -268,7 +268,7 @@ def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
     rows = bench(plane(timeout=3.0), planners("go_to_goal"), tmp_path, Options(workers=0, trajectories=keep))
     failed = [row["key"] for row in rows if row["outcome"] != "reached"]
     assert 0 < len(failed) < 6
-    kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in store.read_recordings(shard)]
+    kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in tracks.read_recordings(shard)]
     assert sorted(kept) == {"all": [row["key"] for row in rows], "none": [], "failed": failed}[keep]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "interrupted.txt", "run.yaml"])
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from agora.benchmark import shard, store
+from agora.benchmark import shard, store, tracks
 from agora.core.recording import Closing, Contact, ContactKind, Outcome
 from agora.core.state import SOCIAL_STATES, robot_traits
 from agora.errors import InputError, ResultsError, UnknownNameError
@@ -137,8 +137,8 @@ def variety():
 
 def test_recordings_come_back_as_they_were(tmp_path):
     items = {**variety(), "c": dataclasses.replace(rounded(variety()["c"]), planning_time=np.array([0.1])), "s": lively()}
-    store.write_recordings(tmp_path / "x.parquet", items)
-    back = store.read_recordings(tmp_path / "x.parquet")
+    tracks.write_recordings(tmp_path / "x.parquet", items)
+    back = tracks.read_recordings(tmp_path / "x.parquet")
     assert list(back) == list(items)
     for key, there in back.items():
         here = items[key]
@@ -161,8 +161,8 @@ def test_how_a_robot_moves_and_who_closed_a_gap_come_back_to_the_bit(tmp_path):
     box.fill(traits, 0, 0)
     contact = Contact(0.2, ContactKind.PEDESTRIAN, 7, 1.0, 5.0, Closing(0.31, -0.02, standing=False))
     here = dataclasses.replace(variety()["b"], robot=traits, command_delay=0.15, contacts=(contact,))
-    store.write_recordings(tmp_path / "x.parquet", {"a": variety()["a"], "b": here})
-    back = store.read_recordings(tmp_path / "x.parquet")
+    tracks.write_recordings(tmp_path / "x.parquet", {"a": variety()["a"], "b": here})
+    back = tracks.read_recordings(tmp_path / "x.parquet")
     assert back["a"].robot is None and back["b"].command_delay == 0.15 and back["b"].contacts == (contact,)
     for mine, other in zip(traits, back["b"].robot, strict=True):
         assert mine.dtype == other.dtype and np.array_equal(mine, other)
@@ -171,7 +171,7 @@ def test_how_a_robot_moves_and_who_closed_a_gap_come_back_to_the_bit(tmp_path):
 def test_a_shard_from_before_contacts_said_who_closed_the_gap_is_read(tmp_path):
     """Their type is the one of then; that of a shard today has ``closing`` besides."""
     path = tmp_path / "x.parquet"
-    store.write_recordings(path, variety())
+    tracks.write_recordings(path, variety())
     table = shard.read(path)
     number, events = table.column_names.index("contacts"), table.column("contacts").to_pylist()
     fields = [field for field in table.schema.field("contacts").type.value_type if field.name != "closing"]
@@ -179,24 +179,24 @@ def test_a_shard_from_before_contacts_said_who_closed_the_gap_is_read(tmp_path):
         [[{k: v for k, v in c.items() if k != "closing"} for c in row] for row in events], pa.list_(pa.struct(fields))
     )
     shard.write(tmp_path / "old.parquet", shard.encode(table.set_column(number, "contacts", of_then)))
-    back = store.read_recordings(tmp_path / "old.parquet")["b"]
+    back = tracks.read_recordings(tmp_path / "old.parquet")["b"]
     assert [c.closing for c in back.contacts] == [None, None] and back.robot is None
     assert blame.collisions_by_robot(back) is None and outcome.collisions_pedestrian(back) == 1.0
 
 
 def test_a_shard_of_a_run_without_social_states_has_no_column_of_them(tmp_path):
     items = variety()
-    store.write_recordings(tmp_path / "with.parquet", items | {"s": lively()})
-    store.write_recordings(tmp_path / "without.parquet", items)
+    tracks.write_recordings(tmp_path / "with.parquet", items | {"s": lively()})
+    tracks.write_recordings(tmp_path / "without.parquet", items)
     assert "pedestrian_state" in shard.read(tmp_path / "with.parquet").column_names
     assert "pedestrian_state" not in shard.read(tmp_path / "without.parquet").column_names
-    assert store.read_recordings(tmp_path / "without.parquet")["a"].pedestrian_state is None
+    assert tracks.read_recordings(tmp_path / "without.parquet")["a"].pedestrian_state is None
 
 
 def test_metrics_of_a_stored_recording_are_those_of_the_original(tmp_path):
     here = rounded(crowded())
-    store.write_recordings(tmp_path / "x.parquet", {"k": here})
-    there = store.read_recordings(tmp_path / "x.parquet")["k"]
+    tracks.write_recordings(tmp_path / "x.parquet", {"k": here})
+    there = tracks.read_recordings(tmp_path / "x.parquet")["k"]
     for module in (attention, conflict, efficiency, motion, outcome, proxemics):
         for metric in vars(module).values():
             if isinstance(metric, Metric):
@@ -205,40 +205,40 @@ def test_metrics_of_a_stored_recording_are_those_of_the_original(tmp_path):
 
 def test_equal_recordings_give_equal_bytes_whatever_absent_pedestrians_hold_and_planning_took(tmp_path):
     here = variety()
-    store.write_recordings(tmp_path / "x.parquet", here)
+    tracks.write_recordings(tmp_path / "x.parquet", here)
     d = here["d"]
     junk = np.where(d.pedestrian_present[:, :, None], d.pedestrian_position, 77.0)
     changed = dataclasses.replace(d, pedestrian_position=junk, planning_time=np.array([0.5]))
-    store.write_recordings(tmp_path / "y.parquet", {**here, "d": changed})
+    tracks.write_recordings(tmp_path / "y.parquet", {**here, "d": changed})
     assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "y.parquet").read_bytes()
 
 
 def test_maps_are_kept_by_name_and_attached_when_given(tmp_path):
     path, wall = tmp_path / "x.parquet", Wall((1, 2), 0.3)
-    store.write_recordings(path, variety())
-    back = store.read_recordings(path, {"wall": wall})
+    tracks.write_recordings(path, variety())
+    back = tracks.read_recordings(path, {"wall": wall})
     assert [recording.map for recording in back.values()] == [None, None, wall, None]
     with pytest.raises(UnknownNameError, match="did you mean 'wal'"):
-        store.read_recordings(path, {"wal": wall})
+        tracks.read_recordings(path, {"wal": wall})
 
 
 def test_a_recording_of_a_minute_with_thirty_pedestrians_takes_about_150_kb(tmp_path):
     path = tmp_path / "x.parquet"
-    store.write_recordings(path, {"k": rounded(crowded())})
+    tracks.write_recordings(path, {"k": rounded(crowded())})
     assert 100_000 < path.stat().st_size < 180_000
 
 
 def test_a_damaged_shard_of_recordings_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "x.parquet"
-    store.write_recordings(path, variety())
+    tracks.write_recordings(path, variety())
     path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(ResultsError, match="x.parquet: cut or changed"):
-        store.read_recordings(path)
+        tracks.read_recordings(path)
 
 
 def test_no_recordings_are_a_shard_too(tmp_path):
-    store.write_recordings(tmp_path / "x.parquet", {})
-    assert store.read_recordings(tmp_path / "x.parquet") == {}
+    tracks.write_recordings(tmp_path / "x.parquet", {})
+    assert tracks.read_recordings(tmp_path / "x.parquet") == {}
 
 
 def test_importing_the_store_and_the_metrics_does_not_import_pyarrow():

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from agora.benchmark import store
 from agora.benchmark.account import interrupted
-from agora.benchmark.job import Job, Plan, write
+from agora.benchmark.job import Job, Plan, Rows
 from agora.benchmark.kept import recordings as kept_recordings
 from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
@@ -52,8 +52,9 @@ def test_a_bag_gives_the_recording_of_the_same_episode_in_this_process_to_the_bi
 
 def test_rows_and_recordings_of_a_bag_are_those_of_a_benchmark_to_the_byte(tmp_path):
     suite = small_suite(tmp_path / "room")
-    plan, job = Plan(suite, planners("go_to_goal"), tmp_path / "here"), Job("helbing", "go_to_goal", (1,))
-    write(plan, job, {1: suite.start("helbing", 1)}, [(1, recordings(suite, "helbing", 1, "go_to_goal"))])
+    here = Rows(Plan(suite, planners("go_to_goal")), Job("helbing", "go_to_goal", (1,)))
+    here.add(1, suite.start("helbing", 1), recordings(suite, "helbing", 1, "go_to_goal"))
+    store.keep(tmp_path / "here", "shard", here.finished().files)
     write_played(tmp_path / "bag", [read_episode(BAG)])
     for part in ("episodes", "trajectories"):
         (mine,), (theirs,) = (list((tmp_path / folder / part).iterdir()) for folder in ("here", "bag"))

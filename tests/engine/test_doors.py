@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agora.benchmark.store import read_recordings, write_recordings
+from agora.benchmark.tracks import read_recordings, write_recordings
 from agora.core.recording import Outcome
 from agora.engine.world import EVERY_CONTACT, Engine, Layout
 from agora.episode import Conditions, Episodes

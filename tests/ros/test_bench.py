@@ -13,7 +13,7 @@ from tests.played import recordings, small_suite
 from tests.ros.bags import write_bag
 from tests.suites import fingerprint
 
-from agora.benchmark import store
+from agora.benchmark import tracks
 from agora.benchmark.account import interrupted
 from agora.config import dump
 from agora_msgs.msg import EpisodeStatus
@@ -57,7 +57,7 @@ def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
     assert again.returncode == 0 and asked == [0, 1, 1], again.stderr
     kept = {}
     for shard in (tmp_path / "run" / "trajectories").iterdir():
-        kept |= store.read_recordings(shard)
+        kept |= tracks.read_recordings(shard)
     for episode in range(2):
         for robot, ours in enumerate(recordings(suite, "helbing", episode, "go_to_goal")):
             assert fingerprint(kept[f"small/helbing/{episode}/ros/{robot}"]) == fingerprint(ours)

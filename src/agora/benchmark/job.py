@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agora.benchmark import store
+from agora.benchmark import store, tracks
 from agora.benchmark.executor import Done, Event, Finished, Progress, Watch
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
@@ -243,5 +243,5 @@ class Rows:
         rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self._rows, self._timing))
         files = {"timing": store.encode_rows(timing, self._plan.run), "episodes": store.encode_rows(rows, self._plan.run)}
         if self._kept:
-            files["trajectories"] = store.encode_recordings(dict(sorted(self._kept.items())), self._plan.run)
+            files["trajectories"] = tracks.encode_recordings(dict(sorted(self._kept.items())), self._plan.run)
         return Finished(self._job.name, self._job.name, tuple(sorted(self.episodes)), files)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.benchmark import store
+from agora.benchmark import store, tracks
 from agora.benchmark.account import account, described, own_shards
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
@@ -43,7 +43,7 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
         if read.problem:
             _LOG.warning("%s: %s; its episodes are not replayed", read.path, read.problem)
         if some := {row["key"] for row in read.rows}.intersection(wanted):
-            found.update({k: r for k, r in store.read_recordings(read.path).items() if k in some})
+            found.update({k: r for k, r in tracks.read_recordings(read.path).items() if k in some})
     kept = {key: found[key] for key in wanted if key in found}
     try:
         if "maps" in run:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agora import __version__
-from agora.benchmark import store
+from agora.benchmark import store, tracks
 from agora.benchmark.bench import alone, check_space, surroundings
 from agora.benchmark.job import metrics
 from agora.config import dump, plain
@@ -104,7 +104,7 @@ def _write_shard(folder: Path, played: Played, measures: Sequence[Metric]) -> li
         for row, robot in zip(rows, played.robots, strict=True)
     ]
     name = hashlib.blake2b("\n".join(str(row["key"]) for row in rows).encode(), digest_size=8).hexdigest()
-    store.write_recordings(
+    tracks.write_recordings(
         folder / "trajectories" / f"{name}.parquet",
         {str(row["key"]): robot.recording for row, robot in zip(rows, played.robots, strict=True)},
     )

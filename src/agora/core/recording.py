@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from agora.core.declared import axes
 from agora.core.state import Array, Bools, Doubles, Ints, RobotTraits
 
 if TYPE_CHECKING:
@@ -124,9 +125,11 @@ class Contact(NamedTuple):
     closing: Closing | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Recording:
-    """An episode of one robot, T samples at control rate, the first at time 0.
+    """An episode of one robot, T samples at control rate, the first at time 0; P pedestrians.
+
+    Files hold its fields in their order, with the axes and types that they say here (`agora.core.declared`).
 
     Attributes:
         time: (T,) s.
@@ -159,33 +162,33 @@ class Recording:
         door: (T,) how far the door of the map is open, 0 to 1; None of a map without a door that moves.
     """
 
-    time: Doubles
-    pose: Doubles
-    twist: Doubles
-    goal: Doubles
+    outcome: Outcome
+    failure: str = ""
+    clipped: int = 0
+    map: Map | None = None
     goal_tolerance: float
     radius: float
     max_speed: float
-    pedestrian_position: Doubles
-    pedestrian_velocity: Doubles
-    pedestrian_heading: Doubles
-    pedestrian_present: Bools
-    pedestrian_radius: Doubles
-    pedestrian_id: Ints
-    pedestrian_group: Ints
-    contacts: tuple[Contact, ...]
-    outcome: Outcome
     timeout: float
     shortest_path: float
-    map: Map | None = None
-    planning_time: Array = field(default_factory=lambda: np.zeros(0))
-    clipped: int = 0
-    failure: str = ""
-    pedestrian_state: Ints | None = None
-    reason: Ints | None = None
-    speed_limit: Doubles | None = None
-    danger: Doubles | None = None
+    goal: Doubles = field(metadata=axes("3"))
+    contacts: tuple[Contact, ...]
+    time: Doubles = field(metadata=axes("T"))
+    pose: Doubles = field(metadata=axes("T 3", stored=np.float32))
+    twist: Doubles = field(metadata=axes("T 3", stored=np.float32))
+    pedestrian_position: Doubles = field(metadata=axes("T P 2", stored=np.float32, masked=True))
+    pedestrian_velocity: Doubles = field(metadata=axes("T P 2", stored=np.float32, masked=True))
+    pedestrian_heading: Doubles = field(metadata=axes("T P", stored=np.float32, masked=True))
+    pedestrian_present: Bools = field(metadata=axes("T P", np.bool_))
+    pedestrian_radius: Doubles = field(metadata=axes("P", stored=np.float32))
+    pedestrian_id: Ints = field(metadata=axes("P", np.int32))
+    pedestrian_group: Ints = field(metadata=axes("T P", np.int32))
+    pedestrian_state: Ints | None = field(default=None, metadata=axes("T P", np.int32, stored=np.int8, masked=True))
+    door: Doubles | None = field(default=None, metadata=axes("T", stored=np.float32))
+    reason: Ints | None = field(default=None, metadata=axes("T-1", np.int32, stored=np.int8))
+    speed_limit: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))
+    danger: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))
+    reference_path: float | None = None
     robot: RobotTraits | None = None
     command_delay: float = 0.0
-    reference_path: float | None = None
-    door: Doubles | None = None
+    planning_time: Array = field(default_factory=lambda: np.zeros(0), metadata=axes("C", kept=False))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from agora.core.contact import closing
+from agora.core.declared import declared, empty
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, Ints, RobotTraits, robot_traits
 from agora.datasets.bagfile import Bag
@@ -342,12 +343,5 @@ def _pedestrians(said: _Messages, kept: list[int], count: int, behaving: bool) -
 
 def nobody(samples: int) -> dict[str, Any]:
     """The fields of a recording about pedestrians where there are none."""
-    return {
-        "pedestrian_position": np.zeros((samples, 0, 2)),
-        "pedestrian_velocity": np.zeros((samples, 0, 2)),
-        "pedestrian_heading": np.zeros((samples, 0)),
-        "pedestrian_present": np.zeros((samples, 0), np.bool_),
-        "pedestrian_radius": np.zeros(0),
-        "pedestrian_id": np.zeros(0, np.int32),
-        "pedestrian_group": np.zeros((samples, 0), np.int32),
-    }
+    about = [name for name, one in declared(Recording).items() if "P" in one.names and not one.optional]
+    return {**empty(Recording, about, T=samples, P=0)}

@@ -1,0 +1,88 @@
+"""What the arrays of a record are, said once, at the field: allocation, checks, codecs and files follow from it.
+
+``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` says it; `declared` reads it, `empty` allocates by it,
+`agora.benchmark.store` makes Parquet columns of it, and `agora.wire` checks by it what came over a wire.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array
+
+_KEY = "axes"
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of an array, and the types of its numbers.
+
+    Attributes:
+        names: of the axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
+        kind: type in memory. stored: type in files.
+        masked: whether values mean nothing, and are not stored, where the record's ``pedestrian_present`` is False.
+        kept: whether files hold it. optional: whether a record may have None instead.
+    """
+
+    names: tuple[str, ...]
+    kind: Any
+    stored: Any
+    masked: bool = False
+    kept: bool = True
+    optional: bool = False
+
+    def shape(self, lengths: Mapping[str, int]) -> tuple[int, ...]:
+        """The lengths of the axes, where those with a name have these."""
+        return tuple(_length(name, lengths) for name in self.names)
+
+    def __str__(self) -> str:
+        """``(T, P, 2)``."""
+        return f"({', '.join(self.names)}{',' * (len(self.names) == 1)})"
+
+
+def _length(name: str, lengths: Mapping[str, int]) -> int:
+    base, _, less = name.partition("-")
+    return int(base) if base.isdigit() else max(lengths[base] - int(less or 0), 0)
+
+
+def axes(names: str, kind: Any = np.float64, *, stored: Any = None, masked: bool = False, kept: bool = True) -> dict[str, Any]:
+    """The metadata of a field that is an array; ``names`` with blanks between them, the rest as in `Axes`."""
+    return {_KEY: Axes(tuple(names.split()), kind, kind if stored is None else stored, masked, kept)}
+
+
+@functools.cache
+def declared(record: type) -> dict[str, Axes]:
+    """Return the arrays of a dataclass that says their axes, by name and in their order."""
+    fields = [field for field in dataclasses.fields(record) if _KEY in field.metadata]
+    return {field.name: dataclasses.replace(field.metadata[_KEY], optional=field.default is None) for field in fields}
+
+
+def empty(record: type, names: Sequence[str], **lengths: int) -> dict[str, Array]:
+    """Return zeros for some arrays of a record, whose named axes have these lengths."""
+    arrays = declared(record)
+    return {name: np.zeros(arrays[name].shape(lengths), arrays[name].kind) for name in names}
+
+
+def misfit(record: type, arrays: Mapping[str, Any]) -> str:
+    """Say which array does not have the axes that its record says, or other lengths than the rest; empty where all fit."""
+    lengths: dict[str, int] = {}
+    for name, one in declared(record).items():
+        array = arrays.get(name)
+        if array is None:
+            continue
+        shape = np.shape(array)
+        if len(shape) == len(one.names):
+            for axis, length in zip(one.names, shape, strict=True):
+                if axis.isidentifier():
+                    lengths.setdefault(axis, length)
+        known = {axis: lengths.get(axis.partition("-")[0], 1) for axis in one.names} | lengths
+        if len(shape) != len(one.names) or one.shape(known) != shape:
+            said = ", ".join(f"{axis} = {n}" for axis, n in lengths.items() if any(a.partition("-")[0] == axis for a in one.names))
+            return f"{name}: expected an array {one}{f' with {said}' if said else ''}, got {shape}"
+    return ""
