@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 import numpy as np
 
+from agora.described import described, fits, looks_numeric
 from agora.documents import Node, join, quick_tree_of_json, read_text, shown, similar, tree_of_plain, tree_of_text
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.ranges import LARGEST, LARGEST_WHOLE, Within
@@ -57,8 +58,8 @@ def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = Fals
     quick = quick_tree_of_json(text, where) if is_json else None
     if quick is not None:
         with suppress(InputError):  # what is wrong is found again below, with lines where the text is not too long
-            return cast(T, _Builder(where).run(quick, kind))
-    return cast(T, _Builder(where).run(tree_of_text(text, where, is_json), kind))
+            return cast(T, Builder(where).run(quick, kind))
+    return cast(T, Builder(where).run(tree_of_text(text, where, is_json), kind))
 
 
 def build(values: Any, kind: type[T], where: str = "configuration") -> T:
@@ -67,7 +68,7 @@ def build(values: Any, kind: type[T], where: str = "configuration") -> T:
     Raises:
         InputError: as `load`.
     """
-    return cast(T, _Builder(where).run(tree_of_plain(values, where), kind))
+    return cast(T, Builder(where).run(tree_of_plain(values, where), kind))
 
 
 def build_component(kind: str, values: Mapping[str, Any], where: str = "configuration") -> Named:
@@ -76,7 +77,7 @@ def build_component(kind: str, values: Mapping[str, Any], where: str = "configur
     Raises:
         InputError: no such component, or a parameter that it does not have or refuses.
     """
-    return cast(Named, _Builder(where).run(tree_of_plain(dict(values), where), Annotated[Named, Plug(kind)]))
+    return cast(Named, Builder(where).run(tree_of_plain(dict(values), where), Annotated[Named, Plug(kind)]))
 
 
 def parse_parameters(text: str, where: str) -> dict[str, Any]:
@@ -127,14 +128,15 @@ def split(text: str) -> list[str]:
     return [p for p in (*parts, current) if p.strip()]
 
 
-class _Builder:
-    """Builds one value and collects every problem on the way."""
+class Builder:
+    """Builds one value and collects every problem on the way; `agora.wire.plain` builds records with arrays by it."""
 
     def __init__(self, where: str) -> None:
         self.where = where
         self.problems: list[str] = []
 
     def run(self, node: Node, kind: Any) -> Any:
+        """Build the value of a whole document, or raise an `InputError` with every problem."""
         try:
             value = self.value(node, kind, "")
         except _Wrong:
@@ -147,17 +149,20 @@ class _Builder:
         return value
 
     def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
+        """Note a problem, and return what to raise."""
         place = self.where if line is None else f"{self.where}:{line}"
         self.problems.append(f"{place}: {path}: {message}" if path else f"{place}: {message}")
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
+        """Note that a value is not what was expected, and return what to raise."""
         hint = ""
         if isinstance(node.value, str) and expected in ("a number", "an integer"):
-            hint = "; remove the quotes" if _looks_numeric(node.value) else ""
+            hint = "; remove the quotes" if looks_numeric(node.value) else ""
         return self.wrong(node.line, path, f"expected {expected}, got {shown(node.value)}{hint}")
 
     def value(self, node: Node, kind: Any, path: str) -> Any:
+        """Build a value of a type; ``path`` is the key of it in messages."""
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             plug = next((a for a in arguments[1:] if isinstance(a, Plug)), None)
@@ -193,6 +198,7 @@ class _Builder:
         return Named(name.value, self.record(given, part, path))
 
     def scalar(self, node: Node, kind: Any, path: str) -> Any:
+        """A number, a text, a path, true or false, or nothing."""
         value = node.value
         if kind in (None, type(None)) and value is None:
             return None
@@ -211,9 +217,10 @@ class _Builder:
             return value
         if kind is Path and isinstance(value, str) and value and "\0" not in value:
             return Path(value)
-        raise self.unexpected(node, path, _described(kind))
+        raise self.unexpected(node, path, described(kind))
 
     def finite(self, node: Node, path: str) -> float:
+        """A number that is finite."""
         try:
             number = float(node.value)
         except OverflowError:
@@ -227,10 +234,11 @@ class _Builder:
         value = self.value(node, typing.get_args(kind)[0], path)
         for bounds in kind.__metadata__:
             if isinstance(bounds, Within) and not bounds.holds(value):
-                raise self.unexpected(node, path, _described(kind))
+                raise self.unexpected(node, path, described(kind))
         return value
 
     def choice(self, node: Node, names: tuple[Any, ...], path: str) -> Any:
+        """One of some names."""
         for name in names:
             if node.value == name and type(node.value) is type(name):
                 return name
@@ -240,17 +248,18 @@ class _Builder:
         raise self.wrong(node.line, path, message)
 
     def union(self, node: Node, kinds: tuple[Any, ...], path: str) -> Any:
+        """A value of one of several types."""
         if node.value is None and type(None) in kinds:
             return None
         for kind in kinds:
             if any(isinstance(part, Plug) for part in getattr(kind, "__metadata__", ())):  # a component that may be left out
                 return self.value(node, kind, path)
-        fitting = [kind for kind in kinds if _fits(node, kind)]
+        fitting = [kind for kind in kinds if fits(node, kind)]
         records = [kind for kind in fitting if dataclasses.is_dataclass(kind)]
         if len(records) > 1:
             return self.record(node, self.member(node, records, path), path)
         for kind in fitting:
-            attempt = _Builder(self.where)
+            attempt = type(self)(self.where)
             try:
                 value = attempt.value(node, kind, path)
             except _Wrong:
@@ -260,7 +269,7 @@ class _Builder:
             if len(fitting) == 1 and (isinstance(node.value, dict | list) or typing.get_origin(kind) is Literal):
                 self.problems += attempt.problems
                 raise _Wrong
-        raise self.unexpected(node, path, " or ".join(_described(kind) for kind in kinds))
+        raise self.unexpected(node, path, " or ".join(described(kind) for kind in kinds))
 
     def member(self, node: Node, records: list[Any], path: str) -> Any:
         """The dataclass of a union that the value's key ``kind`` or ``mode`` (a Literal in each) names."""
@@ -275,6 +284,7 @@ class _Builder:
         return names[self.choice(node.value[key], tuple(names), join(path, key))]
 
     def sequence(self, node: Node, make: Any, arguments: tuple[Any, ...], path: str) -> Any:
+        """A list or tuple."""
         if not isinstance(node.value, list):
             raise self.unexpected(node, path, "a list")
         count = len(node.value)
@@ -287,6 +297,7 @@ class _Builder:
         return make(self.all((node.value[i], kinds[i], f"{path}[{i}]") for i in range(count)))
 
     def mapping(self, node: Node, kind: Any, path: str) -> dict[str, Any]:
+        """A dict with values of one type."""
         if not isinstance(node.value, dict):
             raise self.unexpected(node, path, "a mapping")
         keys = node.value.keys()
@@ -307,6 +318,7 @@ class _Builder:
         return built
 
     def anything(self, node: Node, path: str) -> Any:
+        """Plain data as they are."""
         if isinstance(node.value, list):
             return self.sequence(node, list, (), path)
         if isinstance(node.value, dict):
@@ -315,17 +327,22 @@ class _Builder:
             return self.finite(node, path)
         return node.value
 
+    def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
+        """The types by key, the keys of what must be there, and the names by key of a record's fields."""
+        return _fields(kind)
+
     def record(self, node: Node, kind: Any, path: str) -> Any:
+        """A dataclass from a mapping of its fields."""
         if not isinstance(node.value, dict):
             raise self.unexpected(node, path, f"a mapping with the keys of {kind.__name__}")
-        hints, required, names = _fields(kind)
+        hints, required, names = self.fields(kind)
         before = len(self.problems)
         for key in node.value:
             if key not in hints:
                 self.wrong(node.key_lines.get(key, node.line), join(path, key), f"unknown key; {nearest(key, hints)}")
         for key in required:
             if key not in node.value:
-                self.wrong(node.line, join(path, key), f"expected {_described(hints[key])}, got nothing: the key is missing")
+                self.wrong(node.line, join(path, key), f"expected {described(hints[key])}, got nothing: the key is missing")
         given = [key for key in hints if key in node.value]
         built = {}
         for key in given:
@@ -361,41 +378,6 @@ def _names_of(record: Any, key: str) -> tuple[str, ...]:
     """The values of the Literal field ``key`` of a dataclass; empty where it has none."""
     hint = _fields(record)[0].get(key)
     return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
-
-
-def _fits(node: Node, kind: Any) -> bool:
-    """Whether a node's shape is that of a type."""
-    origin = typing.get_origin(kind)
-    if kind is Any:
-        return True
-    if dataclasses.is_dataclass(kind) or kind is dict or origin in (dict, Mapping):
-        return isinstance(node.value, dict)
-    if kind in (list, tuple) or origin in (list, tuple, Sequence):
-        return isinstance(node.value, list)
-    return not isinstance(node.value, list | dict)
-
-
-def _described(kind: Any) -> str:
-    """A type in the words of a message."""
-    words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
-    origin = typing.get_origin(kind)
-    if origin is typing.Annotated:
-        bounds = [f" in {part}" for part in kind.__metadata__ if isinstance(part, Within)]
-        return _described(typing.get_args(kind)[0]) + "".join(bounds)
-    if origin is Literal:
-        return f"one of {', '.join(map(str, typing.get_args(kind)))}"
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join(_described(k) for k in typing.get_args(kind))
-    if dataclasses.is_dataclass(kind) or kind is dict or origin in (dict, Mapping):
-        return "a mapping"
-    return words.get(kind, "a list" if kind in (list, tuple) or origin in (list, tuple, Sequence) else "a value")
-
-
-def _looks_numeric(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def plain(value: Any) -> Any:

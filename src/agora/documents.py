@@ -294,7 +294,7 @@ def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> No
         return Node([tree_of_plain(v, where, f"{path}[{i}]", depth + 1) for i, v in enumerate(values)], None)
     if isinstance(values, np.generic):
         values = values.item()
-    if values is None or isinstance(values, bool | int | float | str):
+    if values is None or isinstance(values, bool | int | float | str | np.ndarray):
         return Node(values, None)
     raise InputError(f"{where}: {path or 'top level'}: expected plain data, got {type(values).__name__}")
 
@@ -320,6 +320,8 @@ def shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list):
         return f"a list of {len(value)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
     if value is None:
         return "nothing"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**18:

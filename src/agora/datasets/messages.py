@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from agora.config import parse
+from agora.core.declared import declared
 from agora.core.state import Array, Floats
 from agora.datasets.trajectories import Trajectories
 from agora.maps.furniture import Furniture
@@ -22,6 +23,10 @@ from agora.tasks.suite import Stage
 
 FREE, OCCUPIED, UNKNOWN = 0, 1, 2
 """Values of ``agora_msgs/Map.cells``."""
+
+_NAMES = {"mode": "waypoint_mode"}
+OF_EACH = {name: _NAMES.get(name, name) for name, one in declared(PedestrianStarts).items() if one.names == ("P",)}
+"""Numbers of each simulated pedestrian: the field of ``agora_msgs/Crowd`` by that of `PedestrianStarts`."""
 
 _HALF_TURN = float(np.float32(math.pi))  # which is a little more than pi
 
@@ -115,18 +120,14 @@ def from_crowd(message: Any) -> PedestrianStarts:
     """The simulated pedestrians of a message."""
     count = len(message.id)
     shape = (count, int(message.waypoints))
-
-    def whole(name: str) -> Array:
-        return np.asarray(getattr(message, name), np.int32)
+    arrays = declared(PedestrianStarts)
 
     def real(name: str) -> Array:
         return np.asarray(getattr(message, name), np.float64)
 
     return PedestrianStarts(
+        **{name: np.asarray(getattr(message, told), arrays[name].kind) for name, told in OF_EACH.items()},
         position=np.stack([real("x"), real("y")], -1), velocity=np.stack([real("vx"), real("vy")], -1),
-        speed=real("speed"), radius=real("radius"), heading=real("heading"), tolerance=real("tolerance"),
-        group=whole("group"), id=whole("id"), model=whole("model"), type=whole("type"), reaction=whole("reaction"),
-        state=whole("state"), waypoint_count=whole("waypoint_count"), mode=whole("waypoint_mode"),
         waypoints=np.stack([real("waypoint_x").reshape(shape), real("waypoint_y").reshape(shape)], -1),
         waits=real("waits").reshape(shape), company=real("company").reshape(count, 3),
         habits=tuple(parse(message.habits, list[Habits], "habits")) if message.habits else (),
@@ -137,13 +138,6 @@ def _from_replay(message: Any) -> tuple[Trajectories | None, Array, float]:
     """Recorded pedestrians, by how much each is ahead, and their radius."""
     if len(message.first) == 0:
         return None, np.zeros(0), 0.3
-    recorded = Trajectories(
-        knot_time=np.asarray(message.knot_time, np.float64),
-        knot_x=np.asarray(message.knot_x, np.float64),
-        knot_y=np.asarray(message.knot_y, np.float64),
-        first=np.asarray(message.first, np.int32),
-        id=np.asarray(message.id, np.int32),
-        group=np.asarray(message.group, np.int32),
-        period=np.asarray(message.period, np.float64),
-    )
+    knots = {name: np.asarray(getattr(message, name), one.kind) for name, one in declared(Trajectories).items()}
+    recorded = Trajectories(**knots)
     return recorded, np.asarray(message.phase, np.float64), message.radius

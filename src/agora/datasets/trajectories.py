@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agora.core.declared import axes, declared
 from agora.core.state import Bools, Doubles, Ints
 from agora.errors import InputError
 
@@ -46,13 +47,13 @@ class Trajectories:
         InputError: arrays that do not fit together, numbers that are not finite, times that do not increase.
     """
 
-    knot_time: Doubles
-    knot_x: Doubles
-    knot_y: Doubles
-    first: Ints
-    id: Ints
-    group: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    period: Doubles = field(default_factory=lambda: np.zeros(0))
+    knot_time: Doubles = field(metadata=axes("K"))
+    knot_x: Doubles = field(metadata=axes("K"))
+    knot_y: Doubles = field(metadata=axes("K"))
+    first: Ints = field(metadata=axes("N", np.int32))
+    id: Ints = field(metadata=axes("N-1", np.int32))
+    group: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("N-1", np.int32))
+    period: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("N-1"))
 
     def __post_init__(self) -> None:
         """Copy, check and freeze the arrays."""
@@ -61,10 +62,8 @@ class Trajectories:
             object.__setattr__(self, "group", np.full(n, -1))
         if len(self.period) == 0 and n:
             object.__setattr__(self, "period", np.zeros(n))
-        for name in ("knot_time", "knot_x", "knot_y", "period"):
-            self._freeze(name, np.float64)
-        for name in ("first", "id", "group"):
-            self._freeze(name, np.int32)
+        for name, one in declared(Trajectories).items():
+            self._freeze(name, one.kind)
         knots = len(self.knot_time)
         if {len(self.knot_x), len(self.knot_y)} != {knots} or {len(self.group), len(self.period), len(self.first) - 1} != {n}:
             raise InputError("trajectories: the arrays do not fit together")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from agora.core.declared import axes, declared, empty
 from agora.core.state import SOCIAL_STATES, Doubles, Ints
+from agora.datasets.trajectories import Trajectories
+from agora.maps.furniture import Furniture
+from agora.maps.grid import Map
 from agora.ranges import Chance, Distance, Duration
-
-if TYPE_CHECKING:
-    from agora.datasets.trajectories import Trajectories
-    from agora.maps.furniture import Furniture
-    from agora.maps.grid import Map
-    from agora.robots.model import RobotModel
+from agora.robots.model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +28,9 @@ class RobotStart:
     """
 
     model: RobotModel
-    pose: Doubles
-    goals: Doubles
-    legs: Doubles | None = None
+    pose: Doubles = field(metadata=axes("3"))
+    goals: Doubles = field(metadata=axes("G 3"))
+    legs: Doubles | None = field(default=None, metadata=axes("G"))
 
 
 @dataclass(frozen=True)
@@ -93,24 +92,24 @@ class PedestrianStarts:
             moment, s; nothing of both where not given (`agora.pedestrians.cues`).
     """
 
-    position: Doubles
-    speed: Doubles
-    radius: Doubles
-    group: Ints
-    id: Ints
-    waypoints: Doubles
-    waypoint_count: Ints
-    mode: Ints
-    tolerance: Doubles
-    velocity: Doubles
-    heading: Doubles = field(default_factory=lambda: np.zeros(0))
-    model: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    type: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    reaction: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    state: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    position: Doubles = field(metadata=axes("P 2"))
+    speed: Doubles = field(metadata=axes("P"))
+    radius: Doubles = field(metadata=axes("P"))
+    group: Ints = field(metadata=axes("P", np.int32))
+    id: Ints = field(metadata=axes("P", np.int32))
+    waypoints: Doubles = field(metadata=axes("P K 2"))
+    waypoint_count: Ints = field(metadata=axes("P", np.int32))
+    mode: Ints = field(metadata=axes("P", np.int32))
+    tolerance: Doubles = field(metadata=axes("P"))
+    velocity: Doubles = field(metadata=axes("P 2"))
+    heading: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("P"))
+    model: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("P", np.int32))
+    type: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("P", np.int32))
+    reaction: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("P", np.int32))
+    state: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("P", np.int32))
     habits: tuple[Habits, ...] = ()
-    waits: Doubles = field(default_factory=lambda: np.zeros((0, 0)))
-    company: Doubles = field(default_factory=lambda: np.zeros((0, 3)))
+    waits: Doubles = field(default_factory=lambda: np.zeros((0, 0)), metadata=axes("P K"))
+    company: Doubles = field(default_factory=lambda: np.zeros((0, 3)), metadata=axes("P 3"))
 
     def __post_init__(self) -> None:
         ahead = self.waypoints[:, 0] - self.position
@@ -138,9 +137,7 @@ class PedestrianStarts:
     @staticmethod
     def none() -> PedestrianStarts:
         """Nobody."""
-        flat, whole = np.zeros(0), np.zeros(0, np.int32)
-        pairs = np.zeros((0, 2))
-        return PedestrianStarts(pairs, flat, flat, whole, whole, np.zeros((0, 1, 2)), whole, whole, flat, pairs)
+        return PedestrianStarts(**empty(PedestrianStarts, tuple(declared(PedestrianStarts)), P=0, K=1))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +170,7 @@ class Start:
     heading_tolerance: float = float(np.pi)
     replay: Trajectories | None = None
     replay_radius: float = 0.3
-    replay_phase: Doubles = field(default_factory=lambda: np.zeros(0))
+    replay_phase: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("n"))
     things: tuple[Thing, ...] = ()
     names: tuple[str, ...] = ()
     looks: tuple[str, ...] = ()

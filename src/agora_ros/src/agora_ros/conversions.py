@@ -6,7 +6,7 @@ What reads a message is `agora.datasets.messages`, which bags without ROS are re
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from rospy import Time
 
 from agora.config import dump
 from agora.core import state
+from agora.core.declared import declared
 from agora.core.state import Floats
 from agora.datasets.messages import (
+    OF_EACH,
     UNKNOWN,
     from_crowd,
     from_episode,
@@ -28,10 +30,12 @@ from agora.datasets.messages import (
     heading_of,
     model_of,
 )
+from agora.datasets.trajectories import Trajectories
 from agora.interfaces import NOTES
 from agora.maps.grid import Map
 from agora.tasks.start import Start
 from agora.tasks.suite import Stage
+from agora.wire.snapshot import PEDESTRIANS, ROBOTS, PedestriansNow, RobotsNow
 from agora_msgs import msg
 
 __all__ = [
@@ -39,10 +43,6 @@ __all__ = [
     "from_twist", "heading_of", "model_of", "quaternion", "stamp_of", "to_crowd", "to_episode", "to_map", "to_pedestrians",
     "to_pose", "to_pose2d", "to_robots", "to_twist",
 ]  # fmt: skip
-
-_GENERATION = ("x", "y", "vx", "vy", "heading")
-_TRAITS = ("radius", "speed", "group", "id")
-_MINDS = ("type", "state", "stress", "energy", "social", "partner")
 
 
 def stamp_of(step: int, dt: float, since: float = 0.0) -> Time:
@@ -99,38 +99,34 @@ def to_map(place: Map) -> msg.Map:
 
 def to_pedestrians(people: state.Pedestrians, traits: state.Traits, minds: state.Minds, step: int) -> msg.Pedestrians:
     """The message of one generation of the first world's pedestrians."""
-    count = int(traits.count[0])
-    message = msg.Pedestrians(step=step, present=people.active[0, :count].astype(np.uint8).tobytes())
-    for record, names in ((people, _GENERATION), (traits, _TRAITS), (minds, _MINDS)):
-        for name in names:
-            setattr(message, name, getattr(record, name)[0, :count].tolist())
-    return message
+    now = PedestriansNow.of(people, traits, minds)
+    numbers = {name: getattr(now, name).tolist() for name in PEDESTRIANS}
+    return msg.Pedestrians(step=step, present=now.present.astype(np.uint8).tobytes(), **numbers)
 
 
 def from_pedestrians(message: Any, people: state.Pedestrians, traits: state.Traits, minds: state.Minds) -> None:
     """Write a message into the first world of records that have room for it."""
-    count = len(message.present)
-    traits.count[0] = count
-    people.active[0] = False
-    people.active[0, :count] = np.frombuffer(bytes(message.present), np.uint8) != 0
-    for record, names in ((people, _GENERATION), (traits, _TRAITS), (minds, _MINDS)):
-        for name in names:
-            getattr(record, name)[0, :count] = getattr(message, name)
+    present = np.frombuffer(bytes(message.present), np.uint8) != 0
+    PedestriansNow(present=present, **_numbers(PedestriansNow, PEDESTRIANS, message)).put(people, traits, minds)
+
+
+def _numbers(record: type, names: Iterable[str], message: Any) -> dict[str, Any]:
+    """The numbers of a moment that a message holds under the same names, in the types that the record says."""
+    arrays = declared(record)
+    return {name: np.asarray(getattr(message, name), arrays[name].kind) for name in names}
 
 
 def to_robots(robots: state.Robots, radius: Floats, names: list[str], step: int) -> msg.Robots:
     """The message of one generation of the first world's robots; ``radius`` (R,) m."""
-    message = msg.Robots(step=step, name=names, active=robots.active[0].astype(np.uint8).tobytes(), radius=radius.tolist())
-    for name in ("x", "y", "heading", "vx", "vy", "omega", "world_vx", "world_vy", "steering"):
-        setattr(message, name, getattr(robots, name)[0].tolist())
-    return message
+    now = RobotsNow.of(robots)
+    numbers = {field: getattr(now, field).tolist() for field in ROBOTS}
+    return msg.Robots(step=step, name=names, active=now.active.astype(np.uint8).tobytes(), radius=radius.tolist(), **numbers)
 
 
 def from_robots(message: Any, robots: state.Robots) -> None:
     """Write a message into the first world of a record with as many robots."""
-    robots.active[0] = np.frombuffer(bytes(message.active), np.uint8) != 0
-    for name in ("x", "y", "heading", "vx", "vy", "omega", "world_vx", "world_vy", "steering"):
-        getattr(robots, name)[0] = getattr(message, name)
+    active = np.frombuffer(bytes(message.active), np.uint8) != 0
+    RobotsNow(active=active, **_numbers(RobotsNow, ROBOTS, message)).put(robots)
 
 
 def add_notes(message: msg.Notes, names: list[str], noted: Mapping[str, ArrayLike]) -> None:
@@ -171,9 +167,8 @@ def to_crowd(start: Start) -> msg.Crowd:
     message = msg.Crowd(waypoints=crowd.waypoints.shape[1], names=list(start.names), looks=list(start.looks))
     message.x, message.y = crowd.position.T.tolist()
     message.vx, message.vy = crowd.velocity.T.tolist()
-    for name in ("heading", "speed", "radius", "group", "id", "model", "type", "reaction", "state", "waypoint_count", "tolerance"):
-        setattr(message, name, getattr(crowd, name).tolist())
-    message.waypoint_mode = crowd.mode.tolist()
+    for name, told in OF_EACH.items():
+        setattr(message, told, getattr(crowd, name).tolist())
     message.waypoint_x, message.waypoint_y = (
         crowd.waypoints[..., 0].reshape(-1).tolist(),
         crowd.waypoints[..., 1].reshape(-1).tolist(),
@@ -188,6 +183,6 @@ def _to_replay(start: Start) -> msg.Replay:
     if recorded is None:
         return msg.Replay()
     message = msg.Replay(radius=start.replay_radius, phase=start.replay_phase.tolist())
-    for name in ("knot_time", "knot_x", "knot_y", "first", "id", "group", "period"):
+    for name in declared(Trajectories):
         setattr(message, name, getattr(recorded, name).tolist())
     return message

@@ -1,0 +1,21 @@
+"""An episode before it begins: everything that chance or a file decided, and the conditions that it is run under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agora.tasks.start import Start
+from agora.tasks.suite import Stage
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """An episode, ready to be run elsewhere.
+
+    Attributes:
+        number: of the reset, for who follows several. start: resolved. stage: its conditions.
+    """
+
+    number: int
+    start: Start
+    stage: Stage

@@ -1,0 +1,141 @@
+"""Messages: plain data with the name and version of their format, as bytes and back.
+
+The bytes are a file of safetensors (https://github.com/huggingface/safetensors): eight bytes with the length of the header, the
+header as JSON, then the arrays, little-endian and one after the other. The header's ``__metadata__.agora`` is a JSON text with the
+keys ``format``, ``version`` and ``content``. In the content an array is ``{"$array": NAME}``, with its name in the header, and an
+infinite number is ``{"$number": "inf"}`` or ``"-inf"``. The same content gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from agora.core.recording import Recording
+from agora.documents import shown
+from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
+from agora.tasks.start import Start
+from agora.wire.episode import Episode
+from agora.wire.plain import from_plain, to_plain
+from agora.wire.snapshot import Snapshot
+
+T = TypeVar("T")
+
+FORMATS: dict[str, type] = {
+    "agora.map": Map,
+    "agora.start": Start,
+    "agora.episode": Episode,
+    "agora.recording": Recording,
+    "agora.snapshot": Snapshot,
+}
+"""The record of each format."""
+
+VERSION = 1
+"""Of all formats; it grows when a field changes its meaning, is added without a default, or goes."""
+
+_ARRAY, _NUMBER, _KEY = "$array", "$number", "agora"
+_TYPES = {np.dtype(name) for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")}
+_DEEPEST = 60
+
+
+def encode(record: Any) -> bytes:
+    """Return the message of a record.
+
+    Raises:
+        InputError: no format is of such a record.
+    """
+    name = next((name for name, kind in FORMATS.items() if kind is type(record)), None)
+    if name is None:
+        raise InputError(f"no format is of a {type(record).__name__}; there are those of {', '.join(FORMATS)}")
+    return pack(name, VERSION, to_plain(record))
+
+
+def decode(data: bytes, kind: type[T], where: str = "message") -> T:
+    """Return the record of a message; ``where`` names it in errors.
+
+    Raises:
+        InputError: the bytes are no message, of another format or of a version that this Agora does not read, or something in it is
+            not what the format says.
+    """
+    name, version, content = unpack(data, where)
+    wanted = next(known for known, record in FORMATS.items() if record is kind)
+    if name not in FORMATS:
+        raise UnknownNameError("format", name, FORMATS)
+    if name != wanted:
+        raise InputError(f"{where}: expected the format {wanted}, got {name}")
+    if version != VERSION:
+        raise InputError(f"{where}: version {version} of {name}; this Agora reads version {VERSION}")
+    return from_plain(content, kind, where)
+
+
+def pack(name: str, version: int, content: Any) -> bytes:
+    """Return plain data as bytes, with the name and version of their format."""
+    arrays: dict[str, Any] = {}
+    head = {"format": name, "version": version, "content": _without_arrays(content, "", arrays)}
+    data: bytes = save(arrays, {_KEY: json.dumps(head, separators=(",", ":"), allow_nan=False)})
+    return data
+
+
+def unpack(data: bytes, where: str = "message") -> tuple[str, int, Any]:
+    """Return the name and version of a message's format, and its plain data.
+
+    Raises:
+        InputError: the bytes are no message.
+    """
+    try:
+        arrays = load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        head = json.loads(header["__metadata__"][_KEY], parse_constant=_no_number)
+        name, version, content = head["format"], head["version"], head["content"]
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
+        raise InputError(f"{where}: expected a message of Agora (safetensors with a header of ours), got something else") from error
+    if not isinstance(name, str) or type(version) is not int:
+        raise InputError(f"{where}: expected a format and a whole number as version, got {shown(name)} and {shown(version)}")
+    return name, version, _with_arrays(content, arrays, where)
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(text)
+
+
+def _without_arrays(value: Any, path: str, arrays: dict[str, Any]) -> Any:
+    """Plain data as JSON takes them; arrays are put aside under the path of their key."""
+    if isinstance(value, np.ndarray):
+        if value.dtype not in _TYPES:
+            raise InputError(f"{path}: a wire does not carry arrays of {value.dtype}")
+        arrays[path] = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
+        return {_ARRAY: path}
+    if isinstance(value, Mapping):
+        return {key: _without_arrays(item, f"{path}.{key}" if path else str(key), arrays) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_arrays(item, f"{path}[{k}]", arrays) for k, item in enumerate(value)]
+    if isinstance(value, float) and math.isinf(value):
+        return {_NUMBER: str(value)}
+    return value
+
+
+def _with_arrays(value: Any, arrays: Mapping[str, Any], where: str, depth: int = 0) -> Any:
+    """What `_without_arrays` was given."""
+    if depth > _DEEPEST:
+        raise InputError(f"{where}: nested too deeply")
+    if isinstance(value, dict) and value.keys() == {_ARRAY}:
+        name = value[_ARRAY]
+        if not isinstance(name, str) or name not in arrays:
+            raise InputError(f"{where}: the array {shown(name)} is not among those of the message")
+        return arrays[name]
+    if isinstance(value, dict) and value.keys() == {_NUMBER}:
+        if value[_NUMBER] not in ("inf", "-inf"):
+            raise InputError(f"{where}: expected inf or -inf as {_NUMBER}, got {shown(value[_NUMBER])}")
+        return float(value[_NUMBER])
+    if isinstance(value, dict):
+        return {key: _with_arrays(item, arrays, where, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_arrays(item, arrays, where, depth + 1) for item in value]
+    return value

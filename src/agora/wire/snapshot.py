@@ -1,0 +1,137 @@
+"""One moment of one world: where everybody is. What ROS publishes of pedestrians and robots, and what a viewer draws, is this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agora.core.declared import axes, declared
+from agora.core.state import Bools, Floats, Ints, Minds, Pedestrians, Robots, Traits
+
+_F, _I = np.float32, np.int32
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PedestriansNow:
+    """One generation of a world's pedestrians, P slots; values of those who are not present mean nothing.
+
+    Attributes:
+        present: (P,) whether the slot holds somebody. id: (P,).
+        x, y: (P,) m; vx, vy: (P,) m/s; heading: (P,) rad. radius: (P,) m; speed: (P,) preferred, m/s.
+        group: (P,) number of the walking group, -1 for none.
+        type, state: (P,) numbers in `agora.core.state.TYPES` and ``SOCIAL_STATES``.
+        stress, energy, social: (P,) in [0, 1]. partner: (P,) id of whom one talks or listens to, -1 for none.
+    """
+
+    present: Bools = field(metadata=axes("P", np.bool_))
+    id: Ints = field(metadata=axes("P", _I))
+    x: Floats = field(metadata=axes("P", _F))
+    y: Floats = field(metadata=axes("P", _F))
+    vx: Floats = field(metadata=axes("P", _F))
+    vy: Floats = field(metadata=axes("P", _F))
+    heading: Floats = field(metadata=axes("P", _F))
+    radius: Floats = field(metadata=axes("P", _F))
+    speed: Floats = field(metadata=axes("P", _F))
+    group: Ints = field(metadata=axes("P", _I))
+    type: Ints = field(metadata=axes("P", _I))
+    state: Ints = field(metadata=axes("P", _I))
+    stress: Floats = field(metadata=axes("P", _F))
+    energy: Floats = field(metadata=axes("P", _F))
+    social: Floats = field(metadata=axes("P", _F))
+    partner: Ints = field(metadata=axes("P", _I))
+
+    @staticmethod
+    def of(people: Pedestrians, traits: Traits, minds: Minds, world: int = 0) -> PedestriansNow:
+        """Those of a world, in the slots up to the last that is in use."""
+        count = int(traits.count[world])
+        found = {name: array[world, :count].copy() for name, array in _sources(people, traits, minds).items()}
+        return PedestriansNow(present=people.active[world, :count].copy(), **found)
+
+    def put(self, people: Pedestrians, traits: Traits, minds: Minds, world: int = 0) -> None:
+        """Write them into a world of records that have room for them."""
+        count = len(self.present)
+        traits.count[world] = count
+        people.active[world] = False
+        people.active[world, :count] = self.present
+        for name, array in _sources(people, traits, minds).items():
+            array[world, :count] = getattr(self, name)
+
+
+PEDESTRIANS = tuple(name for name in declared(PedestriansNow) if name != "present")
+"""Names of the numbers that a pedestrian has in a moment."""
+
+
+def _sources(people: Pedestrians, traits: Traits, minds: Minds) -> dict[str, Any]:
+    """The arrays (W, P) of each; a trait goes before what a mind says under the same name."""
+    records = {**minds._asdict(), **traits._asdict(), **people._asdict()}
+    return {name: records[name] for name in PEDESTRIANS}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RobotsNow:
+    """One generation of a world's robots, R of them.
+
+    Attributes:
+        active: (R,) False once a robot has ended and left the world.
+        x, y, heading: (R,) m and rad; vx, vy, omega: (R,) twist in the robot's frame, m/s and rad/s.
+        world_vx, world_vy: (R,) m/s in the map frame. steering: (R,) rad.
+    """
+
+    active: Bools = field(metadata=axes("R", np.bool_))
+    x: Floats = field(metadata=axes("R", _F))
+    y: Floats = field(metadata=axes("R", _F))
+    heading: Floats = field(metadata=axes("R", _F))
+    vx: Floats = field(metadata=axes("R", _F))
+    vy: Floats = field(metadata=axes("R", _F))
+    omega: Floats = field(metadata=axes("R", _F))
+    world_vx: Floats = field(metadata=axes("R", _F))
+    world_vy: Floats = field(metadata=axes("R", _F))
+    steering: Floats = field(metadata=axes("R", _F))
+
+    @staticmethod
+    def of(robots: Robots, world: int = 0) -> RobotsNow:
+        """Those of a world."""
+        return RobotsNow(**{name: getattr(robots, name)[world].copy() for name in ("active", *ROBOTS)})
+
+    def put(self, robots: Robots, world: int = 0) -> None:
+        """Write them into a world of a record with as many robots."""
+        for name in ("active", *ROBOTS):
+            getattr(robots, name)[world] = getattr(self, name)
+
+
+ROBOTS = tuple(name for name in declared(RobotsNow) if name != "active")
+"""Names of the numbers that a robot has in a moment."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Snapshot:
+    """One moment of one world.
+
+    Attributes:
+        step: physics steps since the episode began. time: since then, s.
+        pedestrians, robots: who is where. names: of the robots, R of them.
+    """
+
+    step: int
+    time: float
+    pedestrians: PedestriansNow
+    robots: RobotsNow
+    names: tuple[str, ...]
+
+    @staticmethod
+    def of(
+        people: Pedestrians,
+        traits: Traits,
+        minds: Minds,
+        robots: Robots,
+        names: Sequence[str],
+        step: int,
+        time: float,
+        world: int = 0,
+    ) -> Snapshot:
+        """The moment of a world that its records hold."""
+        now = PedestriansNow.of(people, traits, minds, world), RobotsNow.of(robots, world)
+        return Snapshot(step=step, time=time, pedestrians=now[0], robots=now[1], names=tuple(names))
