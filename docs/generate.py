@@ -11,13 +11,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from agora.cli import app
 from agora.config import key_of
+from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
+from agora.datasets.trajectories import Trajectories
 from agora.interfaces import CrowdScene, Guidance, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
 from agora.maps.furniture import Furniture, ModelFile
+from agora.maps.grid import Map
 from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
 from agora.pedestrians.types import PedestrianType
@@ -60,10 +64,13 @@ from agora.tasks.settings import (
     StagedSettings,
     ZonesSettings,
 )
+from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.suite import Crowd, Navigation, Stage, Suite, load_suite, suite_names
 from agora.tasks.world import People
 from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
+from agora.wire.episode import Episode
+from agora.wire.snapshot import PedestriansNow, RobotsNow, Snapshot
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
@@ -106,6 +113,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "guidance": (Guidance,),
     "crowd_scene": (CrowdScene,),
     "perception": (Perception, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
+    "wire": (Episode, Start, RobotStart, PedestrianStarts, Trajectories, Snapshot, PedestriansNow, RobotsNow, Recording),
 }
 """Pages of what plug-ins are given, and of parameters that only Python sets."""
 
@@ -333,7 +341,7 @@ def parameters(component: type) -> str:
     if not fields:
         return "No parameters.\n"
     meaning = descriptions(component, [field.name for field in fields])
-    hints = typing.get_type_hints(component, include_extras=False)
+    hints = typing.get_type_hints(component, localns={"Map": Map}, include_extras=False)
     has_defaults = any(default(field) for field in fields)
     rows = []
     for field in fields:
@@ -376,6 +384,8 @@ def default(field: dataclasses.Field[Any]) -> str:
         return f"`{value.name}`"
     if dataclasses.is_dataclass(value):
         return "its defaults"
+    if isinstance(value, np.ndarray):
+        return "none"
     if value is None or isinstance(value, bool):
         return f"`{str(value).lower() if value is not None else 'null'}`"
     if isinstance(value, tuple):

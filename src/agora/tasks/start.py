@@ -80,7 +80,7 @@ class PedestrianStarts:
         position: (P, 2) m.
         speed: (P,) preferred speed, m/s; radius: (P,) m.
         group: (P,) number of the walking group, -1 for none; id: (P,).
-        waypoints: (P, K, 2) m; the first ``waypoint_count`` (P,) of each row count.
+        waypoints: (P, K, 2) m. waypoint_count: (P,) how many of each row count.
         mode: (P,) 0 loop, 1 random order, 2 stay at the last; tolerance: (P,) m.
         velocity: (P, 2) m/s.
         heading: (P,) rad; towards the first waypoint where not given.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import math
 import typing
 from dataclasses import replace
@@ -17,6 +18,7 @@ import numpy as np
 
 from agora.config import Builder, plain
 from agora.core.declared import misfit
+from agora.core.recording import Recording
 from agora.documents import Node, join, tree_of_plain
 from agora.errors import InputError
 from agora.maps.doors import Door, with_door
@@ -106,16 +108,7 @@ class _RecordBuilder(Builder):
         raise self.unexpected(node, path, f"one of {', '.join(f'{e.value} ({e.name.lower()})' for e in kind)}")
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-        if issubclass(kind, Stage) or not (_names_later(kind) or hasattr(kind, "_fields") or kind in _DERIVED):
-            return super().fields(kind)
-        hints = typing.get_type_hints(kind, localns=_LATER, include_extras=True)
-        if hasattr(kind, "_fields"):
-            names, required = list(kind._fields), [name for name in kind._fields if name not in kind._field_defaults]
-        else:
-            some = [f for f in dataclasses.fields(kind) if f.init and f.name not in _DERIVED.get(kind, ())]
-            names = [f.name for f in some]
-            required = [f.name for f in some if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
-        return {name: hints[name] for name in names}, required, {name: name for name in names}
+        return _fields(kind) or super().fields(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:
         if isinstance(node.value, dict) and isinstance(kind, type) and dataclasses.is_dataclass(kind):
@@ -129,9 +122,19 @@ class _RecordBuilder(Builder):
         return built
 
 
-def _names_later(kind: Any) -> bool:
-    """Whether a record names types that are there for type checkers alone."""
-    return any(f"{name}" in str(hint).replace("|", " ").split() for hint in kind.__annotations__.values() for name in _LATER)
+@functools.cache
+def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]] | None:
+    """What `agora.config` cannot say of a record: one that is a NamedTuple, has derived fields, or names types of `_LATER`."""
+    if hasattr(kind, "_fields"):
+        names, required = list(kind._fields), [name for name in kind._fields if name not in kind._field_defaults]
+    elif kind in _DERIVED or kind is Recording:
+        some = [f for f in dataclasses.fields(kind) if f.init and f.name not in _DERIVED.get(kind, ())]
+        names = [f.name for f in some]
+        required = [f.name for f in some if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
+    else:
+        return None
+    hints = typing.get_type_hints(kind, localns=_LATER, include_extras=True)
+    return {name: hints[name] for name in names}, required, {name: name for name in names}
 
 
 def _named(number: Any) -> str:
