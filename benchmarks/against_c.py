@@ -9,7 +9,7 @@ from itertools import cycle
 import numpy as np
 from measure import Bench, Line, paired
 from plain_c import PlainC, library
-from scene import LIDAR, SOCIAL_FORCE, Worlds, free_points, hall, halls
+from scene import SOCIAL_FORCE, Worlds, free_points, hall, halls
 
 from agora.pedestrians.evacuation import Evacuation
 
@@ -17,7 +17,7 @@ from agora.pedestrians.evacuation import Evacuation
 def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
     """Make sure that both do the same work: one step and one scan of each agree."""
     if robots:
-        ranges = worlds.engine.scan(LIDAR)[:, 0]
+        ranges = worlds.scanner.scan()[:, 0]
         plain.scan()
         off = float(np.mean(np.abs(ranges - plain.ranges) > 1e-3))
         if off > 1e-3:
@@ -29,7 +29,7 @@ def _check_step(worlds: Worlds, plain: PlainC, step: Callable[[], None]) -> None
     """Make sure that a step of both takes the pedestrians to the same places."""
     worlds.engine.step()
     step()
-    people, count = worlds.engine.pedestrians, plain.people[0].shape[1]
+    people, count = worlds.world.pedestrians, plain.people[0].shape[1]
     off = max(float(np.abs(mine[:, :count] - its).max()) for mine, its in zip(people[:4], plain.people, strict=True))
     if off > 1e-3:
         raise RuntimeError(f"a step differs from plain C by {off:.2g} m or m/s")
@@ -47,10 +47,10 @@ def world_step(worlds: int, quick: bool) -> Line:
 
     def ours() -> None:
         if moves:
-            now = engine.robots
+            now = mine.world.robots
             now.x[0, 0], now.y[0, 0], now.heading[0, 0] = next(poses)
         engine.step()
-        engine.scan(LIDAR)
+        mine.scanner.scan()
 
     def other() -> None:
         if moves:

@@ -31,7 +31,7 @@ def deep_social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
     mine, plain = Worlds(scene, model), _PlainPotential(scene, model)
     mine.engine.step()
     plain.step()
-    apart = [np.abs(a[:, :pedestrians] - b) for a, b in zip(mine.engine.pedestrians[:4], plain.people, strict=True)]
+    apart = [np.abs(a[:, :pedestrians] - b) for a, b in zip(mine.world.pedestrians[:4], plain.people, strict=True)]
     if np.mean(np.max(apart, axis=0) > 1e-3) > 1e-3:
         raise RuntimeError(f"a step differs from plain C by {np.max(apart):.2g} m or m/s")
 

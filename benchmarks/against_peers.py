@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from measure import Bench, Line, paired
-from scene import DT, LIDAR, Worlds, crowd
+from scene import DT, Worlds, crowd
 
 from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
@@ -181,7 +181,7 @@ def irsim(quick: bool) -> Line:
 
     def ours() -> None:
         mine.engine.step(command)
-        mine.engine.scan(LIDAR)
+        mine.scanner.scan()
 
     def before() -> None:
         mine.restart()

@@ -10,21 +10,21 @@ from pathlib import Path
 
 def start() -> None:
     """The first step and scan of a world."""
-    from scene import LIDAR, SOCIAL_FORCE, Worlds, halls
+    from scene import SOCIAL_FORCE, Worlds, halls
 
     worlds = Worlds(halls(1, 32), SOCIAL_FORCE, robots=True)
     worlds.engine.step()
-    worlds.engine.scan(LIDAR)
+    worlds.scanner.scan()
 
 
 def memory() -> None:
     """1,024 worlds of 32 pedestrians, a robot and a scan in 256 different halls; prints the most memory ever used, bytes."""
-    from scene import LIDAR, SOCIAL_FORCE, Worlds, halls
+    from scene import SOCIAL_FORCE, Worlds, halls
 
     worlds = Worlds(halls(1024, 32, 256), SOCIAL_FORCE, robots=True)
     for _ in range(10):
         worlds.engine.step()
-        worlds.engine.scan(LIDAR)
+        worlds.scanner.scan()
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 

@@ -42,7 +42,7 @@ def played(stage: str, lidar: Lidar, episodes: int, seconds: float, perception: 
         for each in (batch, visible):
             each.look()
         seen, truth, active = batch.observer.observe(), visible.observer.observe().pedestrians, batch.active
-        tracks, everybody, ids = seen.pedestrians, batch.engine.pedestrians, batch.engine.traits.id
+        tracks, everybody, ids = seen.pedestrians, batch.world.pedestrians, batch.world.traits.id
         for n in np.flatnonzero(active):
             here, kept = everybody.active[n], tracks.present[n]
             place = np.stack([everybody.x[n], everybody.y[n]], -1)[here]

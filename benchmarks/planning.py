@@ -35,11 +35,11 @@ class Fleet:
         """Let a control period pass; return the processor time of this thread in the planner, s."""
         batch = self.batch
         batch.look()
-        seen, ranges = batch.observer.observe(), batch.observer.everywhere if batch.engine.is_threaded else None
+        seen, ranges = batch.observer.observe(), batch.observer.everywhere if batch.world.threads.several else None
         began = time.thread_time()
         twists, self.memory, failures = call(self.planner, seen, self.memory, batch.active, ranges)
         spent = time.thread_time() - began
-        batch.command(twists, batch.active, failures)
+        batch.world.command(twists, batch.active, failures)
         batch.advance()
         return spent
 

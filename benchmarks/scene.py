@@ -8,12 +8,15 @@ from functools import cache
 
 import numpy as np
 
-from agora.engine.world import Engine, Layout
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
+from agora.engine.scanner import Scanner
 from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.tasks.periods import Periods
+from agora.world.start import PedestrianStarts, RobotStart, Start
 
 RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1
 LIDAR = Lidar(beams=360, angle_min=0.0, angle_max=2 * math.pi, range_max=10.0)
@@ -166,10 +169,10 @@ class Worlds:
         sees_robots: bool = False,
     ) -> None:
         starts = starts_of(scene, robots)
-        layout = Layout.of(starts, len(starts), dt)
-        self.engine = Engine(
-            layout, scene.maps, dt=dt, crowd=model, behaviours=behaviours, sees_robots=sees_robots, ends=0, threads=threads
-        )
+        conditions = Conditions(Periods(dt, dt, dt, dt), model, behaviours, sees_robots=sees_robots, ends=0)
+        self.engine = Engine.of(starts, conditions, threads=threads)
+        self.world = self.engine.world
+        self.scanner = Scanner(self.world, LIDAR)
         for w, start in enumerate(starts):
             self.engine.reset(w, start)
         self._kept = [array.copy() for array in self._state()]
@@ -180,4 +183,4 @@ class Worlds:
             array[...] = value
 
     def _state(self) -> list[np.ndarray]:
-        return [*self.engine.pedestrians, *self.engine.robots]
+        return [*self.world.pedestrians, *self.world.robots]

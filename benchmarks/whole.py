@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from measure import Bench, Line, Pair, duration, paired, wait_for_cores
-from scene import LIDAR, SOCIAL_FORCE, Worlds, companies, halls
+from scene import SOCIAL_FORCE, Worlds, companies, halls
 
 from agora.pedestrians.helbing import Helbing
 from agora.registry import make
@@ -27,7 +27,7 @@ def _threads_once(worlds: int, pairs: int) -> Pair:
 
     def step(side: Worlds) -> None:
         side.engine.step()
-        side.engine.scan(LIDAR)
+        side.scanner.scan()
 
     def before() -> None:
         two.restart()

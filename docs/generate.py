@@ -18,7 +18,6 @@ from agora.cli import app
 from agora.config import key_of
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
-from agora.datasets.trajectories import Trajectories
 from agora.interfaces import CrowdScene, Guidance, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
 from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.grid import Map
@@ -64,13 +63,14 @@ from agora.tasks.settings import (
     StagedSettings,
     ZonesSettings,
 )
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.suite import Crowd, Navigation, Stage, Suite, load_suite, suite_names
 from agora.tasks.world import People
 from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
 from agora.wire.episode import Episode
 from agora.wire.snapshot import PedestriansNow, RobotsNow, Snapshot
+from agora.world.start import PedestrianStarts, RobotStart, Start
+from agora.world.trajectories import Trajectories
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),

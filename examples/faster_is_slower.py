@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from agora.engine.world import Engine, Layout
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
 from agora.maps.grid import Map
 from agora.pedestrians.evacuation import Evacuation
-from agora.tasks.start import PedestrianStarts, Start
+from agora.tasks.periods import Periods
+from agora.world.start import PedestrianStarts, Start
 
 SIDE, DOOR, WALL, PEOPLE, DT = 15.0, 1.0, 0.2, 200, 0.05
 MIDDLE, OUTSIDE = SIDE / 2, SIDE + WALL
@@ -36,13 +38,14 @@ def left(speeds: list[float], seeds: int, enough: int, longest: float, model: Ev
     """How many have left (time, speed, seed), every 0.05 s, until ``enough`` have; all rooms side by side."""
     place = room()
     starts = [start(place, speed, seed) for speed in speeds for seed in range(seeds)]
-    engine, counts = Engine(Layout.of(starts, len(starts), DT), [place], dt=DT, crowd=model), [np.zeros(len(starts))]
+    conditions = Conditions(Periods(DT, DT, DT, DT), model)
+    engine, counts = Engine.of(starts, conditions), [np.zeros(len(starts))]
     for world, one in enumerate(starts):
         engine.reset(world, one)
     while counts[-1].min() < enough and len(counts) * DT < longest:
         engine.step()
-        engine.pedestrians.active[engine.pedestrians.x > OUTSIDE] = False
-        counts.append(PEOPLE - engine.pedestrians.active.sum(axis=1))
+        engine.world.pedestrians.active[engine.world.pedestrians.x > OUTSIDE] = False
+        counts.append(PEOPLE - engine.world.pedestrians.active.sum(axis=1))
     return np.stack(counts).reshape(-1, len(speeds), seeds)
 
 

@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from agora.costmap.personal_space import PersonalSpace
 from agora.costmap.visibility import Visibility
 from agora.engine.semantics import layer_costs
-from agora.engine.world import Engine, Layout
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
-from agora.tasks.start import PedestrianStarts, Start
+from agora.world.start import PedestrianStarts, Start
+from agora.world.world import World
 
 HALL = Map.from_shapes(bounds=(0.0, 0.0, 12.0, 6.0), resolution=0.05, name="hall")
 PLACES = np.array([[3.0, 2.5], [6.0, 3.5], [9.0, 3.2]])
@@ -37,12 +37,12 @@ crowd = PedestrianStarts(
     heading=HEADINGS,
 )
 start = Start("give_way", 0, HALL, (), crowd, timeout=1.0, goal_tolerance=0.3)
-engine = Engine(Layout.of([start], 1, 0.05), [HALL], dt=0.05)
-engine.reset(0, start)
+world = World.of([start], dt=0.05)
+world.reset(0, start)
 
 figure = Figure((6.0, 8.4), layout="constrained")
 for axes, (name, layers) in zip(figure.subplots(3), LAYERS.items(), strict=True):
-    cost = layer_costs(engine, 0, layers, HALL)
+    cost = layer_costs(world, 0, layers, HALL)
     scene = (HALL.clearance, HALL.resolution, np.float32(HALL.origin))
     path = AStar().path(*scene, np.array([0.7, 3.0]), np.array([11.3, 3.0]), 0.3, cost)
     gap = np.hypot(*(path[:, None] - PLACES).transpose(2, 0, 1)).min(0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from agora.maps.grid import Map
 from agora.robots.model import RobotModel
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.world.start import PedestrianStarts, RobotStart, Start
 
 DISC = RobotModel(name="disc", kinematics="differential", radius=0.25, vx=(-0.5, 1.0), omega=2.0)
 

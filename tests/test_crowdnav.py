@@ -12,7 +12,7 @@ from agora.pedestrians.orca import Orca
 from agora.planners.local.orca import OrcaPlanner
 from agora.robots.model import load_robot
 from agora.tasks.periods import Periods
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.world.start import PedestrianStarts, RobotStart, Start
 from pedestrians.test_crowdnav_circle import CASES, CIRCLE, DT, LAST, RADIUS, SPEED, starts
 
 PLANE = Map.open((-30.0, -30.0), (30.0, 30.0), resolution=1.0)

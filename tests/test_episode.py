@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from agora.core.recording import Outcome
-from agora.datasets.trajectories import Trajectories
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.pedestrians.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
 from agora.tasks.periods import Periods
-from agora.tasks.start import Start
+from agora.world.start import Start
+from agora.world.trajectories import Trajectories
 from tests.naughty import Naughty
 from tests.starts import people, start
 from tests.suites import CROWDS, PLANNERS, fingerprint, plane, planners, suite, write_world

@@ -6,10 +6,10 @@ import numpy as np
 
 from agora.core.recording import Outcome
 from agora.engine.observe import Observer
-from agora.engine.world import Engine, Layout
 from agora.episode import Conditions, Episodes
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.sensors.lidar import Lidar
+from agora.world.world import World
 from tests.starts import people, start
 
 TWO_GOALS = [[2.0, 0.4, 0.0], [-3.0, 2.0, 0.0]]
@@ -35,13 +35,13 @@ def test_a_noisy_scan_of_some_worlds_is_that_of_all_and_leaves_the_others():
     starts = [start(pose=(0.3 * k, -0.2 * k, 0.7 * k), crowd=crowd, entry=f"test/stage/{k}") for k in range(4)]
     lidar = Lidar(beams=45, noise=0.1, dropout=0.1, range_max=6.0)
 
-    def observer() -> tuple[Engine, Observer]:
-        made = Engine(Layout.of(starts, 4, 0.05), [s.map for s in starts], dt=0.05)
+    def observer() -> tuple[World, Observer]:
+        made = World.of(starts, dt=0.05)
         for w in range(4):
             made.reset(w, starts[w])
         return made, Observer(made, frozenset({"scan"}), 0.1, lidar)
 
-    (_, whole), (engine, parts) = observer(), observer()
+    (_, whole), (world, parts) = observer(), observer()
     whole.scan()
     all_of_them = whole.observe().scan.copy()
     parts.scan([1, 3])
@@ -50,5 +50,5 @@ def test_a_noisy_scan_of_some_worlds_is_that_of_all_and_leaves_the_others():
     parts.scan([2])
     parts.scan([0])
     assert np.array_equal(parts.observe().scan, all_of_them)
-    assert engine.tick == 0
+    assert world.tick == 0
     assert len(np.unique(all_of_them)) > 10

@@ -3,8 +3,8 @@
 import numpy as np
 
 from agora.datasets.eth_ucy import Scene
-from agora.datasets.trajectories import Trajectories
 from agora.maps.grid import Map
+from agora.world.trajectories import Trajectories
 
 PLANE = Map.open((-30.3, -31.7), (30.2, 33.1))
 TIME = np.arange(24) * 0.4

@@ -16,12 +16,13 @@ import numpy as np
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
 from agora.errors import nearest
+from agora.robots.limits import Limits as Limits
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
     from agora.maps.place import Place
     from agora.seeds import Stream
-    from agora.tasks.start import Start
+    from agora.world.start import Start
+    from agora.world.world import World
 
 Memory = dict[str, Array]
 """What a planner remembers between calls: arrays by name, each with the rows as its first axis; {} at the start of an episode."""
@@ -48,28 +49,6 @@ class Tracks:
     id: Ints
     group: Ints
     type: Ints | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """What the robots of N rows can do; arrays (N,). A planner that exceeds them is clipped, and that is counted.
-
-    Attributes:
-        holonomic: whether the robot can move sideways.
-        min_vx, max_vx, max_vy, max_omega: twist, m/s and rad/s.
-        max_ax, max_ay, max_alpha: change of the twist, m/s2 and rad/s2.
-        turning_radius: smallest radius of a curve, m; 0 where it can turn in place.
-    """
-
-    holonomic: Bools
-    min_vx: Floats
-    max_vx: Floats
-    max_vy: Floats
-    max_omega: Floats
-    max_ax: Floats
-    max_ay: Floats
-    max_alpha: Floats
-    turning_radius: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,7 +382,7 @@ pedestrians do not step into where the suite's crowd is not ``faithful`` (`agora
 
 
 class AttachedBehaviour(Protocol):
-    """A behaviour at work in one engine; what it remembers of the pedestrians are arrays (W, P) of its own."""
+    """A behaviour at work on one world record; what it remembers of the pedestrians are arrays (W, P) of its own."""
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
@@ -415,18 +394,24 @@ class AttachedBehaviour(Protocol):
 class Behaviour(Protocol):
     """Decides, before the crowd model moves them, where pedestrians want to go and how fast; behaviours decide in their order.
 
-    It writes the current waypoint (``engine.waypoints.x``, ``y``), the preferred speed (``engine.traits.speed``), the minds
-    (``engine.minds``), the headings of those who stand, and, where it takes somebody's way over, how the list is followed (its
+    It writes the current waypoint (``world.waypoints.x``, ``y``), the preferred speed (``world.traits.speed``), the minds
+    (``world.minds``), the headings of those who stand, and, where it takes somebody's way over, how the list is followed (its
     count, index, mode and tolerance) and the group; it reads generation t of everybody's places, and nothing of it depends on
     slots or other worlds. Before the first behaviour decides, every waypoint is the list's current one again and every speed the
-    undisturbed one (``engine.minds.speed``): who wants something else says so every time, and later behaviours see what earlier
+    undisturbed one (``world.minds.speed``): who wants something else says so every time, and later behaviours see what earlier
     ones decided. Waypoints of the list count as reached whatever the current one is. Whose mind a behaviour has taken over
-    (``engine.minds.taken``) is left alone by the others, as those are who stand in a conversation of ``groups``. Worlds that are
+    (``world.minds.taken``) is left alone by the others, as those are who stand in a conversation of ``groups``. Worlds that are
     done are left alone.
     """
 
-    def attach(self, engine: Engine) -> AttachedBehaviour:
-        """Return the behaviour at work in an engine."""
+    def attach(self, world: World, every: int, sees: int) -> AttachedBehaviour:
+        """Return the behaviour at work on the worlds of a batch.
+
+        Args:
+            world: their records; the behaviour keeps them.
+            every: physics steps between two decisions.
+            sees: whom pedestrians react to; bits as for a `CompiledCrowdModel`.
+        """
 
 
 class MapGenerator(Protocol):

@@ -25,34 +25,34 @@ class Hurried:
     """Goes to its own place of departure, faster by and by: plain NumPy, as a newcomer writes it."""
 
     gain: float = 0.1
-    spoil: Callable[[Any, int, int], None] = lambda engine, first, last: None
+    spoil: Callable[[Any, int, int], None] = lambda world, first, last: None
 
     def __post_init__(self) -> None:
         if not self.gain >= 0:
             raise ValueError("gain")
 
-    def attach(self, engine: Any) -> Any:
-        return Attached(self, engine)
+    def attach(self, world: Any, every: int, sees: int) -> Any:
+        return Attached(self, world)
 
 
 class Attached:
-    def __init__(self, hurried: Hurried, engine: Any) -> None:
-        self.hurried, self.engine = hurried, engine
-        self.home = np.zeros((2, *engine.pedestrians.x.shape), np.float32)
+    def __init__(self, hurried: Hurried, world: Any) -> None:
+        self.hurried, self.world = hurried, world
+        self.home = np.zeros((2, *world.pedestrians.x.shape), np.float32)
 
     def reset(self, world: int, start: Any) -> None:
         self.home[:, world, : len(start.pedestrians.id)] = start.pedestrians.position.T
 
     def think(self, generation: int) -> Callable[[int, int], None]:
         def decide(first: int, last: int) -> None:
-            engine = self.engine
+            world = self.world
             for w in range(first, last):
-                if engine.status.done[w]:
+                if world.status.done[w]:
                     continue
-                n = engine.traits.count[w]
-                engine.waypoints.x[w, :n], engine.waypoints.y[w, :n] = self.home[:, w, :n]
-                engine.traits.speed[w, :n] = engine.minds.speed[w, :n] * np.float32(1 + self.hurried.gain)
-            self.hurried.spoil(engine, first, last)
+                n = world.traits.count[w]
+                world.waypoints.x[w, :n], world.waypoints.y[w, :n] = self.home[:, w, :n]
+                world.traits.speed[w, :n] = world.minds.speed[w, :n] * np.float32(1 + self.hurried.gain)
+            self.hurried.spoil(world, first, last)
 
         return decide
 
@@ -61,53 +61,53 @@ def test_a_decent_behaviour_in_numpy_passes():
     check_behaviour(Hurried())
 
 
-def divides_by_zero(engine, first, last):
-    engine.traits.speed[first:last] = np.inf
+def divides_by_zero(world, first, last):
+    world.traits.speed[first:last] = np.inf
 
 
-def pushes_people(engine, first, last):
-    engine.pedestrians.x[first:last] += np.float32(0.01)
+def pushes_people(world, first, last):
+    world.pedestrians.x[first:last] += np.float32(0.01)
 
 
-def changes_lists(engine, first, last):
-    engine.waypoints.list_x[first:last] += np.float32(0.01)
+def changes_lists(world, first, last):
+    world.waypoints.list_x[first:last] += np.float32(0.01)
 
 
-def draws_from_nowhere(engine, first, last):
-    engine.traits.speed[first:last] += np.float32(np.random.default_rng().uniform(0, 0.1))
+def draws_from_nowhere(world, first, last):
+    world.traits.speed[first:last] += np.float32(np.random.default_rng().uniform(0, 0.1))
 
 
-def draws_from_the_global_generator(engine, first, last):
-    engine.traits.speed[first:last] += np.float32(np.random.uniform(0, 0.1))  # noqa: NPY002
+def draws_from_the_global_generator(world, first, last):
+    world.traits.speed[first:last] += np.float32(np.random.uniform(0, 0.1))  # noqa: NPY002
 
 
-def mixes_worlds(engine, first, last):
-    engine.traits.speed[first:last] *= np.float32(1 + 0.01 * (last - first))
+def mixes_worlds(world, first, last):
+    world.traits.speed[first:last] *= np.float32(1 + 0.01 * (last - first))
 
 
-def counts_slots(engine, first, last):
-    engine.traits.speed[first:last] *= np.float32(1 + 0.01 * engine.slots)
+def counts_slots(world, first, last):
+    world.traits.speed[first:last] *= np.float32(1 + 0.01 * world.slots)
 
 
-def looks_into_empty_slots(engine, first, last):
-    engine.traits.speed[first:last] *= np.float32(1) + np.abs(engine.pedestrians.x[first:last, 1:2]) % np.float32(1)
+def looks_into_empty_slots(world, first, last):
+    world.traits.speed[first:last] *= np.float32(1) + np.abs(world.pedestrians.x[first:last, 1:2]) % np.float32(1)
 
 
-def goes_on_for_ever(engine, first, last):
-    engine.minds.energy[first:last] *= np.float32(0.99)
+def goes_on_for_ever(world, first, last):
+    world.minds.energy[first:last] *= np.float32(0.99)
 
 
-def drifts_north(engine, first, last):
-    here = ~engine.status.done[first:last, None]
-    engine.waypoints.y[first:last] = np.where(here, engine.pedestrians.y + 1, engine.waypoints.y)[first:last]
+def drifts_north(world, first, last):
+    here = ~world.status.done[first:last, None]
+    world.waypoints.y[first:last] = np.where(here, world.pedestrians.y + 1, world.waypoints.y)[first:last]
 
 
-def goes_mad(engine, first, last):
-    engine.minds.state[first:last] = 99
+def goes_mad(world, first, last):
+    world.minds.state[first:last] = 99
 
 
-def talks_to_strangers(engine, first, last):
-    engine.minds.partner[first:last] = 4321
+def talks_to_strangers(world, first, last):
+    world.minds.partner[first:last] = 4321
 
 
 BAD = {

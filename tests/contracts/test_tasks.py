@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agora.datasets.trajectories import Trajectories
 from agora.maps.grid import Map
 from agora.registry import available, make
 from agora.seeds import Stream
@@ -16,6 +15,7 @@ from agora.tasks.robots.random import Random as RandomRobots
 from agora.tasks.scenario import Robot, Scenario
 from agora.tasks.world import Person, World
 from agora.testing import ContractError, check_obstacles_mode, check_robots_mode, check_world_source
+from agora.world.trajectories import Trajectories
 
 DATA = {"barn", "dynabarn", "eth_ucy", "socnavbench"}
 PARAMETERS = {"folder": {"path": "corridor", "scenarios": ["counterflow"]}, "card": {"card": "queue"}}

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 from tests.starts import DISC, people, start
 
 from agora.core.recording import ContactKind
 from agora.datasets.rosbag import _contacts, _Messages
 from agora.engine.recorder import take_events
-from agora.engine.world import Engine, Layout
 from agora.pedestrians.waypoint import Waypoint
-from agora.tasks.start import RobotStart
+from agora.world.start import RobotStart
 
 DT = 0.05
 TURNING = replace(DISC, name="box", radius=0.6, footprint=((-0.5, -0.2), (0.5, -0.2), (0.5, 0.25), (-0.5, 0.25)))
@@ -29,23 +29,22 @@ def said():
         RobotStart(DISC, np.array([2.4, 1.0, -3.07]), np.array([[-6.0, -3.0, 0.0]])),
     )
     made = replace(start(crowd=crowd), robots=robots)
-    engine = Engine(Layout.of([made], 1, DT), [made.map], dt=DT, crowd=Waypoint(), ends=0)
-    engine.reset(0, made)
-    engine.commands[0] = (0.4, 0.0, 0.5), (0.7, 0.0, 0.0)
+    engine = engine_at([made], DT, crowd=Waypoint(), ends=0)
+    engine.world.commands[0] = (0.4, 0.0, 0.5), (0.7, 0.0, 0.0)
     told, events = _Messages(), [[], []]
 
     def say(step):
-        now, robots = engine.pedestrians, engine.robots
+        now, robots = engine.world.pedestrians, engine.world.robots
         parts = {name: getattr(robots, name)[0].tolist() for name in ("x", "y", "heading", "vx", "vy", "omega")}
         told.robots[step] = SimpleNamespace(**parts)
         places = {"x": now.x[0].tolist(), "y": now.y[0].tolist(), "present": now.active[0].tolist()}
-        told.pedestrians[step] = SimpleNamespace(id=engine.traits.id[0].tolist(), **places)
+        told.pedestrians[step] = SimpleNamespace(id=engine.world.traits.id[0].tolist(), **places)
 
     say(0)
     for step in range(1, 110):
         engine.step()
         say(step)
-        for _, r, contact in take_events(engine):
+        for _, r, contact in take_events(engine.world):
             events[r].append(contact)
             told.contacts.append(SimpleNamespace(robot=f"robot_{r}", **contact._asdict()))
     engine.close()

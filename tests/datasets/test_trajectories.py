@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.datasets.trajectories import Trajectories, joined
 from agora.errors import InputError
+from agora.world.trajectories import Trajectories, joined
 
 
 def three():

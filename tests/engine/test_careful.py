@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 from tests.starts import people, plane, start
 
-from agora.engine.world import Engine, Layout
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.pedestrians.evacuation import Evacuation
@@ -26,12 +26,11 @@ class Straight(Waypoint):
 def run(crowd, seconds=8.0, place=None, model=None, robot=(0.0, 90.0, 0.0), command=(0.0, 0.0, 0.0), dt=DT, **more):
     """The engine after a while, and the least gaps: among people, to the robot and to walls, m."""
     one = start(pose=robot, goal=(90.0, 90.0, 0.0), crowd=crowd, place=place or plane(), timeout=600.0)
-    engine = Engine(Layout.of([one], 1, dt), [one.map], dt=dt, crowd=model or Straight(), ends=0, **({"careful": True} | more))
-    engine.reset(0, one)
+    engine = engine_at([one], dt, crowd=model or Straight(), ends=0, **({"careful": True} | more))
     n, least = len(crowd.id), [np.inf] * 3
     for _ in range(round(seconds / dt)):
         engine.step(np.array([[command]], np.float32))
-        p, r = engine.pedestrians, engine.robots
+        p, r = engine.world.pedestrians, engine.world.robots
         points = np.stack([p.x[0, :n], p.y[0, :n]], -1).astype(float)
         gaps = np.hypot(*(points[:, None] - points[None]).T) - crowd.radius[:, None] - crowd.radius
         np.fill_diagonal(gaps, np.inf)
@@ -48,12 +47,12 @@ def test_two_who_walk_straight_at_each_other_pass_on_the_right(turn):
     beside, among = [], np.inf
     for seconds in np.arange(1.5, 6.0, 0.5):
         engine, (gap, *_) = run(crowd, seconds)
-        p = engine.pedestrians
+        p = engine.world.pedestrians
         beside.append(((p.x[0, 1] - p.x[0, 0]) * left[0] + (p.y[0, 1] - p.y[0, 0]) * left[1], gap))
         among = min(among, gap)
     assert among > -5e-3
     assert max(b for b, _ in beside) > 0.5  # the other one is to the left of the first
-    x = engine.pedestrians.x[0, :2] * along[0] + engine.pedestrians.y[0, :2] * along[1]
+    x = engine.world.pedestrians.x[0, :2] * along[0] + engine.world.pedestrians.y[0, :2] * along[1]
     assert x[0] > 1.0 and x[1] < -0.5
 
 
@@ -61,8 +60,8 @@ def test_who_stands_is_not_pushed():
     crowd = people([(-2.0, 1.0), (0.5, 1.1)], [(3.0, 1.0), (0.5, 1.1)], speed=1.3)
     engine, (among, *_) = run(crowd)
     assert among > -1e-4
-    assert engine.pedestrians.x[0, 1] == pytest.approx(0.5, abs=1e-3)
-    assert engine.pedestrians.y[0, 1] == pytest.approx(1.1, abs=1e-3)
+    assert engine.world.pedestrians.x[0, 1] == pytest.approx(0.5, abs=1e-3)
+    assert engine.world.pedestrians.y[0, 1] == pytest.approx(1.1, abs=1e-3)
 
 
 @pytest.mark.parametrize("angle", np.linspace(0.1, 6.2, 7))
@@ -82,7 +81,7 @@ def test_who_is_followed_closely_walks_on_as_fast_as_before():
     alone, _ = run(people([(-2.0, 1.0)], [(9.0, 1.0)], speed=1.0), 4.0)
     both, (among, *_) = run(people([(-2.0, 1.0), (-2.65, 1.0)], [(9.0, 1.0), (9.0, 1.0)], speed=np.array([1.0, 1.5])), 4.0)
     assert among > -1e-4
-    assert both.pedestrians.x[0, 0] == alone.pedestrians.x[0, 0]
+    assert both.world.pedestrians.x[0, 0] == alone.world.pedestrians.x[0, 0]
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.5, 1.1])
@@ -112,10 +111,10 @@ def test_who_steps_aside_steps_into_nobody_who_comes_from_there(seed):
 
 def test_those_who_overlap_at_first_part_slowly():
     engine, _ = run(people([(0.0, 0.0), (0.4, 0.1)], [(0.0, 0.0), (0.4, 0.1)]), 2.0)
-    p = engine.pedestrians
+    p = engine.world.pedestrians
     assert np.hypot(p.x[0, 1] - p.x[0, 0], p.y[0, 1] - p.y[0, 0]) > 0.599
     first, _ = run(people([(0.0, 0.0), (0.4, 0.1)], [(0.0, 0.0), (0.4, 0.1)]), DT)
-    q = first.pedestrians
+    q = first.world.pedestrians
     assert np.hypot(q.vx[0, :2], q.vy[0, :2]).max() <= 0.16
 
 
@@ -123,7 +122,7 @@ def test_models_whose_own_forces_act_between_bodies_keep_them_and_only_robots_an
     crowd = people([(-2.0, 1.0), (2.0, 1.02)], [(2.0, 1.0), (-2.0, 1.02)], speed=1.2)
     with_it, _ = run(crowd, model=Evacuation())
     without, _ = run(crowd, model=Evacuation(), careful=False)
-    assert with_it.pedestrians.x[0, 0] == pytest.approx(without.pedestrians.x[0, 0], abs=1e-5)
+    assert with_it.world.pedestrians.x[0, 0] == pytest.approx(without.world.pedestrians.x[0, 0], abs=1e-5)
     _, (_, robot, _) = run(people([(-2.0, 0.0)], [(2.0, 0.0)]), model=Evacuation(), robot=(0.0, 0.0, 0.0))
     assert robot > 0.0
 
@@ -144,10 +143,9 @@ def test_who_minds_nobody_is_left_alone():
 
 def test_the_last_step_changes_nothing_where_nothing_is_near_and_with_nobody():
     crowd = people([(-5.0, 1.0), (5.0, 8.0)], [(-5.0, 6.0), (5.0, 2.0)], speed=1.2)
-    tracks = [run(crowd, 3.0, model=Orca(), careful=careful)[0].pedestrians for careful in (True, False)]
+    tracks = [run(crowd, 3.0, model=Orca(), careful=careful)[0].world.pedestrians for careful in (True, False)]
     assert (tracks[0].x == tracks[1].x).all() and (tracks[0].y == tracks[1].y).all()
     one = start(crowd=None)
-    engine = Engine(Layout.of([one], 1, DT), [one.map], dt=DT, crowd=Orca(), careful=True)
-    engine.reset(0, one)
+    engine = engine_at([one], DT, crowd=Orca(), careful=True)
     engine.step()
-    assert not engine.pedestrians.active.any()
+    assert not engine.world.pedestrians.active.any()

@@ -9,8 +9,8 @@ from tests.pedestrians.crowds import random_crowd
 from tests.pedestrians.twins import clearance
 
 from agora.core.jit import bind
-from agora.engine import records
 from agora.engine.careful import hold_back
+from agora.world import records
 
 
 def crowded(seed, spread):

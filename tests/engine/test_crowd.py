@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from tests.engines import engine
 from tests.starts import people, plane, start
 
 from agora.core.recording import Outcome
-from agora.datasets.trajectories import Trajectories
-from agora.engine.world import Engine, Layout
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.pedestrians.evacuation import Evacuation
@@ -20,6 +19,7 @@ from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.orca import Orca
 from agora.pedestrians.waypoint import Waypoint
 from agora.testing.crowds import crowd as crooked
+from agora.world.trajectories import Trajectories
 
 DT = 0.0625
 
@@ -39,19 +39,12 @@ class Listener:
         return np.broadcast_to(np.float32(self.velocity), scene.position.shape)
 
 
-def engine(starts, dt=DT, **more) -> Engine:
-    made = Engine(Layout.of(starts, len(starts), dt), [s.map for s in starts], dt=dt, **more)
-    for w, one in enumerate(starts):
-        made.reset(w, one)
-    return made
-
-
-def after(starts, steps=20, **more) -> np.ndarray:
+def after(starts, steps=20, dt=DT, **more) -> np.ndarray:
     """Positions and velocities (W, P, 4) after some steps; 0 where nobody is."""
-    made = engine(starts, ends=0, **more)
+    made = engine(starts, dt, ends=0, **more)
     for _ in range(steps):
         made.step()
-    p = made.pedestrians
+    p = made.world.pedestrians
     return np.where(p.active[..., None], np.stack([p.x, p.y, p.vx, p.vy], -1), np.float32(0.0))
 
 
@@ -70,9 +63,9 @@ MODELS = [Helbing(), Orca(), Evacuation(max_step=DT / 3), Listener()]
 @pytest.mark.parametrize("every", [1, 3])
 def test_halves_of_a_crowd_with_the_same_model_move_as_the_crowd_does_to_the_bit(model, every):
     starts = crooked()
-    once = after(starts, crowd=model, crowd_every=every)
-    assert np.array_equal(once, after(numbered(starts, [0, 1]), crowd=[model, model], crowd_every=every))
-    assert np.array_equal(once, after(numbered(starts, [1]), crowd=[Waypoint(), model], crowd_every=every))
+    once = after(starts, crowd=model, every=every)
+    assert np.array_equal(once, after(numbered(starts, [0, 1]), crowd=[model, model], every=every))
+    assert np.array_equal(once, after(numbered(starts, [1]), crowd=[Waypoint(), model], every=every))
 
 
 def test_everybody_is_moved_by_its_own_model_and_capped_by_it():
@@ -105,7 +98,7 @@ def test_a_step_in_four_substeps_is_four_steps_of_a_quarter():
 def test_only_the_model_that_needs_it_is_called_more_often_and_is_told_its_step():
     stiff, calm = Listener(max_step=0.025), Listener()
     starts = numbered([start(crowd=people([[2.0, 0.0]] * 2, [[[5.0, 0.0]]] * 2))], [0, 1])
-    made = engine(starts, crowd=[stiff, calm], crowd_every=4)
+    made = engine(starts, DT, crowd=[stiff, calm], every=4)
     for _ in range(8):
         made.step()
     assert len(stiff.shown) == 8 * 3
@@ -118,7 +111,7 @@ def test_only_the_model_that_needs_it_is_called_more_often_and_is_told_its_step(
 
 def test_a_longest_step_between_the_physics_step_and_the_crowd_period_means_every_physics_step():
     model = Listener(max_step=1.5 * DT)
-    made = engine([start(crowd=people([[0.0, 0.0]], [[[5.0, 0.0]]]))], crowd=model, crowd_every=3)
+    made = engine([start(crowd=people([[0.0, 0.0]], [[[5.0, 0.0]]]))], DT, crowd=model, every=3)
     for _ in range(6):
         made.step()
     assert [scene.dt for scene in model.shown] == [pytest.approx(DT)] * 6
@@ -126,7 +119,7 @@ def test_a_longest_step_between_the_physics_step_and_the_crowd_period_means_ever
 
 def test_robots_stand_through_the_substeps_where_they_are_in_generation_t():
     model = Listener(max_step=DT / 2)
-    made = engine([start(pose=(0.0, 0.0, 0.0), crowd=people([[3.0, 3.0]], [[[5.0, 0.0]]]))], crowd=model)
+    made = engine([start(pose=(0.0, 0.0, 0.0), crowd=people([[3.0, 3.0]], [[[5.0, 0.0]]]))], DT, crowd=model)
     for _ in range(3):
         made.step(np.float32([[[1.0, 0.0, 0.0]]]))
     seen = [round(float(scene.robot_position[0, 0, 0]) / DT, 4) for scene in model.shown]
@@ -135,10 +128,10 @@ def test_robots_stand_through_the_substeps_where_they_are_in_generation_t():
 
 def test_waypoints_follow_each_other_within_a_step():
     route = people([[0.0, 0.0]], [[[0.5, 0.0], [1.0, 0.0], [1.5, 0.0], [9.0, 0.0]]], speed=20.0)
-    made = engine([start(crowd=route, pose=(9.0, 8.0, 0.0))], crowd=Listener((16.0, 0.0), max_step=DT / 4))
+    made = engine([start(crowd=route, pose=(9.0, 8.0, 0.0))], DT, crowd=Listener((16.0, 0.0), max_step=DT / 4))
     made.step()
-    assert made.waypoints.index[0, 0] == 2
-    assert made.pedestrians.x[0, 0] == pytest.approx(1.0)
+    assert made.world.waypoints.index[0, 0] == 2
+    assert made.world.pedestrians.x[0, 0] == pytest.approx(1.0)
 
 
 def test_replayed_pedestrians_are_where_their_recording_says_at_every_substep_and_gone_while_it_jumps():
@@ -148,13 +141,13 @@ def test_replayed_pedestrians_are_where_their_recording_says_at_every_substep_an
     )  # fmt: skip
     model = Listener(max_step=DT / 2)
     one = dataclasses.replace(start(crowd=people([[3.0, 3.0]], [[[5.0, 0.0]]])), replay=recorded)
-    fine, plain = engine([one], crowd=model, ends=0), engine([one], crowd=Listener(), ends=0)
+    fine, plain = engine([one], DT, crowd=model, ends=0), engine([one], DT, crowd=Listener(), ends=0)
     for _ in range(14):
         fine.step()
         plain.step()
-        assert fine.pedestrians.active[0, 1] == plain.pedestrians.active[0, 1]
-        if fine.pedestrians.active[0, 1]:
-            assert fine.pedestrians.x[0, 1] == plain.pedestrians.x[0, 1]
+        assert fine.world.pedestrians.active[0, 1] == plain.world.pedestrians.active[0, 1]
+        if fine.world.pedestrians.active[0, 1]:
+            assert fine.world.pedestrians.x[0, 1] == plain.world.pedestrians.x[0, 1]
     seen = [(round(float(s.position[0, 1, 0]), 3) if s.active[0, 1] else None) for s in model.shown]
     assert seen == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, None, None, 2, 3, 4, 5, 6, 7, 8, 9, 10, None, 1, 2, 3, 4, 5]
 
@@ -163,10 +156,10 @@ def test_a_contact_is_found_between_the_ends_of_a_step_with_substeps():
     crowd = people([[-3.0, 0.0]], [[[9.0, 0.0]]], speed=8.0)
     outcomes = []
     for model in (Listener((8.0, 0.0)), Listener((8.0, 0.0), max_step=DT / 5)):
-        made = engine([start(pose=(0.0, 0.0, 0.0), goal=(0.0, 6.0, 0.0), crowd=crowd)], crowd=model)
+        made = engine([start(pose=(0.0, 0.0, 0.0), goal=(0.0, 6.0, 0.0), crowd=crowd)], DT, crowd=model)
         for _ in range(8):
             made.step()
-        status = made.status
+        status = made.world.status
         outcomes.append((status.outcome[0, 0], float(status.event_step[0, 0] + status.event_fraction[0, 0]) * DT))
     assert outcomes[0][0] == outcomes[1][0] == Outcome.PEDESTRIAN_COLLISION
     assert outcomes[0][1] == pytest.approx((3.0 - 0.55) / 8.0, abs=1e-4)
@@ -176,18 +169,18 @@ def test_a_contact_is_found_between_the_ends_of_a_step_with_substeps():
 def test_batch_padding_and_threads_change_no_bit_of_a_mixed_crowd_with_substeps():
     models = [Evacuation(max_step=DT / 3), Orca(), Listener(max_step=DT / 2), Helbing()]
     starts = numbered(crooked() * 9, [3, 0, 2, 1, 0])
-    together = after(starts, crowd=models, crowd_every=2)
-    assert np.array_equal(together, after(starts, crowd=models, crowd_every=2, threads=2))
-    wide = after(starts, crowd=models, crowd_every=2, slots=64)
+    together = after(starts, crowd=models, every=2)
+    assert np.array_equal(together, after(starts, crowd=models, every=2, threads=2))
+    wide = after(starts, crowd=models, every=2, slots=64)
     assert np.array_equal(together, wide[:, : together.shape[1]])
     for w in range(4):
-        assert np.array_equal(together[w], after(starts[w : w + 1], crowd=models, crowd_every=2, slots=together.shape[1])[0])
+        assert np.array_equal(together[w], after(starts[w : w + 1], crowd=models, every=2, slots=together.shape[1])[0])
 
 
 def test_behaviours_decide_before_a_user_written_model_is_asked():
     class Changes:
-        def attach(self, made: Engine) -> Any:
-            self.traits = made.traits
+        def attach(self, world: Any, every: int, sees: int) -> Any:
+            self.traits = world.traits
             return self
 
         def reset(self, world: int, begun: Any) -> None:
@@ -200,7 +193,7 @@ def test_behaviours_decide_before_a_user_written_model_is_asked():
             return decide
 
     model = Listener()
-    made = engine([start(crowd=people([[0.0, 0.0]], [[[5.0, 0.0]]], speed=1.0))], crowd=model, behaviours=[Changes()])
+    made = engine([start(crowd=people([[0.0, 0.0]], [[[5.0, 0.0]]], speed=1.0))], DT, crowd=model, behaviours=[Changes()])
     model.compute = lambda scene: model.shown.append(float(scene.preferred_speed[0, 0])) or scene.velocity  # type: ignore[method-assign]
     made.step()
     made.step()
@@ -210,28 +203,28 @@ def test_behaviours_decide_before_a_user_written_model_is_asked():
 def test_what_is_no_crowd_model_and_a_number_without_a_model_are_refused():
     one = start(crowd=people([[0.0, 0.0], [1.0, 1.0]], [[[5.0, 0.0]]] * 2))
     with pytest.raises(InputError, match=r"pedestrian 12 has crowd model number 2, of 2; the first is 0"):
-        engine(numbered([one], [0, 2]), crowd=[Waypoint(), Helbing()])
+        engine(numbered([one], [0, 2]), DT, crowd=[Waypoint(), Helbing()])
     with pytest.raises(InputError, match=r"Map is no crowd model: expected a method compute"):
-        engine([one], crowd=[plane()])
+        engine([one], DT, crowd=[plane()])
     with pytest.raises(InputError, match=r"crowd model Listener: max_step is 0, expected|max_step is 0; expected"):
-        engine([one], crowd=Listener(max_step=0))
+        engine([one], DT, crowd=Listener(max_step=0))
 
     class Odd(Listener):
         output = "force"
 
     with pytest.raises(InputError, match=r"crowd model Odd: output is 'force'; expected 'acceleration' or 'velocity'"):
-        engine([one], crowd=Odd())
+        engine([one], DT, crowd=Odd())
 
 
 def test_a_world_that_is_done_stays_as_it_is_through_substeps():
     near = people([[0.6, 0.0], [4.0, 4.0]], [[[0.0, 0.0]], [[9.0, 4.0]]])
     made = engine(
-        [start(pose=(0.0, 0.0, 0.0), crowd=near, place=Map.open((-9, -9), (9, 9)))], crowd=Listener((-1.0, 0.0), max_step=0.02)
+        [start(pose=(0.0, 0.0, 0.0), crowd=near, place=Map.open((-9, -9), (9, 9)))], DT, crowd=Listener((-1.0, 0.0), max_step=0.02)
     )
     for _ in range(12):
         made.step()
-    assert made.status.done[0]
-    x = made.pedestrians.x.copy()
+    assert made.world.status.done[0]
+    x = made.world.pedestrians.x.copy()
     for _ in range(3):
         made.step()
-        assert np.array_equal(made.pedestrians.x, x)
+        assert np.array_equal(made.world.pedestrians.x, x)

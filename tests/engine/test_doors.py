@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 
 from agora.benchmark.tracks import read_recordings, write_recordings
 from agora.core.recording import Outcome
-from agora.engine.world import EVERY_CONTACT, Engine, Layout
+from agora.engine.scanner import Scanner
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.maps.distance import gap_to_shapes
@@ -24,6 +25,7 @@ from agora.testing.oracle import Timed
 from agora.viewer.replay import encode
 from agora.viewer.scene import Scene
 from agora.viewer.video import Painter
+from agora.world.records import EVERY_CONTACT
 from starts import DISC, people, start
 
 DOOR = Door(np.array([(2.0, -0.5), (2.0, 0.6)]), opens=1.0, closes=4.0, takes=1.0)
@@ -88,11 +90,11 @@ def test_a_body_holds_it_inside_the_opening_alone():
 def test_a_lidar_sees_the_leaves_come_and_go():
     lidar = Lidar(beams=5, angle_min=-0.2, angle_max=0.2, range_max=9.0)
     begun = start(pose=(0.0, 0.05, 0.0), goal=(4.5, 0.0, 0.0), place=PLACE, model=DISC)
-    engine = Engine(Layout.of([begun], 1, 0.05), [PLACE], dt=0.05)
-    engine.reset(0, begun)
+    engine = engine_at([begun])
+    scanner = Scanner(engine.world, lidar)
     seen = []
     for _ in range(130):
-        seen.append(float(engine.scan(lidar)[0, 0, 2]))
+        seen.append(float(scanner.scan()[0, 0, 2]))
         engine.step(np.zeros((1, 1, 3), np.float32))
     seen = np.array(seen)
     assert seen[:20] == pytest.approx(2.0 - 0.03, abs=2e-3)

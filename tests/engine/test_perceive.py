@@ -12,7 +12,6 @@ from agora.costmap.personal_space import PersonalSpace
 from agora.costmap.semantic import Semantic
 from agora.costmap.window import Window
 from agora.engine.observe import Observer
-from agora.engine.world import Engine, Layout
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import SemanticWindow
@@ -22,6 +21,7 @@ from agora.perception.perception import LEVELS, Perception
 from agora.planners.local.orca import OrcaPlanner
 from agora.sensors.lidar import Lidar
 from agora.tasks.periods import Periods
+from agora.world.world import World
 
 LIDAR = Lidar(beams=360, range_max=6.0, x=0.1, heading=0.2)
 WALL = Map.from_shapes(segments=[(1.8, 0.25, 2.4, 1.6)], bounds=(-7.3, -4.1, 12.7, 9.9))
@@ -69,7 +69,7 @@ def test_visible_are_those_whom_a_beam_reaches_with_their_true_states():
     assert names(found) == {"in the open", "behind the robot"}
     for number, place in found.items():
         assert place.tolist() == np.float32(list(PLACES.values())[number - 31]).tolist()
-    tracks, traits = made.observer.observe().pedestrians, made.engine.traits
+    tracks, traits = made.observer.observe().pedestrians, made.world.traits
     there = tracks.present[0]
     assert np.array_equal(tracks.radius[0, there], traits.radius[0, there])
     assert np.array_equal(tracks.group[0, there], traits.group[0, there])
@@ -154,9 +154,9 @@ def test_what_no_scan_shows_is_refused_with_its_name():
     with pytest.raises(InputError, match=r"tracked.*social_state.phone"):
         batch("tracked", needs=("semantics",), semantics=SemanticWindow(("social_state.phone",)))
     begun = start()
-    engine = Engine(Layout.of([begun], 1, 0.05), [begun.map], dt=0.05)
+    world = World.of([begun], dt=0.05)
     with pytest.raises(InputError, match="visible needs a lidar"):
-        Observer(engine, frozenset({"pedestrians"}), 0.1, perception=Perception("visible"))
+        Observer(world, frozenset({"pedestrians"}), 0.1, perception=Perception("visible"))
 
 
 def crowd(seed, count):
@@ -204,7 +204,7 @@ def test_with_a_slow_sensor_tracks_go_on_between_scans():
     errors = []
     for k in range(30):
         made.look()
-        tracks, now = made.observer.observe().pedestrians, made.engine.pedestrians
+        tracks, now = made.observer.observe().pedestrians, made.world.pedestrians
         if k > 15:
             place = tracks.position[0][tracks.present[0]][0]
             errors.append(np.hypot(place[0] - now.x[0, 0], place[1] - now.y[0, 0]))
@@ -215,7 +215,7 @@ def test_with_a_slow_sensor_tracks_go_on_between_scans():
 def test_a_robot_that_says_where_it_is_is_no_pedestrian_for_the_other():
     from tests.starts import DISC
 
-    from agora.tasks.start import RobotStart
+    from agora.world.start import RobotStart
 
     begun = start(pose=POSE)
     other = RobotStart(replace(DISC, lidar=LIDAR), np.array([2.0, 0.4, 1.0]), np.array([[2.0, 0.4, 0.0]]))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 from tests.maps.test_roads import gap, placed
 from tests.places import rooms
 from tests.starts import people, start
 
-from agora.engine.world import Engine, Layout
 from agora.errors import PlacementError
 from agora.maps.grid import Map
 from agora.pedestrians.anticipation import Anticipation
@@ -24,16 +24,11 @@ WEST, EAST = (-2.2, 3.0), (8.7, 2.9)
 def walked(crowd, place, seconds=30.0, dt=0.1, model=None, slots=0, wrap=lambda starts: starts, **more) -> np.ndarray:
     """Positions (T, P, 2) of one world's pedestrians."""
     starts = wrap([start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=place, timeout=seconds + 1.0)])
-    engine = Engine(
-        Layout.of(starts, len(starts), dt), [s.map for s in starts], dt=dt, crowd=model or Waypoint(), ends=0, slots=slots,
-        routes=starts, **more,
-    )  # fmt: skip
-    for w, one in enumerate(starts):
-        engine.reset(w, one)
+    engine = engine_at(starts, dt, crowd=model or Waypoint(), ends=0, slots=slots, routes=True, **more)
     track = []
     for _ in range(round(seconds / dt)):
         engine.step()
-        p = engine.pedestrians
+        p = engine.world.pedestrians
         track.append(np.stack([p.x[0], p.y[0]], -1)[: len(crowd.id)])
     return np.array(track, float)
 
@@ -51,11 +46,10 @@ def test_somebody_walks_round_the_wall_between_two_rooms_close_to_the_shortest_w
 def test_without_routes_they_would_stand_at_the_wall():
     crowd = people([WEST], [EAST], speed=1.2)
     one = start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=rooms(), timeout=31.0)
-    engine = Engine(Layout.of([one], 1, 0.1), [one.map], dt=0.1, crowd=Helbing(), ends=0)
-    engine.reset(0, one)
+    engine = engine_at([one], 0.1, crowd=Helbing(), ends=0)
     for _ in range(300):
         engine.step()
-    assert engine.pedestrians.x[0, 0] < 3.0
+    assert engine.world.pedestrians.x[0, 0] < 3.0
 
 
 def test_a_waypoint_in_sight_is_walked_to_as_without_routes():
@@ -63,12 +57,10 @@ def test_a_waypoint_in_sight_is_walked_to_as_without_routes():
     tracks = []
     for routes in (True, False):
         starts = [start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=rooms())]
-        engine = Engine(Layout.of(starts, 1, 0.1), [rooms()], dt=0.1, crowd=Helbing(), ends=0, routes=starts if routes else None)
-        engine._map_index = {id(starts[0].map): 0}
-        engine.reset(0, starts[0])
+        engine = engine_at(starts, 0.1, crowd=Helbing(), ends=0, routes=routes)
         for _ in range(60):
             engine.step()
-        tracks.append(np.stack([engine.pedestrians.x, engine.pedestrians.y]))
+        tracks.append(np.stack([engine.world.pedestrians.x, engine.world.pedestrians.y]))
     assert (tracks[0] == tracks[1]).all()
 
 
@@ -83,25 +75,23 @@ def test_somebody_gets_through_a_door_in_a_wall_that_runs_anyhow(turn):
 def test_a_waypoint_that_moves_behind_the_wall_is_followed():
     place, crowd = rooms(), people([WEST], [(0.0, 5.0)], speed=1.3)
     one = start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=place, timeout=60.0)
-    engine = Engine(Layout.of([one], 1, 0.1), [place], dt=0.1, crowd=Waypoint(), ends=0, routes=[one])
-    engine.reset(0, one)
+    engine = engine_at([one], 0.1, crowd=Waypoint(), ends=0, routes=True)
     for k in range(300):
         if k == 20:
-            engine.waypoints.x[0, 0], engine.waypoints.y[0, 0] = EAST
+            engine.world.waypoints.x[0, 0], engine.world.waypoints.y[0, 0] = EAST
         engine.step()
-    assert np.hypot(engine.pedestrians.x[0, 0] - EAST[0], engine.pedestrians.y[0, 0] - EAST[1]) < 0.1
+    assert np.hypot(engine.world.pedestrians.x[0, 0] - EAST[0], engine.world.pedestrians.y[0, 0] - EAST[1]) < 0.1
 
 
 def test_who_is_moved_elsewhere_finds_another_way():
     place, crowd = rooms(), people([WEST], [EAST], speed=1.3)
     one = start(pose=(0.0, 90.0, 0.0), crowd=crowd, place=place, timeout=60.0)
-    engine = Engine(Layout.of([one], 1, 0.1), [place], dt=0.1, crowd=Waypoint(), ends=0, routes=[one])
-    engine.reset(0, one)
+    engine = engine_at([one], 0.1, crowd=Waypoint(), ends=0, routes=True)
     for k in range(400):
         if k == 60:
-            engine.pedestrians.x[0, 0], engine.pedestrians.y[0, 0] = WEST
+            engine.world.pedestrians.x[0, 0], engine.world.pedestrians.y[0, 0] = WEST
         engine.step()
-    assert np.hypot(engine.pedestrians.x[0, 0] - EAST[0], engine.pedestrians.y[0, 0] - EAST[1]) < 0.1
+    assert np.hypot(engine.world.pedestrians.x[0, 0] - EAST[0], engine.world.pedestrians.y[0, 0] - EAST[1]) < 0.1
 
 
 def test_two_who_meet_at_a_door_pass_one_after_the_other():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import SOCIAL_STATES, TYPES
@@ -9,23 +10,22 @@ from agora.costmap.personal_space import PersonalSpace
 from agora.costmap.semantic import Semantic
 from agora.engine.observe import Observer
 from agora.engine.semantics import layer_costs, semantic_points
-from agora.engine.world import Engine, Layout
 from agora.errors import UnknownNameError
 from agora.interfaces import SemanticWindow
 from agora.pedestrians.waypoint import Waypoint
+from agora.world.world import World
 from starts import people, plane, start
 
 PLACES = [(1.3, 2.2), (-2.7, 0.4), (3.9, -1.1)]
 
 
 @pytest.fixture
-def engine():
+def world():
     begun = start(pose=(0.4, 0.7, 1.1), crowd=people(PLACES, [(9.3, 2.2), (-2.7, 0.4), (3.9, 5.0)]))
-    world = Engine(Layout.of([begun], 2, 0.05), [begun.map], dt=0.05, crowd=Waypoint())
-    for w in (0, 1):
-        world.reset(w, begun)
+    moved = engine_at([begun, begun], crowd=Waypoint())
     for _ in range(4):
-        world.step()
+        moved.step()
+    world = moved.world
     world.minds.type[1, :3] = [TYPES.index(name) for name in ("adult", "elder", "child")]
     world.minds.state[1, :3] = [SOCIAL_STATES.index(name) for name in ("walking", "phone", "running")]
     world.minds.stress[1, :3] = 0.1, 0.2, 0.7
@@ -46,23 +46,23 @@ def engine():
         ("social_state.running", [0, 0, 1]),
     ],
 )
-def test_points_carry_the_evidence_of_every_pedestrian_there_is(engine, attribute, expected):
-    points = semantic_points(engine, 1, attribute)
+def test_points_carry_the_evidence_of_every_pedestrian_there_is(world, attribute, expected):
+    points = semantic_points(world, 1, attribute)
     assert points.evidence == pytest.approx(np.array(expected), abs=1e-6)
     assert points.location == pytest.approx(np.array([[1.5, 2.2], [-2.7, 0.4], [3.9, -0.9]]), abs=1e-5)
     assert points.id.tolist() == [11, 12, 13]
     assert points.time == pytest.approx(0.2)
-    assert (points.attribute, engine.slots) == (attribute, 16)
+    assert (points.attribute, world.slots) == (attribute, 16)
 
 
-def test_an_attribute_that_there_is_not_is_told_the_nearest(engine):
+def test_an_attribute_that_there_is_not_is_told_the_nearest(world):
     with pytest.raises(UnknownNameError, match="energy"):
-        semantic_points(engine, 0, "enrgy")
+        semantic_points(world, 0, "enrgy")
 
 
-def test_maps_hold_the_evidence_in_the_cell_where_the_pedestrian_is(engine):
+def test_maps_hold_the_evidence_in_the_cell_where_the_pedestrian_is(world):
     window = SemanticWindow(("pedestrian", "stress", "pedestrian_vel_y"), size=8.4, resolution=0.28)
-    observer = Observer(engine, frozenset({"semantics"}), 0.1, semantics=window)
+    observer = Observer(world, frozenset({"semantics"}), 0.1, semantics=window)
     maps = observer.observe().semantics
     assert maps.evidence.shape == (2, 3, 30, 30)
     for place, stress, vy in zip([(1.5, 2.2), (-2.7, 0.4), (3.9, -0.9)], (0.1, 0.2, 0.7), (0, 0, 1), strict=True):
@@ -73,20 +73,20 @@ def test_maps_hold_the_evidence_in_the_cell_where_the_pedestrian_is(engine):
     assert maps.origin[1] / 0.28 == pytest.approx(np.round(maps.origin[1] / 0.28), abs=1e-4)
 
 
-def test_of_two_in_one_cell_the_larger_evidence_is_kept_whatever_their_slots(engine):
-    engine.pedestrians.x[1, :3], engine.pedestrians.y[1, :3] = 1.0, 1.0
-    maps = Observer(engine, frozenset({"semantics"}), 0.1, semantics=SemanticWindow(("stress",))).observe().semantics
+def test_of_two_in_one_cell_the_larger_evidence_is_kept_whatever_their_slots(world):
+    world.pedestrians.x[1, :3], world.pedestrians.y[1, :3] = 1.0, 1.0
+    maps = Observer(world, frozenset({"semantics"}), 0.1, semantics=SemanticWindow(("stress",))).observe().semantics
     assert np.unique(maps.evidence[1]) == pytest.approx([0.0, 0.7])
 
 
-def test_layers_cost_the_same_on_the_whole_map_and_on_the_local_window(engine):
+def test_layers_cost_the_same_on_the_whole_map_and_on_the_local_window(world):
     from agora.costmap.window import Window
 
     layers = (PersonalSpace(cost=120.0), Semantic("social_state.phone", cost=200.0, radius=0.6))
     place = plane()
-    whole = layer_costs(engine, 1, layers, place)
+    whole = layer_costs(world, 1, layers, place)
     window = Window(size=6.0, resolution=place.resolution, sources=("map",))
-    observer = Observer(engine, frozenset({"costmap"}), 0.1, window=window, layers=layers)
+    observer = Observer(world, frozenset({"costmap"}), 0.1, window=window, layers=layers)
     local = observer.observe().costmap
     column, row = np.round((local.origin[1] - place.origin) / place.resolution).astype(int)
     assert whole.max() == 200
@@ -96,7 +96,7 @@ def test_layers_cost_the_same_on_the_whole_map_and_on_the_local_window(engine):
 
 def test_nobody_there_leaves_empty_points_maps_and_costs():
     begun = start()
-    world = Engine(Layout.of([begun], 1, 0.05), [begun.map], dt=0.05)
+    world = World.of([begun], dt=0.05)
     world.reset(0, begun)
     assert all(len(semantic_points(world, 0, name).evidence) == 0 for name in ATTRIBUTES)
     assert not layer_costs(world, 0, (PersonalSpace(),), begun.map).any()

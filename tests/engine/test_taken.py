@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from tests.engines import engine as engine_at
 from tests.starts import people, plane, start
 
-from agora.engine.world import Engine, Layout
 from agora.pedestrians.anticipation import Anticipation
 
 DT = 0.05
@@ -20,12 +20,11 @@ def walked(robot=(3.1, 1.0, 0.4), command=0.0, standing=(11.0, 8.0), seconds=20.
     crowd = replace(crowd, waypoints=ways, waypoint_count=np.array([2, 1]), tolerance=np.array([0.3, 0.3]))
     one = start(pose=robot, goal=(90.0, 90.0, 0.0), crowd=crowd, place=plane(), timeout=600.0)
     crowd_model = {"crowd": Anticipation(), "careful": True, "ends": 0} | more
-    engine = Engine(Layout.of([one], 1, DT), [one.map], dt=DT, **crowd_model)
-    engine.reset(0, one)
+    engine = engine_at([one], DT, **crowd_model)
     path = []
     for _ in range(round(seconds / DT)):
         engine.step(np.array([[[command, 0.0, 0.0]]], np.float32))
-        path.append((engine.pedestrians.x[0, 0], engine.pedestrians.y[0, 0]))
+        path.append((engine.world.pedestrians.x[0, 0], engine.world.pedestrians.y[0, 0]))
     return np.array(path)
 
 

@@ -7,31 +7,26 @@ import math
 
 import numpy as np
 import pytest
+from tests.engines import engine
 from tests.starts import DISC, people, plane, start
 
 from agora.core.recording import Outcome
-from agora.datasets.trajectories import Trajectories
-from agora.engine.records import END_PEDESTRIAN, RUNNING
-from agora.engine.world import Engine, Layout
+from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
 from agora.robots.model import RobotModel
-from agora.tasks.start import RobotStart
+from agora.world.records import END_PEDESTRIAN, RUNNING
+from agora.world.start import RobotStart
+from agora.world.trajectories import Trajectories
+from agora.world.world import Layout
 
 DT = 0.05
 
 
-def engine(starts, worlds=None, **more) -> Engine:
-    made = Engine(Layout.of(starts, worlds or len(starts), DT), [s.map for s in starts], dt=DT, **more)
-    for w in range(made.layout.worlds):
-        made.reset(w, starts[w % len(starts)])
-    return made
-
-
 def drive(made: Engine, steps: int, twist=(1.0, 0.0, 0.0)) -> Engine:
-    made.commands[...] = twist
+    made.world.commands[...] = twist
     for _ in range(steps):
         made.step()
     return made
@@ -39,27 +34,27 @@ def drive(made: Engine, steps: int, twist=(1.0, 0.0, 0.0)) -> Engine:
 
 def test_a_robot_drives_where_it_is_told():
     made = drive(engine([start(pose=(1.0, -2.0, math.pi / 3))]), 40)
-    robots = made.robots
+    robots = made.world.robots
     assert (robots.x[0, 0], robots.y[0, 0]) == pytest.approx((1.0 + 2 * 0.5, -2.0 + 2 * math.sqrt(0.75)), abs=1e-4)
     assert (robots.world_vx[0, 0], robots.world_vy[0, 0]) == pytest.approx((0.5, math.sqrt(0.75)), abs=1e-5)
-    assert made.status.step[0] == 40
+    assert made.world.status.step[0] == 40
 
 
 def test_a_command_takes_effect_after_its_delay():
     late = dataclasses.replace(DISC, command_delay=0.2)
     made = drive(engine([start(pose=(0, 0, 0), model=late)]), 10)
-    assert made.robots.x[0, 0] == pytest.approx((10 - 4) * DT, abs=1e-5)
+    assert made.world.robots.x[0, 0] == pytest.approx((10 - 4) * DT, abs=1e-5)
 
 
 def test_a_waypoint_follower_walks_at_its_speed_and_stays_at_the_last():
     crowd = people([[-3.0, 1.0]], [[[0.0, 5.0], [2.0, 5.0]]], speed=1.25)
     made = engine([start(crowd=crowd)], crowd=Waypoint())
     drive(made, 40, (0, 0, 0))
-    travelled = np.hypot(made.pedestrians.x[0, 0] + 3.0, made.pedestrians.y[0, 0] - 1.0)
+    travelled = np.hypot(made.world.pedestrians.x[0, 0] + 3.0, made.world.pedestrians.y[0, 0] - 1.0)
     assert travelled == pytest.approx(2.0 * 1.25, abs=1e-4)
-    assert made.pedestrians.heading[0, 0] == pytest.approx(math.atan2(4, 3), abs=1e-5)
+    assert made.world.pedestrians.heading[0, 0] == pytest.approx(math.atan2(4, 3), abs=1e-5)
     drive(made, 300, (0, 0, 0))
-    assert (made.pedestrians.x[0, 0], made.pedestrians.y[0, 0]) == pytest.approx((2.0, 5.0), abs=0.31)
+    assert (made.world.pedestrians.x[0, 0], made.world.pedestrians.y[0, 0]) == pytest.approx((2.0, 5.0), abs=0.31)
 
 
 def test_waypoints_loop_or_come_in_random_order_from_the_worlds_own_stream():
@@ -70,8 +65,8 @@ def test_waypoints_loop_or_come_in_random_order_from_the_worlds_own_stream():
         order = [0]
         for _ in range(1200):
             drive(made, 1, (0, 0, 0))
-            if made.waypoints.index[0, 0] != order[-1]:
-                order.append(int(made.waypoints.index[0, 0]))
+            if made.world.waypoints.index[0, 0] != order[-1]:
+                order.append(int(made.world.waypoints.index[0, 0]))
         visited[mode] = order
     assert visited[0][:6] == [0, 1, 2, 3, 0, 1]
     assert len(set(visited[1])) == 4
@@ -81,31 +76,31 @@ def test_waypoints_loop_or_come_in_random_order_from_the_worlds_own_stream():
 def test_first_contact_with_a_pedestrian_ends_the_episode_at_its_moment():
     crowd = people([[2.03, 0.0]], [[[2.03, 0.0]]])
     made = drive(engine([start(pose=(0, 0, 0), goal=(6, 0, 0), crowd=crowd)], crowd=Waypoint()), 60)
-    status = made.status
+    status = made.world.status
     assert status.outcome[0, 0] == Outcome.PEDESTRIAN_COLLISION
     moment = (status.event_step[0, 0] + status.event_fraction[0, 0]) * DT
     assert moment == pytest.approx(2.03 - 0.55, abs=1e-4)
     assert status.event_party[0, 0] == 11
     assert status.end_step[0, 0] == 30
-    assert made.status.step[0] == 30  # the world is frozen
+    assert made.world.status.step[0] == 30  # the world is frozen
 
 
 def test_contacts_that_do_not_end_an_episode_are_counted_once_each():
     crowd = people([[2.0, 0.0], [4.0, 0.1]], [[[2.0, 0.0]], [[4.0, 0.1]]])
     made = drive(engine([start(pose=(0, 0, 0), goal=(6, 0, 0), crowd=crowd)], crowd=Waypoint(), ends=0), 200)
-    assert made.status.outcome[0, 0] == Outcome.REACHED
-    assert made.status.events[0] == 2
-    assert made.status.event_party[0, :2].tolist() == [11, 12]
+    assert made.world.status.outcome[0, 0] == Outcome.REACHED
+    assert made.world.status.events[0] == 2
+    assert made.world.status.event_party[0, :2].tolist() == [11, 12]
 
 
 def test_a_wall_stops_a_robot_and_is_one_contact():
     place = Map.from_shapes(segments=[[2.0, -3.0, 2.0, 3.0]], bounds=(-4, -4, 6, 4))
     made = drive(engine([start(pose=(0, 0, 0), goal=(5, 0, 0), place=place)], ends=END_PEDESTRIAN), 100)
-    assert made.robots.x[0, 0] == pytest.approx(1.75, abs=1e-3)
-    assert made.status.outcome[0, 0] == RUNNING
-    assert made.status.events[0] == 1
+    assert made.world.robots.x[0, 0] == pytest.approx(1.75, abs=1e-3)
+    assert made.world.status.outcome[0, 0] == RUNNING
+    assert made.world.status.events[0] == 1
     drive(made, 20, (-0.5, 0, 0))
-    assert made.robots.x[0, 0] == pytest.approx(1.25, abs=1e-3)
+    assert made.world.robots.x[0, 0] == pytest.approx(1.25, abs=1e-3)
 
 
 def test_outcomes_come_in_order_contact_arrival_timeout():
@@ -114,29 +109,29 @@ def test_outcomes_come_in_order_contact_arrival_timeout():
     late = start(pose=(0, 0, 0), goal=(5, 0, 0), timeout=1.0)
     out = start(pose=(0, 0, 0), goal=(50, 0, 0), timeout=90.0)
     made = drive(engine([touching, late, out], crowd=Waypoint()), 600)
-    assert made.status.outcome[:, 0].tolist() == [Outcome.PEDESTRIAN_COLLISION, Outcome.TIMEOUT, Outcome.OUT_OF_MAP]
-    assert made.status.end_step[1, 0] == 20
-    assert made.status.done.all()
+    assert made.world.status.outcome[:, 0].tolist() == [Outcome.PEDESTRIAN_COLLISION, Outcome.TIMEOUT, Outcome.OUT_OF_MAP]
+    assert made.world.status.end_step[1, 0] == 20
+    assert made.world.status.done.all()
 
 
 def test_arrival_needs_the_heading_where_one_is_asked_for():
     made = engine([start(pose=(0, 0, 0), goal=(0, 0, 1.5), heading_tolerance=0.1)])
     drive(made, 10, (0, 0, 0))
-    assert made.status.outcome[0, 0] == RUNNING
+    assert made.world.status.outcome[0, 0] == RUNNING
     drive(made, 40, (0, 0, 1.0))
-    assert made.status.outcome[0, 0] == Outcome.REACHED
+    assert made.world.status.outcome[0, 0] == Outcome.REACHED
 
 
 def test_robots_touch_each_other_and_leave_when_removed():
     one, two = start(pose=(0, 0, 0), goal=(8, 0, 0)), start(pose=(3, 0, math.pi), goal=(-6, 0, 0))
     both = dataclasses.replace(one, robots=one.robots + two.robots)
     made = drive(engine([both]), 100)
-    assert made.status.outcome[0].tolist() == [Outcome.ROBOT_COLLISION] * 2
-    assert made.status.event_party[0, :2].tolist() == [1, 0]
+    assert made.world.status.outcome[0].tolist() == [Outcome.ROBOT_COLLISION] * 2
+    assert made.world.status.event_party[0, :2].tolist() == [1, 0]
     passing = dataclasses.replace(both, robots=(one.robots[0], RobotStart(DISC, np.array([3.0, 0, 0]), np.array([[3.1, 0, 0]]))))
     made = drive(engine([passing], remove=True), 200)
-    assert made.status.outcome[0].tolist() == [Outcome.REACHED] * 2
-    assert not made.robots.active[0].any()
+    assert made.world.status.outcome[0].tolist() == [Outcome.REACHED] * 2
+    assert not made.world.robots.active[0].any()
 
 
 @pytest.mark.parametrize("distance", [2.011, 2.0237, 2.04])
@@ -148,7 +143,7 @@ def test_a_box_meets_a_pedestrian_at_the_moment_their_outlines_do(distance):
     )  # fmt: skip
     crowd = people([[distance, 0.5]], [[[distance, 0.5]]])
     made = drive(engine([start(pose=(0, 0, 0), goal=(6, 0, 0), crowd=crowd, model=box)], crowd=Waypoint()), 60)
-    moment = (made.status.event_step[0, 0] + made.status.event_fraction[0, 0]) * DT
+    moment = (made.world.status.event_step[0, 0] + made.world.status.event_fraction[0, 0]) * DT
     assert moment == pytest.approx(distance - 0.4 - math.sqrt(0.3**2 - 0.2**2), abs=1e-4)
 
 
@@ -161,11 +156,11 @@ def test_a_box_passes_where_its_disc_would_not():
     along = start(pose=(-2, 0, 0), goal=(5, 0, 0), place=place, model=box)
     across = start(pose=(-2, 0, math.pi / 2), goal=(5, 0, 0), place=place, model=box)
     made = engine([along, across])
-    made.commands[0, 0], made.commands[1, 0] = (1, 0, 0), (0, -1, 0)
+    made.world.commands[0, 0], made.world.commands[1, 0] = (1, 0, 0), (0, -1, 0)
     for _ in range(200):
         made.step()
-    assert made.status.outcome[:, 0].tolist() == [Outcome.REACHED, Outcome.WALL_COLLISION]
-    assert made.robots.x[1, 0] == pytest.approx(-0.2, abs=0.03)
+    assert made.world.status.outcome[:, 0].tolist() == [Outcome.REACHED, Outcome.WALL_COLLISION]
+    assert made.world.robots.x[1, 0] == pytest.approx(-0.2, abs=0.03)
 
 
 def test_replayed_pedestrians_are_where_the_recording_says():
@@ -176,7 +171,7 @@ def test_replayed_pedestrians_are_where_the_recording_says():
     for step in range(1, 80):
         drive(made, 1, (0, 0, 0))
         truth = recorded.at(step * DT)
-        now = made.pedestrians
+        now = made.world.pedestrians
         assert now.active[0, :2].tolist() == truth.present.tolist()
         for i in np.flatnonzero(truth.present):
             assert (now.x[0, i], now.y[0, i]) == pytest.approx(tuple(truth.position[i]), abs=1e-5)
@@ -190,7 +185,7 @@ def test_a_recording_that_repeats_is_absent_for_the_step_of_its_jump():
     seen = []
     for _ in range(90):
         drive(made, 1, (0, 0, 0))
-        seen.append((bool(made.pedestrians.active[0, 0]), float(made.pedestrians.x[0, 0])))
+        seen.append((bool(made.world.pedestrians.active[0, 0]), float(made.world.pedestrians.x[0, 0])))
     times = (np.arange(1, 91) * DT + 0.52) % 2.0
     for (active, x), t in zip(seen, times, strict=True):
         if active:
@@ -198,14 +193,14 @@ def test_a_recording_that_repeats_is_absent_for_the_step_of_its_jump():
         else:
             assert t < DT + 1e-9
     assert sum(not active for active, _ in seen) == 2
-    assert made.status.events[0] == 0
+    assert made.world.status.events[0] == 0
 
 
 def everything(made: Engine) -> bytes:
-    people_now, robots = made.pedestrians, made.robots
-    count = int(made.traits.count[0])
+    people_now, robots = made.world.pedestrians, made.world.robots
+    count = int(made.world.traits.count[0])
     parts = [field[0, :count].tobytes() for field in people_now] + [field[0].tobytes() for field in robots]
-    return b"".join(parts) + made.status.outcome[0].tobytes() + made.status.step[0].tobytes()
+    return b"".join(parts) + made.world.status.outcome[0].tobytes() + made.world.status.step[0].tobytes()
 
 
 def crowded(seed: int):
@@ -243,7 +238,7 @@ def test_a_user_written_crowd_model_is_called_with_read_only_arrays_and_moves_pe
             return np.broadcast_to(np.float32([0.5, 0.0]), scene.position.shape)
 
     made = drive(engine([start(crowd=people([[0, 2.0]], [[[0, 2.0]]]))], crowd=Push()), 20, (0, 0, 0))
-    assert made.pedestrians.x[0, 0] == pytest.approx(0.5, abs=1e-5)
+    assert made.world.pedestrians.x[0, 0] == pytest.approx(0.5, abs=1e-5)
 
 
 def test_a_crowd_model_that_answers_nonsense_is_named():
@@ -265,4 +260,4 @@ def test_starts_with_different_numbers_of_robots_are_refused():
 
 def test_an_empty_plane_without_anybody_is_fine():
     made = drive(engine([start(place=plane())]), 5)
-    assert made.robots.x[0, 0] > 0
+    assert made.world.robots.x[0, 0] > 0

@@ -54,7 +54,7 @@ def wander(observations: np.ndarray) -> np.ndarray:
 
 def state(env: AgoraVectorEnv, w: int) -> tuple[list[float], np.ndarray]:
     """Pose and twist of a robot, and its world's pedestrians."""
-    robots, people = env._batch.engine.robots, env._batch.engine.pedestrians
+    robots, people = env._batch.world.robots, env._batch.world.pedestrians
     fields = (robots.x, robots.y, robots.heading, robots.vx, robots.vy, robots.omega)
     return [field[w, 0] for field in fields], np.stack([people.x[w], people.y[w]], -1)
 
@@ -229,7 +229,7 @@ def test_discomfort_is_that_of_each_period_alone():
     env = AgoraVectorEnv(suite(dynamic=8, ends=(), timeout=60.0), "walk", 1, observe=Observe(0, pedestrians=1), reward=reward)
 
     def gap() -> float:
-        (pose, _), people = state(env, 0), env._batch.engine.pedestrians
+        (pose, _), people = state(env, 0), env._batch.world.pedestrians
         apart = np.hypot(people.x[0] - pose[0], people.y[0] - pose[1])[people.active[0]]
         return float(apart.min()) - env.starts[0].robots[0].model.radius - 0.3
 
@@ -250,7 +250,7 @@ def test_passing_a_goal_on_the_way_is_progress_to_it_and_not_a_loss():
     env.reset()
     goals, over = set(), False
     while not over:
-        goals.add(float(env._batch.engine.status.goal_x[0, 0]))
+        goals.add(float(env._batch.world.status.goal_x[0, 0]))
         _, rewards, terminated, truncated, infos = env.step(to_goal(env, None))
         assert rewards[0] > -0.03
         over = bool(terminated[0] or truncated[0])

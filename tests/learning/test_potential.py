@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from agora.datasets.trajectories import Trajectories
 from agora.learning.potential import fit, main, recovery_error, samples_of, take
 from agora.learning.recordings import eth_ucy, simulate
 from agora.pedestrians.deep_social_force import DeepSocialForce
 from agora.pedestrians.potential import Potential, load_potential
+from agora.world.trajectories import Trajectories
 
 MODEL = DeepSocialForce("helbing_1995")
 

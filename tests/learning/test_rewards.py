@@ -7,15 +7,15 @@ import math
 
 import numpy as np
 import pytest
+from tests.engines import engine
 from tests.starts import people, start
 
 from agora.core.recording import Outcome
-from agora.engine.records import RUNNING
-from agora.engine.world import Engine, Layout
 from agora.errors import InputError
 from agora.learning.rewards import COLLISIONS, Clearances, Reward, Transition
 from agora.pedestrians.helbing import Helbing
 from agora.robots.model import RobotModel
+from agora.world.records import RUNNING
 
 FAST = RobotModel(name="fast", kinematics="holonomic", radius=0.2, vx=(-9.0, 9.0), vy=9.0, omega=9.0)
 
@@ -67,18 +67,11 @@ def test_what_makes_no_reward_is_refused():
         Reward(discomfort_distance=-0.1)
 
 
-def engine(starts, **more) -> Engine:
-    made = Engine(Layout.of(starts, len(starts), 0.1), [s.map for s in starts], dt=0.1, **more)
-    for w, one in enumerate(starts):
-        made.reset(w, one)
-    return made
-
-
 def test_the_clearance_of_passing_by_is_that_of_the_moment_between_two_steps():
     standing = people([[0.55, 0.8]], [[[0.55, 0.8]]], speed=0.0, radius=0.3)
-    made = engine([start(pose=(0, 0, 0), goal=(9, 0, 0), crowd=standing, model=FAST), start(model=FAST)])
-    clearances = Clearances(made)
-    made.commands[0, 0] = (4.0, 0.0, 0.0)
+    made = engine([start(pose=(0, 0, 0), goal=(9, 0, 0), crowd=standing, model=FAST), start(model=FAST)], 0.1)
+    clearances = Clearances(made.world)
+    made.world.commands[0, 0] = (4.0, 0.0, 0.0)
     made.step()
     clearances.follow()
     assert clearances.values == pytest.approx([math.hypot(0.15, 0.8) - 0.5, math.inf], abs=1e-6)
@@ -99,19 +92,19 @@ def test_clearances_in_a_crowd_are_those_of_finely_cut_steps(rng):
     for count in (14, 0, 1):
         crowd = people(rng.uniform(-3, 3, (count, 2)), rng.uniform(-3, 3, (count, 2, 2)), radius=0.21) if count else None
         starts.append(start(pose=(*rng.uniform(-1, 1, 2), 1.0), goal=(9, 9, 0), crowd=crowd, model=FAST))
-    made = engine(starts, crowd=Helbing(), ends=0)
-    made.pedestrians.active[0, 3] = False
-    clearances = Clearances(made)
+    made = engine(starts, 0.1, crowd=Helbing(), ends=0)
+    made.world.pedestrians.active[0, 3] = False
+    clearances = Clearances(made.world)
     for _ in range(30):
-        made.commands[:, 0] = rng.uniform(-2, 2, (3, 3))
-        before = [a.astype(float) for a in (made.robots.x, made.robots.y, made.pedestrians.x, made.pedestrians.y)]
+        made.world.commands[:, 0] = rng.uniform(-2, 2, (3, 3))
+        before = [a.astype(float) for a in (*made.world.robots[:2], *made.world.pedestrians[:2])]
         clearances.restart()
         made.step()
         clearances.follow()
-        after = [a.astype(float) for a in (made.robots.x, made.robots.y, made.pedestrians.x, made.pedestrians.y)]
+        after = [a.astype(float) for a in (*made.world.robots[:2], *made.world.pedestrians[:2])]
         nearest = np.full(3, np.inf)
         for share in np.linspace(0, 1, 401):
             x, y, px, py = (a + share * (b - a) for a, b in zip(before, after, strict=True))
-            gap = np.where(made.pedestrians.active, np.hypot(px - x, py - y) - 0.41, np.inf)
+            gap = np.where(made.world.pedestrians.active, np.hypot(px - x, py - y) - 0.41, np.inf)
             nearest = np.minimum(nearest, gap.min(1))
         assert clearances.values == pytest.approx(nearest, abs=2e-5)

@@ -10,13 +10,13 @@ import pytest
 from tests.starts import DISC, plane, start
 
 from agora.core.recording import Closer, Closing, Contact, ContactKind, Outcome
-from agora.datasets.trajectories import Trajectories
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.metrics import blame
 from agora.metrics.blame import avoidable
 from agora.metrics.outcome import collisions_pedestrian
-from agora.tasks.start import RobotStart
+from agora.world.start import RobotStart
+from agora.world.trajectories import Trajectories
 
 BOX = replace(DISC, name="box", radius=0.55, footprint=((-0.5, -0.2), (0.5, -0.2), (0.5, 0.2), (-0.5, 0.2)))
 HEAVY = replace(DISC, name="heavy", vx=(0.0, 1.5), omega=0.4, ax=1.0, deceleration=0.8, alpha=0.5)

@@ -16,7 +16,7 @@ from agora.pedestrians.helbing import Helbing
 from agora.perception.perception import Perception
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
-from agora.tasks.start import RobotStart, Start
+from agora.world.start import RobotStart, Start
 from starts import people, start
 
 PLACE = Map.from_shapes(
@@ -38,23 +38,23 @@ def played(begun, conditions, planner, control=2):
     """Poses (T, R, 3) of an episode whose robots a navigator drives, everything copied into it as messages would."""
     batch = Batch([begun], conditions, {"scan"}, 1)
     batch.begin(0, 0)
-    nav, engine, poses, numbers = Navigator(begun, conditions, planner), batch.engine, [], set()
-    while not engine.status.done[0]:
-        robots, step = engine.robots, int(engine.status.step[0])
+    nav, world, poses, numbers = Navigator(begun, conditions, planner), batch.world, [], set()
+    while not world.status.done[0]:
+        robots, step = world.robots, int(world.status.step[0])
         poses.append(np.stack((robots.x[0], robots.y[0], robots.heading[0]), -1))
         batch.look()
-        time = step * engine.dt
-        for mine, its in zip((nav.robots, *nav.people(2)), (robots, engine.pedestrians, engine.traits, engine.minds), strict=True):
+        time = step * world.dt
+        for mine, its in zip((nav.robots, *nav.people(2)), (robots, world.pedestrians, world.traits, world.minds), strict=True):
             for name in its._fields:
                 getattr(mine, name)[...] = getattr(its, name)
         nav.observed(time)
         for r, ranges in enumerate(batch.observer.observe().scan):
             nav.see_scan(r, ranges, time)
-            number = int(engine.layout.robots and len(begun.robots[r].goals) - 1 - engine.status.goals_left[0, r])
+            number = int(world.layout.robots and len(begun.robots[r].goals) - 1 - world.status.goals_left[0, r])
             numbers.add(number)
             nav.follow(r, number)
         decision = nav.decide(time, step, batch.active)
-        batch.command(decision.twists, batch.active, decision.failures)
+        batch.world.command(decision.twists, batch.active, decision.failures)
         batch.advance()
     return np.array(poses), numbers
 

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pyrvo
 import pytest
+from tests.engines import engine as engine_at
 from tests.starts import people, start
 
-from agora.engine.world import Engine, Layout
 from agora.errors import InputError
 from agora.pedestrians.passthrough import Passthrough
 from agora.pedestrians.pedsim import Pedsim
@@ -63,12 +63,11 @@ def spun(model: Spinny, velocity: tuple[float, float], dt: float = 0.05, seconds
     crowd = people([[-3.0, 1.0], [2.0, 2.0]], [[[4.0, 1.0]], [[5.0, 2.0]]], speed=1.4)
     crowd.velocity[0], crowd.heading[1] = velocity, 2.2
     one = start(crowd=crowd, pose=(8.0, 8.0, 0.0))
-    engine = Engine(Layout.of([one], 1, dt), [one.map], dt=dt, crowd=model)
-    engine.reset(0, one)
+    engine = engine_at([one], dt, crowd=model)
     seen = []
     for _ in range(round(seconds / dt)):
         engine.step()
-        now = engine.pedestrians
+        now = engine.world.pedestrians
         seen.append(np.stack([now.heading[0, :2], now.vx[0, :2], now.vy[0, :2]], -1))
     return np.array(seen)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 from tests.starts import people, plane, start
 
-from agora.engine.world import Engine, Layout
 from agora.pedestrians.bonding import Bonding
 from agora.pedestrians.evacuation import Evacuation
 from pedestrians import crowds
@@ -42,11 +42,10 @@ def test_pairs_stay_together_where_speeds_would_part_them():
         crowd.speed[:] = 1.2, 1.5
         crowd.group[:] = 3
         one = start(crowd=crowd, place=plane(80.0, 80.0), timeout=60.0, pose=(-3.0, 60.0, 0.0))
-        engine = Engine(Layout.of([one], 1, 0.05), [one.map], dt=0.05, crowd=model)
-        engine.reset(0, one)
+        engine = engine_at([one], crowd=model)
         for _ in range(600):
             engine.step()
-        place = np.stack([engine.pedestrians.x, engine.pedestrians.y], -1)[0, :2]
+        place = np.stack([engine.world.pedestrians.x, engine.world.pedestrians.y], -1)[0, :2]
         apart[type(model)] = np.linalg.norm(place[1] - place[0])
     assert apart[Evacuation] > 5.0
     assert apart[Bonding] < 0.8 + 2 * 0.8

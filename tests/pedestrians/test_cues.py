@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests import starts
+from tests.engines import engine as engine_at
 
-from agora.engine.world import Engine, Layout
 from agora.errors import InputError
 from agora.pedestrians.cues import Cues
 from agora.pedestrians.helbing import Helbing
@@ -29,16 +29,11 @@ def crowd(places, routes, waits=None, company=None, speed=1.0):
 
 def run(all_starts, seconds, *, crowd_model=None, slots=0, commands=(0.0, 0.0, 0.0)):
     """Places (T, W, P, 2) of everybody; sampled after every step."""
-    layout = Layout.of(all_starts, len(all_starts), DT)
-    engine = Engine(
-        layout, [s.map for s in all_starts], dt=DT, crowd=crowd_model or Waypoint(), behaviours=(Cues(),), ends=0, slots=slots
-    )
-    for w, start in enumerate(all_starts):
-        engine.reset(w, start)
-    engine.commands[...] = commands
+    engine = engine_at(all_starts, DT, crowd=crowd_model or Waypoint(), behaviours=(Cues(),), ends=0, slots=slots)
+    engine.world.commands[...] = commands
     seen = []
     for _ in range(round(seconds / DT)):
-        seen.append(np.stack([engine.pedestrians.x, engine.pedestrians.y], -1).astype(float))
+        seen.append(np.stack([engine.world.pedestrians.x, engine.world.pedestrians.y], -1).astype(float))
         engine.step()
     engine.close()
     return np.array(seen)
@@ -111,24 +106,23 @@ def test_the_kernel_does_what_its_plain_twin_does(seed):
     waits = rng.uniform(0, 2, (5, 3)) * (rng.random((5, 1)) < 0.7)
     company = np.column_stack([rng.uniform(0.5, 1.5, 5) * (rng.random(5) < 0.5), rng.uniform(0, 0.4, 5), rng.uniform(0.4, 1.2, 5)])
     start = starts.start(pose=(*rng.uniform(-3, 3, 2), 0.3), crowd=crowd(places, routes, waits, company, speed=1.1))
-    engine = Engine(Layout.of([start], 1, DT), [start.map], dt=DT, crowd=Waypoint(), behaviours=(Cues(pause=0.4),), ends=0)
-    engine.reset(0, start)
+    engine = engine_at([start], DT, crowd=Waypoint(), behaviours=(Cues(pause=0.4),), ends=0)
     since, heading_for = np.zeros(5), np.zeros(5, int)
     for step in range(12):
-        now = np.stack([engine.pedestrians.x[0, :5], engine.pedestrians.y[0, :5]], -1).astype(float)
-        index = engine.waypoints.index[0, :5].copy()
-        before = np.stack([engine.waypoints.x[0, :5], engine.waypoints.y[0, :5]], -1).astype(float)
-        robot = [[float(engine.robots.x[0, 0]), float(engine.robots.y[0, 0])]]
+        now = np.stack([engine.world.pedestrians.x[0, :5], engine.world.pedestrians.y[0, :5]], -1).astype(float)
+        index = engine.world.waypoints.index[0, :5].copy()
+        before = np.stack([engine.world.waypoints.x[0, :5], engine.world.waypoints.y[0, :5]], -1).astype(float)
+        robot = [[float(engine.world.robots.x[0, 0]), float(engine.world.robots.y[0, 0])]]
         engine.step()
         for i in range(5):
             in_company = company[i, 0] > 0 and company[i, 1] <= step * DT < company[i, 2]
             if not in_company and index[i] != heading_for[i]:
                 since[i], heading_for[i] = step * DT, index[i]
             if not waits[i].any() and company[i, 0] == 0:
-                assert engine.traits.speed[0, i] == np.float32(1.1)
+                assert engine.world.traits.speed[0, i] == np.float32(1.1)
                 continue
             _, speed = twin(now[i], before[i], routes[i], index[i], 1.1, robot, step * DT, waits[i], since[i], company[i], 0.4)
-            assert engine.traits.speed[0, i] == pytest.approx(speed, abs=2e-5)
+            assert engine.world.traits.speed[0, i] == pytest.approx(speed, abs=2e-5)
     engine.close()
 
 

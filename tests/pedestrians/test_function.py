@@ -68,16 +68,17 @@ def test_a_scene_shows_minds_headings_and_the_clearance_of_any_point():
         seen["there"] = scene.clearance(np.tile(np.float32([[5.1, 4.2], [6.3, 5.9]]), (4, 1, 1)))
         return scene.velocity
 
-    engine = standing(crowd())
-    engine.minds.state[1, 2], engine.minds.type[0, 3] = 5, 2
+    world = standing(crowd())
+    world.minds.state[1, 2], world.minds.type[0, 3] = 5, 2
     from agora.engine.scene import CrowdReader
 
-    CrowdReader(watch(), engine, 0, 0, True, True, 0.1, np.zeros((2, 4, engine.slots), np.float32)).compute()
+    out = np.zeros((2, 4, world.slots), np.float32)
+    CrowdReader(watch(), world, world.pedestrians, world.robots, world.waypoints, True, True, 0.1, out).compute()
     scene = seen["scene"]
     assert np.array_equal(seen["here"][0], scene.wall_distance) and np.array_equal(seen["here"][1], scene.wall_direction)
     assert seen["there"][0] == pytest.approx(np.tile([0.7, 1.2], (4, 1)), abs=0.08)
     assert seen["there"][1][2, 0] == pytest.approx([-1.0, 0.0], abs=0.05)
     assert (scene.state[1, 2], scene.type[0, 3]) == (5, 2)
-    assert np.array_equal(scene.heading, engine.pedestrians.heading)
+    assert np.array_equal(scene.heading, world.pedestrians.heading)
     with pytest.raises(InputError, match=r"crowd model watch: clearance of points \(2,\), not \(4, K, 2\)"):
         scene.clearance(np.zeros(2))

@@ -6,15 +6,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 
 from agora.core.state import SOCIAL_STATES
-from agora.engine.world import Engine, Layout
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.pedestrians.formations import formation, o_space_radius
 from agora.pedestrians.groups import Groups
 from agora.registry import available, make
-from agora.tasks.start import PedestrianStarts
+from agora.world.start import PedestrianStarts
 from starts import start
 
 DT = 0.1
@@ -61,30 +61,24 @@ def episode(people, place=FIELD, seed=5):
 
 def engine_of(starts, groups=None, model="waypoint", *, slots=0, threads=1, worlds=0):
     behaviours = (groups,) if groups else ()
-    size = Layout.of(starts, worlds or len(starts), DT)
-    engine = Engine(
-        size, [s.map for s in starts], dt=DT, crowd=make("crowd_models", model), behaviours=behaviours,
-        sees_robots=False, ends=0, slots=slots, threads=threads,
-    )  # fmt: skip
-    for world, each in enumerate(starts):
-        engine.reset(world, each)
-    return engine
+    seeing = {"crowd": make("crowd_models", model), "behaviours": behaviours, "sees_robots": False, "ends": 0}
+    return engine_at(starts, DT, worlds=worlds, slots=slots, threads=threads, **seeing)
 
 
 def run(engine, seconds, world=0, count=None):
     """Positions (T, n, 2) and headings (T, n) of one world's first pedestrians."""
-    count = count or int(engine.traits.count[world])
+    count = count or int(engine.world.traits.count[world])
     place, heading = [], []
     for _ in range(round(seconds / DT)):
         engine.step()
-        now = engine.pedestrians
+        now = engine.world.pedestrians
         place.append(np.stack((now.x[world, :count], now.y[world, :count]), -1))
         heading.append(now.heading[world, :count].copy())
     return np.array(place), np.array(heading)
 
 
 def company(engine):
-    return engine._behaviours[0].company
+    return engine.crowd.behaviours[0].company
 
 
 def turning(heading):
@@ -197,10 +191,10 @@ def test_a_leader_waits_for_who_is_behind_but_not_for_ever():
     follower = 1 - leader
     speeds = []
     for _ in range(120):
-        for generation in engine._generations:
+        for generation, _ in map(engine.world.generation, (0, 1)):
             generation.x[0, follower], generation.y[0, follower] = -3.0, 0.0
         engine.step()
-        speeds.append(float(engine.traits.speed[0, leader]))
+        speeds.append(float(engine.world.traits.speed[0, leader]))
     assert min(speeds[:80]) == pytest.approx(0.36, abs=1e-5)
     assert speeds[-20] == pytest.approx(1.2)
     place, _ = run(engine, 25.0)
@@ -226,13 +220,13 @@ def test_when_the_leader_is_gone_another_leads_on_along_its_own_way():
     engine = engine_of([episode(crowd(cluster(3), [(9.0, 2.0), (20.0, -3.0)], group=0))], Groups())
     run(engine, 10.5)
     gone = leader_of(engine)
-    for generation in engine._generations:
+    for generation, _ in map(engine.world.generation, (0, 1)):
         generation.active[0, gone] = False
     run(engine, 0.2)
     rest = [i for i in range(3) if i != gone]
     new = leader_of(engine, rest[0])
     assert new in rest and leader_of(engine, rest[1]) == new and leader_of(engine, gone) == -1
-    assert engine.waypoints.count[0, new] == 2 and engine.waypoints.index[0, new] == 1
+    assert engine.world.waypoints.count[0, new] == 2 and engine.world.waypoints.index[0, new] == 1
     place, _ = run(engine, 12.0)
     assert np.hypot(*(place[-1, rest] - (20.0, -3.0)).T).max() < 1.5
 
@@ -270,7 +264,7 @@ def test_the_kernel_agrees_with_its_float64_twin():
     leader, c = leader_of(engine), company(engine)
     order = [leader, *(i for i in range(4) if i != leader)]
     for _ in range(30):
-        now, u = engine.pedestrians, np.array([c.ux[0, leader], c.uy[0, leader]], float)
+        now, u = engine.world.pedestrians, np.array([c.ux[0, leader], c.uy[0, leader]], float)
         x = np.stack((now.x[0, order], now.y[0, order]), -1).astype(float)
         v = np.stack((now.vx[0, order], now.vy[0, order]), -1).astype(float)
         offsets = np.stack((c.ahead[0, order], c.aside[0, order]), -1).astype(float)
@@ -279,9 +273,9 @@ def test_the_kernel_agrees_with_its_float64_twin():
         engine.step()
         assert [c.ux[0, leader], c.uy[0, leader]] == pytest.approx(expected[0], abs=2e-6)
         followers = order[1:]
-        where = np.stack((engine.waypoints.x[0, followers], engine.waypoints.y[0, followers]), -1)
+        where = np.stack((engine.world.waypoints.x[0, followers], engine.world.waypoints.y[0, followers]), -1)
         assert where == pytest.approx(expected[1], abs=2e-5)
-        assert engine.traits.speed[0, order] == pytest.approx(expected[2], abs=2e-6)
+        assert engine.world.traits.speed[0, order] == pytest.approx(expected[2], abs=2e-6)
 
 
 def talk(count=4, kind="circle", pose=(3.0, 1.0, 0.7), route=None, others=()):
@@ -315,8 +309,8 @@ def test_who_is_pushed_away_comes_back_and_faces_the_others_again():
     people = talk(4)
     engine = engine_of([episode(people)], Groups(), "helbing")
     run(engine, 1.0)
-    engine.pedestrians.x[0, 2] += 1.3
-    engine.pedestrians.y[0, 2] -= 0.9
+    engine.world.pedestrians.x[0, 2] += 1.3
+    engine.world.pedestrians.y[0, 2] -= 0.9
     place, heading = run(engine, 8.0)
     assert np.hypot(*(place[0, 2] - people.position[2])) > 1.2
     assert np.hypot(*(place[-1, 2] - people.position[2])) < 0.3
@@ -328,18 +322,18 @@ def test_who_gets_the_groups_number_is_given_room_and_who_loses_it_walks_on():
     people = talk(3, route=[(20.0, 9.0)], others=[((-3.0, -2.0), (15.0, -6.0))])
     engine = engine_of([episode(people)], Groups(), "helbing")
     run(engine, 1.0)
-    engine.traits.group[0, 3] = 0
+    engine.world.traits.group[0, 3] = 0
     place, _ = run(engine, 10.0)
     away = place[-1] - (3.0, 1.0)
     assert np.hypot(*away.T) == pytest.approx([float(o_space_radius(4))] * 4, abs=0.2)
     bearing = np.sort(np.arctan2(away[:, 1], away[:, 0]))
     assert np.diff(bearing) == pytest.approx([np.pi / 2] * 3, abs=0.25)
     speaker = leader_of(engine)
-    assert engine.minds.state[0, :4].tolist() == [TALKING if i == speaker else LISTENING for i in range(4)]
-    assert engine.minds.partner[0, 3] == (-1 if speaker == 3 else engine.traits.id[0, speaker])
-    engine.traits.group[0, 3] = engine.traits.group[0, 1] = -1
+    assert engine.world.minds.state[0, :4].tolist() == [TALKING if i == speaker else LISTENING for i in range(4)]
+    assert engine.world.minds.partner[0, 3] == (-1 if speaker == 3 else engine.world.traits.id[0, speaker])
+    engine.world.traits.group[0, 3] = engine.world.traits.group[0, 1] = -1
     place, _ = run(engine, 14.0)
-    assert engine.minds.state[0, [1, 3]].tolist() == [WALKING, WALKING]
+    assert engine.world.minds.state[0, [1, 3]].tolist() == [WALKING, WALKING]
     assert np.hypot(*(place[-1, 3] - (15.0, -6.0))) < 1.5 and np.hypot(*(place[-1, 1] - place[0, 1])) > 8.0
     pair = place[-1, [0, 2]] - (3.0, 1.0)
     assert np.hypot(*pair.T) == pytest.approx([0.75, 0.75], abs=0.2)
@@ -349,10 +343,10 @@ def test_who_gets_the_groups_number_is_given_room_and_who_loses_it_walks_on():
 def test_who_is_left_alone_is_in_no_group():
     engine = engine_of([episode(talk(2, "face_to_face"))], Groups())
     run(engine, 0.5)
-    engine.traits.group[0, 0] = -1
+    engine.world.traits.group[0, 0] = -1
     run(engine, 0.5)
-    assert engine.traits.group[0, :2].tolist() == [-1, -1]
-    assert engine.minds.state[0, 1] == IDLE
+    assert engine.world.traits.group[0, :2].tolist() == [-1, -1]
+    assert engine.world.minds.state[0, 1] == IDLE
 
 
 def visitors(seed=5):
@@ -368,7 +362,7 @@ def test_people_come_and_go_by_chance_and_it_shows_in_their_group():
         sizes = []
         for _ in range(150):
             engine.step()
-            sizes.append(int((engine.traits.group[0] == 0).sum()))
+            sizes.append(int((engine.world.traits.group[0] == 0).sum()))
         seen.add(tuple(sizes))
         assert max(sizes) <= groups.most
     assert len(seen) == 6
@@ -379,7 +373,7 @@ def test_people_come_and_go_by_chance_and_it_shows_in_their_group():
 def test_nobody_comes_or_goes_where_the_rates_are_zero():
     engine = engine_of([visitors()], Groups())
     run(engine, 12.0)
-    assert engine.traits.group[0, :7].tolist() == [0, 0, 0, -1, -1, -1, -1]
+    assert engine.world.traits.group[0, :7].tolist() == [0, 0, 0, -1, -1, -1, -1]
 
 
 def test_results_do_not_depend_on_batch_padding_or_threads():
@@ -398,7 +392,7 @@ def test_results_do_not_depend_on_batch_padding_or_threads():
         for w in worlds:
             expected = alone[w % len(starts)][-1]
             n = len(expected)
-            got = np.stack((engine.pedestrians.x[w, :n], engine.pedestrians.y[w, :n]), -1)
+            got = np.stack((engine.world.pedestrians.x[w, :n], engine.world.pedestrians.y[w, :n]), -1)
             assert np.array_equal(got, expected)
         engine.close()
 

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 
 import starts
 from agora.core.state import SOCIAL_STATES
-from agora.engine.world import Engine, Layout
 from agora.maps.grid import Map
 from agora.pedestrians.formations import formation
 from agora.pedestrians.groups import Groups
@@ -42,43 +42,38 @@ def people(states=(), shift=0.0):
 
 def engine_of(crowds, rules=BUSY, **sizes):
     episodes = [starts.start((-8.0, -10.0, 0.4), (39.0, -10.0, 0.0), crowd, FIELD, timeout=1e4) for crowd in crowds]
-    engine = Engine(
-        Layout.of(episodes, len(episodes), DT), [FIELD], dt=DT, crowd=Helbing(), behaviours=(Groups(), rules), ends=0, **sizes
-    )
-    for world, episode in enumerate(episodes):
-        engine.reset(world, episode)
-    return engine
+    return engine_at(episodes, DT, crowd=Helbing(), behaviours=(Groups(), rules), ends=0, **sizes)
 
 
 def run(engine, seconds):
     for _ in range(round(seconds / DT)):
         engine.step()
-    now = engine.pedestrians
+    now = engine.world.pedestrians
     return np.stack([now.x[0, :8], now.y[0, :8]], -1).astype(float)
 
 
 def test_those_who_stand_and_talk_still_do_so_after_a_while_and_come_back_when_they_are_pushed():
     crowd = people()
     engine = engine_of([crowd])
-    engine.minds.social[0, :8] = 1.0  # above everybody's threshold: they would phone, and go to others
+    engine.world.minds.social[0, :8] = 1.0  # above everybody's threshold: they would phone, and go to others
     run(engine, 10.0)
-    engine.pedestrians.x[0, 2] += 1.1
-    engine.pedestrians.y[0, 2] -= 0.8
+    engine.world.pedestrians.x[0, 2] += 1.1
+    engine.world.pedestrians.y[0, 2] -= 0.8
     place = run(engine, 14.0)
-    assert np.isin(engine.minds.state[0, TALKERS], CONVERSATION).all()
+    assert np.isin(engine.world.minds.state[0, TALKERS], CONVERSATION).all()
     assert np.hypot(*(place[TALKERS] - crowd.position[TALKERS]).T).max() < 0.3
     look = np.arctan2(*(CENTRE - place[TALKERS]).T[::-1])
-    assert np.cos(engine.pedestrians.heading[0, TALKERS] - look).min() > np.cos(0.3)
-    assert sorted(engine.minds.partner[0, TALKERS] < 0) == [False] * 3 + [True]
+    assert np.cos(engine.world.pedestrians.heading[0, TALKERS] - look).min() > np.cos(0.3)
+    assert sorted(engine.world.minds.partner[0, TALKERS] < 0) == [False] * 3 + [True]
 
 
 def test_who_is_given_back_has_a_mind_of_its_own_again():
     engine = engine_of([people()])
     run(engine, 1.0)
-    assert engine.minds.taken[0, :8].tolist() == [False] + [True] * 4 + [False] * 3
-    engine.traits.group[0, 3] = -1
+    assert engine.world.minds.taken[0, :8].tolist() == [False] + [True] * 4 + [False] * 3
+    engine.world.traits.group[0, 3] = -1
     run(engine, 1.0)
-    assert not engine.minds.taken[0, 3] and SOCIAL_STATES[engine.minds.state[0, 3]] not in ("talking", "listening")
+    assert not engine.world.minds.taken[0, 3] and SOCIAL_STATES[engine.world.minds.state[0, 3]] not in ("talking", "listening")
 
 
 @pytest.mark.parametrize("texter", [0, 1, 2])
@@ -88,10 +83,10 @@ def test_a_walking_group_stays_together_while_one_of_it_texts(texter):
     names[texter] = "texting"
     crowd = people(names)
     engine = engine_of([crowd], SocialStates(**quiet))
-    engine.minds.social[0, :8] = 1.0
+    engine.world.minds.social[0, :8] = 1.0
     for _ in range(4):
         place = run(engine, 4.0)
-        assert SOCIAL_STATES[engine.minds.state[0, 5 + texter]] == "texting"
+        assert SOCIAL_STATES[engine.world.minds.state[0, 5 + texter]] == "texting"
         assert np.hypot(*(place[5:, None] - place[None, 5:]).reshape(-1, 2).T).max() < 4.5
     assert (place[5:, 0] - crowd.position[5:, 0]).min() > 4.0  # half of what one walks in 16 s who texts alone
 
@@ -104,7 +99,7 @@ def test_one_who_follows_past_the_leaders_waypoint_does_not_stand_idle_there():
     engine = engine_of([crowd], SocialStates(**quiet))
     for _ in range(120):
         run(engine, DT)
-        assert "idle" not in {SOCIAL_STATES[state] for state in engine.minds.state[0, 5:8]}
+        assert "idle" not in {SOCIAL_STATES[state] for state in engine.world.minds.state[0, 5:8]}
 
 
 def test_results_depend_neither_on_other_worlds_nor_on_padding():
@@ -112,5 +107,7 @@ def test_results_depend_neither_on_other_worlds_nor_on_padding():
     for _ in range(300):
         alone.step()
         among.step()
-    for one, many in zip((*alone.pedestrians[:5], *alone.minds), (*among.pedestrians[:5], *among.minds), strict=True):
+    for one, many in zip(
+        (*alone.world.pedestrians[:5], *alone.world.minds), (*among.world.pedestrians[:5], *among.world.minds), strict=True
+    ):
         np.testing.assert_array_equal(one[0, :8], many[1, :8])

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.engines import engine as engine_at
 
 import starts
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
-from agora.engine.world import Engine, Layout
 from agora.maps.furniture import Furniture
 from agora.pedestrians.social_states import SocialStates
 from agora.pedestrians.types import pedestrian_types
 from agora.pedestrians.waypoint import Waypoint
-from agora.tasks.start import Habits
+from agora.world.start import Habits
 
 QUIET = SocialStates(
     running_rate=0, phone_rate=0, seek_rate=0, chat_rate=0, story_rate=0, group_rate=0, stroll_rate=0, pause_rate=0, errand_rate=0,
@@ -43,49 +43,45 @@ class Scene:
         crowd = dataclasses.replace(crowd, **{k: more.pop(k) for k in ("group", "heading", "habits") if k in more})
         self.start = starts.start(robot, (40.0, 40.0, 0.0), crowd, timeout=1e4, **more)
         behaviours = (*engine, dataclasses.replace(rules, thinking_time=dt))
-        self.engine = Engine(
-            Layout.of([self.start], 1, dt), [self.start.map], dt=dt, crowd=Waypoint(), behaviours=behaviours, ends=0,
-            sees_pedestrians=sees,
-        )  # fmt: skip
-        self.engine.reset(0, self.start)
-        self.n, self.at_work = n, self.engine._behaviours[-1]
+        self.engine = engine_at([self.start], dt, crowd=Waypoint(), behaviours=behaviours, ends=0, sees_pedestrians=sees)
+        self.n, self.at_work = n, self.engine.crowd.behaviours[-1]
 
     def give(self, **values: float) -> Scene:
         """Set values of minds, characters and memories for everybody."""
         for name, value in values.items():
-            homes = (self.engine.minds, self.at_work.character, self.at_work.memory)
+            homes = (self.engine.world.minds, self.at_work.character, self.at_work.memory)
             record = next(record for record in homes if name in record._fields)
             getattr(record, name)[0, : self.n] = value
         return self
 
     def run(self, seconds: float, command=(0.0, 0.0, 0.0)) -> Scene:
-        for _ in range(round(seconds / self.engine.dt)):
+        for _ in range(round(seconds / self.engine.world.dt)):
             self.engine.step(np.float32([[command]]))
         return self
 
     def until(self, state: str, most: float = 30.0, command=(0.0, 0.0, 0.0)) -> Scene:
-        for _ in range(round(most / self.engine.dt)):
+        for _ in range(round(most / self.engine.world.dt)):
             if state in self.states:
                 return self
-            self.run(self.engine.dt, command)
+            self.run(self.engine.world.dt, command)
         raise AssertionError(f"nobody is {state} after {most} s: {self.states}")
 
     @property
     def states(self) -> list[str]:
-        return [SOCIAL_STATES[s] for s in self.engine.minds.state[0, : self.n]]
+        return [SOCIAL_STATES[s] for s in self.engine.world.minds.state[0, : self.n]]
 
     @property
     def place(self) -> np.ndarray:
-        people = self.engine.pedestrians
+        people = self.engine.world.pedestrians
         return np.stack([people.x[0, : self.n], people.y[0, : self.n]], -1).astype(float)
 
     @property
     def robot(self) -> np.ndarray:
-        return np.array([self.engine.robots.x[0, 0], self.engine.robots.y[0, 0]], float)
+        return np.array([self.engine.world.robots.x[0, 0], self.engine.world.robots.y[0, 0]], float)
 
     @property
     def speed(self) -> np.ndarray:
-        people = self.engine.pedestrians
+        people = self.engine.world.pedestrians
         return np.hypot(people.vx[0, : self.n], people.vy[0, : self.n])
 
     @property
@@ -95,7 +91,7 @@ class Scene:
     def off(self, target: np.ndarray, i: int = 0) -> float:
         """Angle between a pedestrian's heading and the direction to a point, rad."""
         angle = math.atan2(*(target - self.place[i])[::-1])
-        return abs(math.remainder(self.engine.pedestrians.heading[0, i] - angle, math.tau))
+        return abs(math.remainder(self.engine.world.pedestrians.heading[0, i] - angle, math.tau))
 
 
 def line(n: int = 1, x: float = 0.3, y: float = 1.7) -> tuple[np.ndarray, np.ndarray]:
@@ -107,10 +103,10 @@ def line(n: int = 1, x: float = 0.3, y: float = 1.7) -> tuple[np.ndarray, np.nda
 @pytest.mark.parametrize("dt", [0.05, 0.2])
 def test_stress_energy_and_sociability_drift_by_the_second_whatever_the_step(dt):
     walker = Scene(*line(), dt=dt).give(stress=0.5, energy=0.4, social=0.3).run(8.0)
-    minds = walker.engine.minds
+    minds = walker.engine.world.minds
     assert [minds.stress[0, 0], minds.energy[0, 0], minds.social[0, 0]] == pytest.approx([0.42, 0.48, 0.38], abs=1e-4)
     idler = Scene(*line(), dt=dt, state="idle").give(left=1e9, trigger=0.01, stress=0.5, energy=0.1, social=0.3).run(4.0)
-    minds = idler.engine.minds
+    minds = idler.engine.world.minds
     assert [minds.stress[0, 0], minds.energy[0, 0], minds.social[0, 0]] == pytest.approx([0.3, 0.7, 0.5], abs=1e-4)
 
 
@@ -223,7 +219,7 @@ def test_the_impassive_walk_as_if_there_were_no_robot():
     calm = Scene(*line(), robot=robot, reaction="impassive").run(5.0)
     alone = Scene(*line()).run(5.0)
     assert np.array_equal(calm.place, alone.place)
-    assert calm.engine.minds.stress[0, 0] == 0.0
+    assert calm.engine.world.minds.stress[0, 0] == 0.0
 
 
 def test_regular_pedestrians_slow_down_and_keep_away_from_a_robot_in_their_way():
@@ -248,25 +244,25 @@ def test_a_fast_robot_nearby_makes_people_panic_and_run_away():
     away = scene.distance[0]
     assert scene.run(0.2).distance[0] > away
     scene.until("running", 3.0)
-    assert scene.engine.minds.energy[0, 0] > 0.6
+    assert scene.engine.world.minds.energy[0, 0] > 0.6
 
 
 def test_stress_comes_by_the_second_from_a_robot_within_the_personal_radius():
     for dt in (0.05, 0.2):
         scene = Scene([[0.3, 1.7]], [[0.3, 1.7]], robot=(0.9, 1.9, 0.0), dt=dt, state="idle", reaction="surprised")
         scene.give(left=1e9, trigger=0.01, weary=100.0).run(2.0)
-        assert scene.engine.minds.stress[0, 0] == pytest.approx(2.0 * (0.2 - 0.05), abs=1e-3)
+        assert scene.engine.world.minds.stress[0, 0] == pytest.approx(2.0 * (0.2 - 0.05), abs=1e-3)
 
 
 def test_two_who_chat_stand_face_each_other_and_take_turns_then_walk_on():
     rules = dataclasses.replace(QUIET, chat_rate=5.0, chat_time=12.0, turn_time=2.0)
     scene = Scene(*line(2), rules).until("talking", 5.0)
-    goal = scene.engine.waypoints.list_x[0, :2, 0].copy()
+    goal = scene.engine.world.waypoints.list_x[0, :2, 0].copy()
     scene.run(1.2)
     assert sorted(scene.states) == ["listening", "talking"]
     assert scene.speed.max() < 1e-6
     assert max(scene.off(scene.place[1], 0), scene.off(scene.place[0], 1)) < 0.02
-    minds, ids = scene.engine.minds, scene.engine.traits.id
+    minds, ids = scene.engine.world.minds, scene.engine.world.traits.id
     assert minds.partner[0, :2].tolist() == ids[0, :2][::-1].tolist()
     spoke = set()
     for _ in range(25):
@@ -275,7 +271,7 @@ def test_two_who_chat_stand_face_each_other_and_take_turns_then_walk_on():
     scene.give(chat_rate=0.0).until("walking", 20.0).run(0.2)
     assert scene.states == ["walking", "walking"]
     assert minds.partner[0, :2].tolist() == [-1, -1]
-    assert np.array_equal(scene.engine.waypoints.x[0, :2], goal)
+    assert np.array_equal(scene.engine.world.waypoints.x[0, :2], goal)
     assert scene.run(1.0).speed.min() > 0.95
 
 
@@ -288,7 +284,7 @@ def test_one_tells_a_story_and_those_who_are_near_listen_to_it():
     scene.until("telling", 2.0).run(2.0)
     assert scene.states == ["telling", "listening", "listening", "listening", "walking"]
     assert max(scene.off(scene.place[0], i) for i in (1, 2, 3)) < 0.02
-    assert set(scene.engine.minds.partner[0, 1:4].tolist()) == {11}
+    assert set(scene.engine.world.minds.partner[0, 1:4].tolist()) == {11}
 
 
 def test_a_talk_of_the_group_leaves_others_out():
@@ -311,7 +307,7 @@ def test_the_sociable_go_to_somebody_whom_they_see():
     rules = dataclasses.replace(QUIET, seek_rate=5.0, chat_time=60.0)
     scene = Scene(places, places[:, None] + [[5.0, 0.1]], rules, heading=np.array([0.1, 1.5]), speed=1.0, mode=2)
     scene.give(minimum_time=0.0)
-    scene.engine.minds.social[0, :2] = 0.95, 0.1
+    scene.engine.world.minds.social[0, :2] = 0.95, 0.1
     scene.run(0.5)
     assert set(scene.states) == {"talking", "listening"}
     scene.run(5.0)
@@ -322,7 +318,7 @@ def test_who_stands_idle_makes_room_and_only_then():
     scene = Scene([[2.0, 3.0]], [[9.0, 3.0]], robot=(4.0, 3.1, math.pi), state="idle", heading=np.array([2.0])).give(
         left=1e9, weary=99.0
     )
-    scene.engine.minds.reaction[0, 0] = REACTIONS.index("impassive")
+    scene.engine.world.minds.reaction[0, 0] = REACTIONS.index("impassive")
     scene.at_work.memory.trigger[0, 0] = 0.01
     here = scene.place[0].copy()
     scene.run(1.0)
@@ -341,7 +337,7 @@ def test_who_has_come_to_the_last_waypoint_stands():
 def test_waypoints_of_the_list_do_not_count_as_reached_while_another_is_sought():
     scene = Scene([[0.3, 1.7]], [[[9.0, 2.0], [9.0, 5.0], [1.0, 6.0]]], mode=0, robot=(3.9, 2.4, 0.0), reaction="curious")
     scene.until("interested", 4.0).run(8.0)
-    assert scene.engine.waypoints.index[0, 0] == 0
+    assert scene.engine.world.waypoints.index[0, 0] == 0
 
 
 def test_a_timer_and_a_robot_in_the_trigger_zone_end_the_wait_at_the_start():
@@ -375,7 +371,7 @@ def test_one_sits_on_a_chair_the_lowest_id_wins_and_leaves_after_a_while():
     rules = dataclasses.replace(QUIET, errand_rate=50.0, errand_time=4.0)
     places = np.array([[2.0, 2.0], [2.6, 4.1], [3.0, 1.0]])
     scene = Scene(places, places[:, None] + [[4.0, 0.3]], rules, place=place, furniture=furniture, first_id=40)
-    scene.engine.traits.id[0, :3] = 42, 40, 41
+    scene.engine.world.traits.id[0, :3] = 42, 40, 41
     scene.give(minimum_time=0.0).run(0.2)
     assert scene.states == ["walking", "sitting", "walking"]
     scene.run(3.5)
@@ -422,14 +418,14 @@ def test_a_queue_keeps_its_distances_and_moves_up():
 class Half:
     """A behaviour before this one, that halves speeds."""
 
-    def attach(self, engine: Any) -> Any:
+    def attach(self, world: Any, every: int, sees: int) -> Any:
         class Attached:
-            def reset(self, world: int, start: Any) -> None:
+            def reset(self, number: int, start: Any) -> None:
                 pass
 
             def think(self, generation: int) -> Any:
                 def halve(first: int, last: int) -> None:
-                    engine.traits.speed[first:last] *= np.float32(0.5)
+                    world.traits.speed[first:last] *= np.float32(0.5)
 
                 return halve
 

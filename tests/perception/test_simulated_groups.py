@@ -29,7 +29,7 @@ def test_who_is_found_together_belongs_together_in_a_simulated_plaza():
     for step in range(1, 385):
         engine.step()
         if step > 288 and step % 8 == 0:
-            people = engine.pedestrians
+            people = batch.world.pedestrians
             samples.append(np.stack([people.x, people.y, people.vx, people.vy, people.heading], -1).astype(float))
     seen, scores = np.stack(samples, 1), []
     for w, start in enumerate(starts):

@@ -7,7 +7,6 @@ import pytest
 from tests.starts import DISC, people, start
 
 from agora.core.recording import Outcome, Reason
-from agora.engine.records import END_WALL
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.metrics.notes import main_reason
@@ -15,6 +14,7 @@ from agora.pedestrians.waypoint import Waypoint
 from agora.planners.local.teb import Teb
 from agora.registry import available, make
 from agora.robots.model import RobotModel
+from agora.world.records import END_WALL
 
 BOX = RobotModel(
     name="box",

@@ -12,7 +12,6 @@ from tests.starts import DISC, people, start
 
 from agora.benchmark import tracks
 from agora.core.recording import Outcome, Reason
-from agora.engine.records import END_WALL
 from agora.episode import Conditions, Episodes
 from agora.metrics.notes import danger_average, main_reason, reason_share, speed_limit_average
 from agora.pedestrians.waypoint import Waypoint
@@ -20,6 +19,7 @@ from agora.planners.guided import Guided
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.sensors.lidar import Lidar
+from agora.world.records import END_WALL
 
 LIDAR = Lidar(beams=180, range_max=8.0)
 

@@ -13,7 +13,7 @@ from agora.maps.grid import Map
 from agora.planners.presets import named_planner
 from agora.registry import available
 from agora.robots.model import RobotModel, load_robot, robot_names
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.world.start import PedestrianStarts, RobotStart, Start
 
 PLACE = Map.open((-7.3, -4.1), (40.0, 30.0))
 HEADING = 0.3

@@ -18,12 +18,13 @@ from std_msgs.msg import String
 from tests.played import small_suite
 
 from agora.engine.recorder import Recorder
-from agora.engine.records import RUNNING
+from agora.engine.rules import touching
 from agora.episode import Batch, Conditions
 from agora.interfaces import NOTE
 from agora.planners.lift import call, note_contact, notes_of
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite
+from agora.world.records import RUNNING
 from agora_msgs import msg
 
 
@@ -38,9 +39,9 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
     dt, since = conditions.periods.physics, 2.5
     all_said: list[tuple[str, Any, Any]] = []
     batch.begin(0, 0)
-    recorder = Recorder(batch.engine, 10_000)
+    recorder = Recorder(batch.world, 10_000)
     recorder.start(0)
-    status, goals, failures = batch.engine.status, np.zeros(len(names), int), {}
+    status, goals, failures = batch.world.status, np.zeros(len(names), int), {}
     said: set = set()
     written: set[int] = set()
     radius = np.array([robot.model.radius for robot in start.robots], np.float32)
@@ -52,13 +53,13 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         all_said.append((topic, message, now))
 
     def say() -> None:
-        step, engine = int(status.step[0]), batch.engine
+        step, world = int(status.step[0]), batch.world
         if step in written:
             return
         written.add(step)
         recorder.sample()
-        write("simulator/robots", to_robots(engine.robots, radius, names, step))
-        write("pedsim_simulator/pedestrians", to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step))
+        write("simulator/robots", to_robots(world.robots, radius, names, step))
+        write("pedsim_simulator/pedestrians", to_pedestrians(world.pedestrians, world.traits, world.minds, step))
         for r, name in enumerate(names):
             for c in recorder.contacts(0, r):
                 if (r, c) not in said:
@@ -76,11 +77,11 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         active = batch.active
         twists, memory, failed = call(part, batch.observer.observe(), memory, active)
         if status.step[0] == 0:
-            note_contact(memory, batch.engine.touching(0))
+            note_contact(memory, touching(batch.world, 0))
         notes = msg.Notes()
         add_notes(notes, names, {name: memory[NOTE + name] for name in notes_of(part)})
         write("navigation/notes", notes)
-        batch.command(twists, active, failed)
+        batch.world.command(twists, active, failed)
         failures.update(failed)
         batch.advance(say)
     robots = [

@@ -39,8 +39,8 @@ from agora.robots.model import load_robot
 from agora.simulators.base import People
 from agora.simulators.native import Native
 from agora.simulators.referee import Referee
-from agora.tasks.start import Start
 from agora.tasks.suite import Stage
+from agora.world.start import Start
 from agora_msgs import msg, srv
 
 HERE = Path(__file__).parent

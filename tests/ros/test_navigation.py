@@ -237,15 +237,15 @@ def test_the_first_pedestrians_of_a_crowd_that_began_before_it_are_those_of_its_
     begun, names = yard(crowd=[(3.1, -2.4)]), ["one"]
     batch = Batch([begun], Conditions.of(STAGE), {"pedestrians"}, 1)
     batch.begin(0, 0)
-    engine = batch.engine
+    world = batch.world
     robots, crowd = graph.publisher("simulator/robots", Robots), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
     for step in (40, 0):  # the last of an episode before, and the first of this one
-        crowd.publish(to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step))
+        crowd.publish(to_pedestrians(world.pedestrians, world.traits, world.minds, step))
     rospy.rostime.wallsleep(0.3)
     message = to_episode(begun, STAGE, [Robot(name="one", planner="orca", interplanner="bypass")], 1)
     assert graph.call("navigation/begin", BeginEpisode, message).success
-    said = to_robots(engine.robots, engine.robot_traits.radius[0], names, 0)
-    said.header.stamp = stamp_of(0, engine.dt, 7.0)
+    said = to_robots(world.robots, world.robot_traits.radius[0], names, 0)
+    said.header.stamp = stamp_of(0, world.dt, 7.0)
     robots.publish(said)
     answer = graph.call("navigation/plan", Plan, stamp=said.header.stamp, step=0, robots=names, goals=[0], active=bytes([1]))
     assert answer.success, answer.message
@@ -262,37 +262,37 @@ def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys_though_the
     conditions = Conditions.of(STAGE)
     batch = Batch([begun], conditions, {"scan"}, 1)
     batch.begin(0, 0)
-    engine, nav = batch.engine, Navigator(begun, conditions, named_planner("dwa+polite")[1].part, names=names)
+    world, nav = batch.world, Navigator(begun, conditions, named_planner("dwa+polite")[1].part, names=names)
     for k in range(6):
         batch.look()
-        step, stamp = 2 * k, stamp_of(2 * k, engine.dt, 7.0)
+        step, stamp = 2 * k, stamp_of(2 * k, world.dt, 7.0)
         if k % 2:  # the crowd is asked at the same time, and has said where everybody will be before this moment is planned
-            people_now, people_next = (to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step + n) for n in (0, 1))
-            people_now.header.stamp, people_next.header.stamp = stamp, stamp_of(step + 1, engine.dt, 7.0)
+            people_now, people_next = (to_pedestrians(world.pedestrians, world.traits, world.minds, step + n) for n in (0, 1))
+            people_now.header.stamp, people_next.header.stamp = stamp, stamp_of(step + 1, world.dt, 7.0)
             people_next.x, people_next.y = [0.9] * len(people_next.x), [0.1] * len(people_next.y)  # in the robot's way
             for people_ in (people_now, people_next):
                 crowd.publish(people_)
             rospy.rostime.wallsleep(0.2)
         for publisher, message in (
-            (robots, to_robots(engine.robots, engine.robot_traits.radius[0], names, step)),
-            *([] if k % 2 else [(crowd, to_pedestrians(engine.pedestrians, engine.traits, engine.minds, step))]),
+            (robots, to_robots(world.robots, world.robot_traits.radius[0], names, step)),
+            *([] if k % 2 else [(crowd, to_pedestrians(world.pedestrians, world.traits, world.minds, step))]),
             (scans, LaserScan(ranges=scan_of(batch).tolist())),
         ):
             message.header.stamp = stamp
             publisher.publish(message)
         answer = graph.call("navigation/plan", Plan, stamp=stamp, step=step, robots=names, goals=[0], active=bytes([1]))
         assert answer.success, answer.message
-        for name in engine.robots._fields:
-            getattr(nav.robots, name)[...] = getattr(engine.robots, name)
-        nav.observed(step * engine.dt)
-        nav.see_scan(0, scan_of(batch), step * engine.dt)
+        for name in world.robots._fields:
+            getattr(nav.robots, name)[...] = getattr(world.robots, name)
+        nav.observed(step * world.dt)
+        nav.see_scan(0, scan_of(batch), step * world.dt)
         people_ = nav.people(1)
-        for mine, its in zip(people_, (engine.pedestrians, engine.traits, engine.minds), strict=True):
+        for mine, its in zip(people_, (world.pedestrians, world.traits, world.minds), strict=True):
             for name in its._fields:
                 getattr(mine, name)[...] = getattr(its, name)
-        expected = nav.decide(step * engine.dt, step, np.ones(1, bool))
+        expected = nav.decide(step * world.dt, step, np.ones(1, bool))
         assert from_twist(answer.twists[0]).tolist() == expected.twists[0].tolist()
-        batch.command(expected.twists, batch.active, {})
+        batch.world.command(expected.twists, batch.active, {})
         batch.advance()
     late = graph.call("navigation/plan", Plan, stamp=stamp_of(99, 0.05, 7.0), step=99, robots=names, goals=[0], active=bytes([1]))
     assert not late.success

@@ -63,7 +63,7 @@ class Driver:
 
     def robots(self, step=None, since=7.25):
         step = self.mine.step_number if step is None else step
-        message = to_robots(self.mine.robots, self.mine.engine.robot_traits.radius[0], ["my robot"], step)
+        message = to_robots(self.mine.robots, self.mine.world.robot_traits.radius[0], ["my robot"], step)
         message.header.stamp = stamp_of(step, DT, since=since)
         return message
 
@@ -390,7 +390,7 @@ def test_semantic_topics_say_what_the_library_says(graph, node):
     driver.step(25)
     for name, topic in heard.items():
         message = topic.wait_for(lambda m: m.header.stamp == stamp_of(25, DT, since=7.25), "step 25")
-        wanted = semantic_points(driver.mine.engine, 0, name)
+        wanted = semantic_points(driver.mine.world, 0, name)
         assert (message.type, message.header.frame_id) == (name, "map")
         assert [point.evidence for point in message.points] == wanted.evidence.tolist()
         assert [(point.location.x, point.location.y) for point in message.points] == [tuple(p) for p in wanted.location.tolist()]

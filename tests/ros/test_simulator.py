@@ -20,8 +20,8 @@ from tf2_msgs.msg import TFMessage
 
 from agora.config import build
 from agora.robots.model import load_robot
-from agora.tasks.start import RobotStart
 from agora.tasks.suite import Stage
+from agora.world.start import RobotStart
 from agora_msgs import msg, srv
 
 JACKAL = load_robot("jackal")

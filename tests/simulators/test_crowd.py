@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.starts import people, plane, start
 from tests.suites import CROWDS, suite, write_world
 
-from agora.datasets.trajectories import Trajectories
 from agora.episode import Batch, Conditions
 from agora.errors import InputError
 from agora.maps.furniture import Furniture
@@ -15,9 +16,10 @@ from agora.pedestrians.waypoint import Waypoint
 from agora.registry import Named
 from agora.simulators.crowd import Crowd, open_start
 from agora.tasks.periods import Periods
-from agora.tasks.start import Thing
 from agora.tasks.suite import Crowd as CrowdSettings
 from agora.tasks.suite import Stage
+from agora.world.start import Thing
+from agora.world.trajectories import Trajectories
 
 PERIODS = Periods(physics=0.05, control=0.1, crowd=0.05, sensor=0.1)
 
@@ -49,21 +51,20 @@ def where(crowd):
 def test_with_the_robots_of_the_episode_loop_it_gives_the_loops_pedestrians_bit_by_bit(tmp_path, name, is_fed):
     small = suite(write_world(tmp_path / "room"), episodes=2, timeout=6.0)
     begun = small.start(name, 1)
-    batch = Batch([begun], Conditions.of(small.stage(name)), {"path"}, 1)
+    batch = Batch([begun], replace(Conditions.of(small.stage(name)), ends=0), {"path"}, 1)
     batch.begin(0, 0)
-    batch.engine.rules.ends[0] = 0
     crowd = Crowd(begun, small.stage(name), is_fed=is_fed)
     drawn = np.random.default_rng(3)
     for _ in range(60):
-        batch.engine.step(drawn.uniform(-0.3, 1.0, batch.engine.commands.shape).astype(np.float32))
-        if batch.engine.status.done[0]:
+        batch.engine.step(drawn.uniform(-0.3, 1.0, batch.world.commands.shape).astype(np.float32))
+        if batch.world.status.done[0]:
             break
         crowd.step()
-        for mine, theirs in zip(crowd.pedestrians, batch.engine.pedestrians, strict=True):
+        for mine, theirs in zip(crowd.pedestrians, batch.world.pedestrians, strict=True):
             assert np.array_equal(mine, theirs[:, : mine.shape[1]])
-        for mine, theirs in zip(crowd.minds, batch.engine.minds, strict=True):
+        for mine, theirs in zip(crowd.minds, batch.world.minds, strict=True):
             assert np.array_equal(mine, theirs[:, : mine.shape[1]])
-        for mine, theirs in zip(crowd.robots, batch.engine.robots, strict=True):
+        for mine, theirs in zip(crowd.robots, batch.world.robots, strict=True):
             mine[...] = theirs
     assert crowd.step_number > 20
 
@@ -187,7 +188,7 @@ def test_nothing_ends_in_it(tmp_path):
     crowd = Crowd(crossing(2, pose=(-3.0, 2.5, 0.1), goal=(-3.0, 2.5, 0.0), timeout=0.2), stage("waypoint"))
     for _ in range(100):
         crowd.step()
-    assert crowd.step_number == 100 and not crowd.engine.status.done[0] and np.abs(where(crowd)[0, 2:4]).max() > 0.5
+    assert crowd.step_number == 100 and not crowd.world.status.done[0] and np.abs(where(crowd)[0, 2:4]).max() > 0.5
 
 
 def test_recorded_pedestrians_walk_as_recorded_and_nobody_is_added_to_them():

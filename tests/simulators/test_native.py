@@ -12,7 +12,6 @@ from tests.suites import planners, stage, write_world
 from agora.config import build
 from agora.core.recording import ContactKind, Outcome
 from agora.core.state import Robots
-from agora.datasets.trajectories import Trajectories
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.planners.lift import call
@@ -21,6 +20,7 @@ from agora.sensors.lidar import Lidar
 from agora.simulators.base import Entity, People
 from agora.simulators.native import Native
 from agora.tasks.suite import Stage, Suite
+from agora.world.trajectories import Trajectories
 
 SEEING = replace(DISC, lidar=Lidar(beams=61, range_max=30.0))
 
@@ -38,14 +38,14 @@ class CrowdPart:
         self.batch.begin(0, 0)
 
     def people(self, step) -> People:
-        engine = self.batch.engine
-        return People(step, engine.pedestrians, engine.traits, engine.minds)
+        world = self.batch.world
+        return People(step, world.pedestrians, world.traits, world.minds)
 
     def step(self, step, robots) -> People:
-        engine = self.batch.engine
-        overwrite(engine.robots, robots)
-        engine.status.outcome[...], engine.status.done[...] = -1, False
-        engine.step()
+        world = self.batch.world
+        overwrite(world.robots, robots)
+        world.status.outcome[...], world.status.done[...] = -1, False
+        self.batch.engine.step()
         return self.people(step + 1)
 
 
@@ -55,17 +55,21 @@ class NavigationPart:
     def __init__(self, begun, conditions, planner):
         self.planner, self.memory = planner, {}
         parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
-        self.batch = Batch([begun], replace(conditions, outside=True), planner.needs, 1, **parts)
+        self.batch = Batch([begun], conditions, planner.needs, 1, **parts)
         self.batch.begin(0, 0)
 
     def plan(self, step, robots, crowd, scans, standing):
-        batch, engine = self.batch, self.batch.engine
-        for target, source in ((engine.robots, robots), (engine.pedestrians, crowd.now), (engine.traits, crowd.traits)):
+        batch, world = self.batch, self.batch.world
+        for target, source in (
+            (world.robots, robots),
+            (world.pedestrians, crowd.now),
+            (world.traits, crowd.traits),
+        ):
             overwrite(target, source)
-        overwrite(engine.minds, crowd.minds)
-        engine.status.step[0] = step
-        engine.status.outcome[0] = [robot.outcome for robot in standing]
-        engine.status.arrived[0] = [
+        overwrite(world.minds, crowd.minds)
+        world.status.step[0] = step
+        world.status.outcome[0] = [robot.outcome for robot in standing]
+        world.status.arrived[0] = [
             robot.goal > now and not robot.ended for robot, now in zip(standing, batch.goals[0], strict=True)
         ]
         batch.next_goals()
@@ -205,12 +209,12 @@ def test_pedestrians_go_on_with_their_velocity_until_somebody_says_more_and_stan
     seen = []
     for _ in range(25):
         drive(native, native.dt)
-        seen.append(native._batch.engine.pedestrians.x[0, 0])
+        seen.append(native._world.pedestrians.x[0, 0])
     assert seen[0] == 5.0  # the generation that it was
     assert seen[1] == pytest.approx(5.0 + 2.0 * native.dt)
     assert seen[10] == pytest.approx(6.0)
     assert seen[24] == pytest.approx(7.0)
-    assert native._batch.engine.pedestrians.vx[0, 0] == 0.0
+    assert native._world.pedestrians.vx[0, 0] == 0.0
     assert told.now.x[0, 0] == 5.0
 
 
@@ -256,9 +260,9 @@ def test_more_pedestrians_than_the_episode_had_find_room():
     crowd.traits.count[0] = 40
     crowd.now.active[0, :40], crowd.now.x[0, :40], crowd.now.y[0, :40] = True, np.arange(40) * 0.2, 3.0
     native.set_pedestrians(crowd)
-    assert native._batch.engine.pedestrians.active[0].sum() == 40
+    assert native._world.pedestrians.active[0].sum() == 40
     drive(native, native.dt)
-    assert native._batch.engine.pedestrians.active[0].sum() == 40 and native.step == 1
+    assert native._world.pedestrians.active[0].sum() == 40 and native.step == 1
 
 
 def test_names_that_are_taken_or_unknown_are_refused_with_the_nearest():

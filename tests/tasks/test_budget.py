@@ -16,7 +16,7 @@ from agora.robots.model import RobotModel, load_robot
 from agora.tasks.budget import RIDES, SPARE, measured, time_budget, way_length
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.settings import Settings
-from agora.tasks.start import RobotStart
+from agora.world.start import RobotStart
 
 
 def robot(name, *goals):

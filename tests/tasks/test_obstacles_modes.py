@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.pedestrians.types import pedestrian_types
@@ -19,6 +18,7 @@ from agora.tasks.obstacles.scenario import Scenario as ScenarioMode
 from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian
 from agora.tasks.scenario import Scenario as ScenarioFile
 from agora.tasks.world import People, Task, World
+from agora.world.trajectories import Trajectories
 
 ROOM = Map.from_shapes(segments=[(2.0, -1.0, 2.0, 4.0)], bounds=(-7.0, -3.5, 9.0, 8.5), resolution=0.1, name="crooked")
 START, GOALS = np.array([-5.0, 1.0, 0.3]), np.array([[7.0, 2.0, 0.0], [6.0, 7.0, 1.0]])

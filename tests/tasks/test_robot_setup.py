@@ -13,7 +13,7 @@ from agora.maps.distance import steps_to
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.robot_setup import read_robot_setup, robot_names
 from agora.tasks.settings import Settings
-from agora.tasks.start import PedestrianStarts
+from agora.world.start import PedestrianStarts
 
 
 def test_a_setup_file_is_one_entry_a_robot_and_honours_the_key_that_arena_ignores(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError, PlacementError
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
@@ -17,6 +16,7 @@ from agora.tasks.robots.random import Random
 from agora.tasks.robots.scenario import Scenario as InScenario
 from agora.tasks.scenario import Robot, Scenario
 from agora.tasks.world import People, Task, World
+from agora.world.trajectories import Trajectories
 
 ROOM = Map.from_shapes(
     segments=[(2.0, -1.0, 2.0, 4.0)], discs=[(-2.0, 3.0, 0.8)], bounds=(-5.0, -1.5, 6.0, 6.5), resolution=0.1, name="crooked"

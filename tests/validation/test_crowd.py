@@ -1,10 +1,8 @@
-"""Many walks at once are those of one at a time, and switches that an engine lacks are told."""
+"""Many walks at once are those of one at a time."""
 
 import numpy as np
-import pytest
 from tests.ways import line, scene
 
-from agora.errors import InputError
 from agora.pedestrians.helbing import Helbing
 from agora.validation.crowd import Crowd, simulate
 from agora.validation.stretches import of_scene
@@ -18,10 +16,3 @@ def test_a_batch_of_worlds_does_what_each_world_does_alone():
     for start, seen in zip(starts, together, strict=True):
         assert seen.shape == (11, len(start.pedestrians.id), 4)
         assert np.array_equal(simulate(Crowd(Helbing()), [start], 4.0, every=8)[0], seen)
-
-
-def test_a_switch_that_the_engine_lacks_is_told(monkeypatch):
-    monkeypatch.setattr("agora.validation.crowd.inspect.signature", lambda kind: type("S", (), {"parameters": {}}))
-    start = of_scene(scene(line((0, 0), (1.3, 0))))[0].start([0])
-    with pytest.raises(InputError, match="no switch 'careful'"):
-        Crowd(Helbing(), careful=True).engine([start], 0.05)

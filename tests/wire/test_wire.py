@@ -11,18 +11,18 @@ import pytest
 from safetensors.numpy import load, save
 
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
-from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError
 from agora.maps.doors import Door, with_door
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
-from agora.tasks.start import Habits, RobotStart, Start, Thing
 from agora.testing.recordings import recording
 from agora.wire.episode import Episode
 from agora.wire.message import VERSION, decode, encode, pack, unpack
 from agora.wire.plain import from_plain, to_plain
 from agora.wire.snapshot import Snapshot
 from agora.wire.stream import frame, read
+from agora.world.start import Habits, RobotStart, Start, Thing
+from agora.world.trajectories import Trajectories
 from recordings import crowded
 from starts import people, start
 from suites import suite, write_world

@@ -23,7 +23,7 @@ from agora.registry import Named, available, load
 from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
-    from agora.tasks.start import Start
+    from agora.world.start import Start
 
 
 _UNWATCHED = Watch()

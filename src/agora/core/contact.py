@@ -16,6 +16,8 @@ from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.core.state import Floats, RobotTraits
 
 NEVER = np.float32(2.0)
+PART = np.float32(1 / 40)
+"""Of the size of a body: how finely contacts of polygons are swept."""
 _TOUCH = np.float32(1e-5)
 _TINY = np.float32(1e-12)
 _DIAGONAL = np.float32(1.4143)

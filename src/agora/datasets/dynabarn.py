@@ -19,9 +19,9 @@ from agora.config import load
 from agora.core.state import Doubles
 from agora.datasets.catalogue import data_folder
 from agora.datasets.tables import once_per_file
-from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
+from agora.world.trajectories import Trajectories
 
 Difficulty = Literal["easy", "medium", "hard"]
 

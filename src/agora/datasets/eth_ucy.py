@@ -27,11 +27,11 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.datasets.catalogue import data_folder
 from agora.datasets.tables import numbers, read_table
-from agora.datasets.trajectories import Trajectories
 from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import LARGEST, Map
 from agora.share import data_home
+from agora.world.trajectories import Trajectories
 
 Source = Literal["obsmat", "annotation", "table"]
 

@@ -27,8 +27,8 @@ from agora.errors import InputError
 from agora.interfaces import NOTES
 from agora.robots.model import RobotModel
 from agora.tasks.budget import way_length
-from agora.tasks.start import RobotStart, Start
 from agora.tasks.suite import LONGEST
+from agora.world.start import RobotStart, Start
 
 EPISODE = "task_generator_server/episode"
 _ROBOTS, _PEDESTRIANS = "simulator/robots", "pedsim_simulator/pedestrians"

@@ -22,10 +22,10 @@ from agora.config import load
 from agora.core.state import Doubles
 from agora.datasets.catalogue import data_folder
 from agora.datasets.tables import once_per_file, read_table
-from agora.datasets.trajectories import Trajectories, joined
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
 from agora.maps.io import read_map
+from agora.world.trajectories import Trajectories, joined
 
 REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot": 25.0, "zara01": 25.0, "zara02": 25.0, "univ": 25.0}
 """Frames per second at which the pedestrians were really filmed; SocNavBench plays hotel and univ at 15."""

@@ -1,9 +1,9 @@
-"""What moves the pedestrians of an engine: its crowd models side by side, in substeps where one of them needs them."""
+"""What moves pedestrians: behaviours, routes, and crowd models side by side, in substeps where one of them needs them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,21 +11,21 @@ import numpy as np
 from agora.core import state
 from agora.core.jit import bind
 from agora.engine.careful import MINDS, hold_back
-from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, take_forces
-from agora.engine.records import fed
+from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, settle, take_forces
+from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.taken import pass_taken
 from agora.errors import InputError
-from agora.interfaces import AnyCrowdModel, CompiledCrowdModel
+from agora.interfaces import CompiledCrowdModel
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.world.records import Fed, fed
+from agora.world.threads import Work
 
 if TYPE_CHECKING:
-    from agora.core.state import Ints
-    from agora.engine.world import Engine
-    from agora.tasks.start import PedestrianStarts
-
-Work = Callable[[int, int], None]
-"""A kernel that is bound: it is called with a range of worlds."""
+    from agora.core.state import Ints, Waypoints
+    from agora.interfaces import AnyCrowdModel, Behaviour
+    from agora.world.start import PedestrianStarts, Start
+    from agora.world.world import World
 
 Part = Work | CrowdReader
 """One piece of a step: a kernel, or a user-written model, which takes all worlds at once."""
@@ -35,7 +35,7 @@ _ROUNDING = 1e-6
 
 
 class EngineCrowd:
-    """The crowd models of an engine, and how they share a step.
+    """Behaviours, routes and crowd models of a world's pedestrians, and how they share a step.
 
     Every model computes every pedestrian, so that all are neighbours of all and the cost is the sum of the models'; then each
     pedestrian takes the answer of its own model, capped by that model's ``max_speed_factor``.
@@ -46,14 +46,20 @@ class EngineCrowd:
     know of substeps only their end: they are swept along the straight line between the generations, as without.
 
     Args:
-        models: of the crowd, of either form.
-        engine: whose pedestrians they move; its arrays exist.
+        world: whose pedestrians it moves.
+        models: of either form; a start says by number whom each of them moves. Without one they stay where they are.
+        behaviours: what decides where they want to go and how fast, one after the other, before the models are called.
         every: physics steps of the crowd period.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         is_fed: forces from outside may act on them.
+        routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
+            where they walk straight to their waypoints.
         careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
 
     Attributes:
+        every: as given.
+        behaviours: at work.
+        routing: None where people walk straight.
         fed: forces from outside, None where there cannot be any.
         number: (W, P) which of the models moves a pedestrian.
         substeps: of a physics step.
@@ -64,39 +70,69 @@ class EngineCrowd:
 
     def __init__(
         self,
-        models: Sequence[AnyCrowdModel],
-        engine: Engine,
-        every: int,
-        sees_pedestrians: bool,
-        sees_robots: bool,
+        world: World,
+        models: Sequence[AnyCrowdModel] = (),
+        behaviours: Sequence[Behaviour] = (),
+        *,
+        every: int = 1,
+        sees_pedestrians: bool = True,
+        sees_robots: bool = True,
         is_fed: bool = False,
+        routes: Sequence[Start] | None = None,
         careful: bool = False,
     ) -> None:
         for model in models:
             _check(model)
-        self._models, self._engine, self._every = tuple(models), engine, every
+        self._models, self._world, self.every = tuple(models), world, every
         self._sees = sees_pedestrians, sees_robots
         self._bits = np.int64(SEES_PEDESTRIANS * sees_pedestrians + SEES_ROBOTS * sees_robots)
-        worlds, slots = engine.layout.worlds, engine.slots
+        worlds, slots = world.layout.worlds, world.slots
         self.number: Ints = np.zeros((worlds, slots), np.int32)
         longest = [_longest(model) for model in models]
-        self._stiff = [step < (1.0 - _ROUNDING) * engine.dt * every for step in longest]
-        self.substeps = max((math.ceil(engine.dt / step - _ROUNDING) for step in longest), default=1) or 1
+        self._stiff = [step < (1.0 - _ROUNDING) * world.dt * every for step in longest]
+        self.substeps = max((math.ceil(world.dt / step - _ROUNDING) for step in longest), default=1) or 1
         self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
-        self.fed = fed(worlds, slots) if is_fed else None
+        self.fed: Fed | None = fed(worlds, slots) if is_fed else None
         self._careful = careful and bool(models)
         self._minds = np.array([MINDS.index(getattr(model, "last_step", "all")) for model in models] or [0], np.int32)
         chooses = len(models) > 1 or is_fed or self._careful
         self._chosen = np.zeros((2, worlds, slots), np.float32) if chooses else self._answers[0]
-        if self.substeps > 1:
-            engine._generations.append(state.pedestrians(worlds, slots))
+        between = [state.pedestrians(worlds, slots)] if self.substeps > 1 else []
+        self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
+        self.routing = None if routes is None else Routing(world, routes, every)
+        self.behaviours = [behaviour.attach(world, every, int(self._bits)) for behaviour in behaviours]
 
-    def assign(self, world: int, crowd: PedestrianStarts) -> None:
-        """Begin an episode in one world: who is moved by which model.
+    @property
+    def goals(self) -> Waypoints:
+        """The waypoints as crowd models read them: with routes, the current one is where somebody walks to now."""
+        return self._world.waypoints if self.routing is None else self.routing.goals
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world, whose records are at its start.
 
         Raises:
             InputError: a pedestrian has the number of a model that there is not.
         """
+        for field in self.fed or ():
+            field[world] = 0
+        self._assign(world, start.pedestrians)
+        for behaviour in self.behaviours:
+            behaviour.reset(world, start)
+        if self.routing is not None:
+            self.routing.reset(world, start)
+
+    def think(self, now: int) -> list[Part]:
+        """What decides where everybody wants to go, once in a crowd period, reading generation ``now``."""
+        w = self._world
+        parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
+        if parts:
+            parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status))
+        if self.routing is not None:
+            parts.append(self.routing.part(now, int(self._bits)))
+        return parts
+
+    def _assign(self, world: int, crowd: PedestrianStarts) -> None:
+        """Say who in a world is moved by which model."""
         self.number[world] = 0
         wrong = np.flatnonzero((crowd.model < 0) | (crowd.model >= max(len(self._models), 1)))
         if wrong.size:
@@ -121,41 +157,42 @@ class EngineCrowd:
 
     def _calls(self, people: int, robots: int, *, stiff: bool) -> Iterator[Part]:
         """The calls of those models that need substeps, or of the others."""
-        engine, (sees_pedestrians, sees_robots) = self._engine, self._sees
-        period = engine.dt / self.substeps if stiff else engine.dt * self._every
+        world, (sees_pedestrians, sees_robots) = self._world, self._sees
+        period = world.dt / self.substeps if stiff else world.dt * self.every
         for model, out, is_stiff in zip(self._models, self._answers, self._stiff, strict=False):
             if is_stiff != stiff:
                 continue
             if not isinstance(model, CompiledCrowdModel):
-                yield CrowdReader(model, engine, people, robots, sees_pedestrians, sees_robots, float(np.float32(period)), out)
+                seen = self._generations[people], world.generation(robots)[1], self.goals, sees_pedestrians, sees_robots
+                yield CrowdReader(model, world, *seen, float(np.float32(period)), out)
                 continue
-            crowd = (engine._generations[people], engine.traits, engine.goals)
-            others = (engine._robots[robots], engine.robot_traits, engine.maps)
+            crowd = (self._generations[people], world.traits, self.goals)
+            others = (world.generation(robots)[1], world.robot_traits, world.maps)
             yield bind(model.kernel(), model.parameters(), np.float32(period), self._bits, *crowd, *others, *out)
 
     def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:
         """The kernels that move everybody from one generation to another as their models say."""
-        engine, models = self._engine, self._models
-        step = np.float32(engine.dt), np.int64(substep), np.int64(self.substeps)
-        people = engine._generations[here]
+        world, models = self._world, self._models
+        step = np.float32(world.dt), np.int64(substep), np.int64(self.substeps)
+        people = self._generations[here]
         accelerations = np.array([model.output == "acceleration" for model in models] or [True])
         factors = np.array([getattr(model, "max_speed_factor", 1.0) for model in models] or [1.0], np.float32)
         acceleration, factor = bool(accelerations[0]), factors[0]
         if len(models) > 1 or self.fed or self._careful:
-            chosen = self.number, people, engine.traits, self._answers, *self._chosen
+            chosen = self.number, people, world.traits, self._answers, *self._chosen
             yield bind(choose_velocities, *step, accelerations, factors, *chosen)
             acceleration, factor = False, _NO_CAP
         if self.fed:
-            yield bind(take_forces, step[0], step[2], factors, self.number, people, engine.traits, self.fed, *self._chosen)
+            yield bind(take_forces, step[0], step[2], factors, self.number, people, world.traits, self.fed, *self._chosen)
         if self._careful:
-            others = (engine.replay, engine._robots[robots], engine.robot_traits, engine.maps, engine.status)
-            minded = (self._bits, self._minds, self.number, people, engine.traits, engine.goals)
+            others = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status)
+            minded = (self._bits, self._minds, self.number, people, world.traits, self.goals)
             yield bind(hold_back, step[0], step[2], *minded, *others, *self._chosen)
-        records = (people, engine._generations[there], engine.traits, engine.waypoints, engine.replay, engine.status)
+        records = (people, self._generations[there], world.traits, world.waypoints, world.replay, world.status)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
         if self._careful and substep == self.substeps:
-            after, machines = engine._generations[there], (engine._robots[robots], engine.robot_traits)
-            yield bind(pass_taken, step[1], self._bits, after, engine.traits, engine.waypoints, *machines, engine.status)
+            after, machines = self._generations[there], (world.generation(robots)[1], world.robot_traits)
+            yield bind(pass_taken, step[1], self._bits, after, world.traits, world.waypoints, *machines, world.status)
 
 
 def _check(model: object) -> None:

@@ -13,6 +13,7 @@ from agora.costmap.layers import attributes_of, bind_layers
 from agora.costmap.obstacles import Beams, Seen, put
 from agora.costmap.window import Window, fill
 from agora.engine.perceive import Perceiver
+from agora.engine.scanner import Scanner
 from agora.engine.semantics import SemanticReader, put_layers
 from agora.errors import InputError
 from agora.interfaces import Costmap, CostmapLayer, Limits, Observation, SemanticWindow
@@ -20,10 +21,10 @@ from agora.perception.perception import Perception
 from agora.perception.tracker import empty_tracks
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
     from agora.maps.grid import Map
     from agora.robots.model import RobotModel
     from agora.sensors.lidar import Lidar
+    from agora.world.world import World
 
 
 @lean_kernel
@@ -55,10 +56,10 @@ def _gather_robots(robots, traits, position, velocity, radius, present, identity
 
 
 class Observer:
-    """Makes the observations of one engine's robots for one planner.
+    """Makes the observations of a batch's robots for one planner.
 
     Args:
-        engine: the worlds.
+        world: the worlds.
         needs: what the planner reads.
         control: control period, s.
         lidar: sensor of every robot, where "scan" is needed.
@@ -69,12 +70,12 @@ class Observer:
 
     Attributes:
         rows: N. limits: of the robots. lidar: as given. ranges: (N, B) the last scan, m.
-        now: s, on the clock of `receive_scan`; None where scans are those of the engine.
+        now: s, on the clock of `receive_scan`; None where scans are those of the world.
     """
 
     def __init__(
         self,
-        engine: Engine,
+        world: World,
         needs: frozenset[str],
         control: float,
         lidar: Lidar | None = None,
@@ -83,9 +84,9 @@ class Observer:
         layers: Sequence[CostmapLayer] = (),
         perception: Perception | None = None,
     ) -> None:
-        self._engine, self._needs, self._control, self.lidar = engine, needs, control, lidar
-        worlds, count = engine.layout.worlds, engine.layout.robots
-        rows, corners = worlds * count, engine.layout.corners
+        self._world, self._needs, self._control, self.lidar = world, needs, control, lidar
+        worlds, count = world.layout.worlds, world.layout.robots
+        rows, corners = worlds * count, world.layout.corners
         self.rows = rows
         self.now: float | None = None
         self._pose, self._twist, self._goal = (np.zeros((rows, 3), np.float32) for _ in range(3))
@@ -97,10 +98,11 @@ class Observer:
         about_people = "pedestrians" in needs or window is not None or semantics is not None or bool(layers)
         tracked = about_people and chosen.source == "tracked"
         self._robots = empty_tracks(rows, others) if "robots" in needs or window is not None or tracked else None
-        self._people = Perceiver(engine, chosen, lidar, self._pose, self._robots) if about_people else None
+        self._people = Perceiver(world, chosen, lidar, self._pose, self._robots) if about_people else None
         self.ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
         self._scan_angles = np.zeros(0, np.float32) if lidar is None else lidar.angles
         self._scan_pose = np.zeros(3, np.float32) if lidar is None else np.array([lidar.x, lidar.y, lidar.heading], np.float32)
+        self._scanner: Scanner | None = None
         self._bound = [self._bind(g) for g in (0, 1)]
         self._window = window
         self._seen = self._see(window) if window is not None and "scan" in window.sources else None
@@ -110,22 +112,22 @@ class Observer:
         self._costmap = None if window is None else self._bind_window(window)
 
     def _bind(self, generation: int) -> list[Any]:
-        engine = self._engine
-        robots = engine.generation(generation)[1]
-        calls = [bind(_gather, robots, engine.status, self._pose, self._twist, self._goal)]
+        world = self._world
+        robots = world.generation(generation)[1]
+        calls = [bind(_gather, robots, world.status, self._pose, self._twist, self._goal)]
         if (t := self._robots) is not None:
-            calls.append(bind(_gather_robots, robots, engine.robot_traits, t.position, t.velocity, t.radius, t.present, t.id))
+            calls.append(bind(_gather_robots, robots, world.robot_traits, t.position, t.velocity, t.radius, t.present, t.id))
         return calls
 
     def _read(self, attributes: tuple[str, ...], window: SemanticWindow | None = None) -> SemanticReader:
         """What reads attributes of the pedestrians that the robots know of."""
         people = self._people
         assert people is not None
-        return SemanticReader(self._engine, attributes, people.tracks, window, people.names_slots)
+        return SemanticReader(self._world, attributes, people.tracks, window, people.names_slots)
 
     def _bind_window(self, window: Window) -> Costmap:
         """Make the local costmaps and fix the arguments of what fills them; other robots are marked as pedestrians are."""
-        engine, others = self._engine, self._robots
+        world, others = self._world, self._robots
         assert self._people is not None and others is not None
         people = self._people.tracks
         self._map_index = np.zeros(self.rows, np.int32)
@@ -140,10 +142,10 @@ class Observer:
         if (reader := self._layer_reader) is not None:
             told = (people.position, people.velocity, reader.heading, reader.evidence, people.present)
             self._put_layers = bind_layers(self._layers, *told, cost, origin, window.resolution)
-        self._fill = bind(fill, engine.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
+        self._fill = bind(fill, world.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
         if self._seen is not None:
             corners = (self._corners[..., 0], self._corners[..., 1])
-            robots = (engine.maps, self._map_index, self._pose, self._inscribed, *corners)
+            robots = (world.maps, self._map_index, self._pose, self._inscribed, *corners)
             self._put = bind(put, window.parameters, *robots, self._beams, self._seen, cost, origin)
         return Costmap(read_only(cost), read_only(origin), window.resolution)
 
@@ -165,7 +167,7 @@ class Observer:
         others = self._robots
         assert self._people is not None and others is not None
         people = self._people.tracks
-        self._map_index.reshape(-1, self._engine.layout.robots)[...] = self._engine.maps.index[:, None]
+        self._map_index.reshape(-1, self._world.layout.robots)[...] = self._world.maps.index[:, None]
         if self._moving is not people:
             for name in ("position", "radius", "present"):
                 getattr(self._moving, name)[...] = np.concatenate([getattr(people, name), getattr(others, name)], axis=1)
@@ -178,14 +180,14 @@ class Observer:
                 put(0, self.rows)
 
     def everywhere(self, work: Callable[[int, int], Any]) -> None:
-        """Call a function for ranges of rows, on the engine's threads."""
-        count = self._engine.layout.robots
-        self._engine.everywhere(lambda first, last: work(first * count, last * count))
+        """Call a function for ranges of rows, on the world's threads."""
+        count = self._world.layout.robots
+        self._world.threads.everywhere(lambda first, last: work(first * count, last * count))
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
         """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""
         assert self._people is not None and self._layer_reader is not None
-        row = slice(n := world * self._engine.layout.robots + robot, n + 1)
+        row = slice(n := world * self._world.layout.robots + robot, n + 1)
         t, reader = self._people.read(self._time), self._layer_reader
         reader.read()
         seen = (t.position[row], t.velocity[row], reader.heading[row], reader.evidence[:, row], t.present[row])
@@ -196,12 +198,12 @@ class Observer:
         """The moment (N,) of each row, s: of the episode, or ``now``."""
         if self.now is not None:
             return np.full(self.rows, self.now)
-        step = self._engine.status.step.astype(np.float64)
-        return np.repeat(step * self._engine.dt, self._engine.layout.robots)
+        step = self._world.status.step.astype(np.float64)
+        return np.repeat(step * self._world.dt, self._world.layout.robots)
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
         """Say which robot a row is."""
-        n = world * self._engine.layout.robots + robot
+        n = world * self._world.layout.robots + robot
         self._radius[n] = model.radius
         if self._people is not None:
             self._people.forget(n)
@@ -224,12 +226,12 @@ class Observer:
     def forget_obstacles(self, world: int, robot: int) -> None:
         """Clear what a row's lidar has put on its costmap."""
         if self._seen is not None:
-            n = world * self._engine.layout.robots + robot
+            n = world * self._world.layout.robots + robot
             self._seen.begun[n] = self._seen.fresh[n] = self._seen.blind[n] = False
 
     def set_path(self, world: int, robot: int, path: Floats | Doubles) -> None:
         """Give a row its global path (K, 2); (0, 2) for none."""
-        n = world * self._engine.layout.robots + robot
+        n = world * self._world.layout.robots + robot
         k = len(path)
         if k > self._path.shape[1]:
             grown = np.zeros((self.rows, 2 * k, 2), np.float32)
@@ -242,12 +244,12 @@ class Observer:
 
     def path(self, world: int, robot: int) -> Floats:
         """The global path (K, 2) of a row, m; (0, 2) for none."""
-        n = world * self._engine.layout.robots + robot
+        n = world * self._world.layout.robots + robot
         return self._path[n, : self._path_count[n]].copy()
 
     def receive_scan(self, world: int, robot: int, ranges: Floats, time: float) -> None:
         """Give a row the ranges (B,) of a scan that was taken elsewhere at ``time``, s; it stays until the next."""
-        n = world * self._engine.layout.robots + robot
+        n = world * self._world.layout.robots + robot
         self.ranges[n] = ranges
         self._scanned(slice(n, n + 1), time)
 
@@ -255,12 +257,14 @@ class Observer:
         """Take a scan now, everywhere or in some worlds; it stays until the next."""
         if self.lidar is None or not self.reads_scans:
             return
-        status, ranges = self._engine.status, self._engine.scan(self.lidar, worlds)
+        if self._scanner is None:
+            self._scanner = Scanner(self._world, self.lidar)
+        status, ranges = self._world.status, self._scanner.scan(worlds)
         kept = self.ranges.reshape(ranges.shape)
         for part in [slice(0, len(ranges))] if worlds is None else [slice(w, w + 1) for w in worlds]:
             self.lidar.perturb(status.key[part], status.step[part], ranges[part])
             kept[part] = ranges[part]
-            count = self._engine.layout.robots
+            count = self._world.layout.robots
             self._scanned(slice(part.start * count, part.stop * count), self._time)
 
     @property
@@ -271,7 +275,7 @@ class Observer:
     def _scanned(self, rows: slice, time: Doubles | float) -> None:
         """Note where the robots of some rows are at their new scan, for the obstacle layer, and what it shows of pedestrians."""
         if self._seen is not None:
-            robots = self._engine.robots
+            robots = self._world.robots
             for axis, name in enumerate(("x", "y", "heading")):
                 self._seen.pose[rows, axis] = getattr(robots, name).reshape(-1)[rows]
             self._seen.fresh[rows] = True
@@ -281,8 +285,8 @@ class Observer:
 
     def _gather(self) -> None:
         """Read where the robots are."""
-        for call in self._bound[self._engine._now]:
-            call(0, self._engine.layout.worlds)
+        for call in self._bound[self._world.now]:
+            call(0, self._world.layout.worlds)
 
     def observe(self) -> Observation:
         """Return what every row knows now."""
@@ -303,8 +307,8 @@ class Observer:
             footprint=read_only(self._footprint),
             limits=self.limits,
             dt=self._control,
-            goal_tolerance=read_only(self._engine.status.tolerance.reshape(-1)),
-            heading_tolerance=read_only(self._engine.status.heading_tolerance.reshape(-1)),
+            goal_tolerance=read_only(self._world.status.tolerance.reshape(-1)),
+            heading_tolerance=read_only(self._world.status.heading_tolerance.reshape(-1)),
             path=read_only(self._path) if "path" in seen else None,
             path_count=read_only(self._path_count) if "path" in seen else None,
             pedestrians=self._people.tracks if self._people is not None and "pedestrians" in seen else None,

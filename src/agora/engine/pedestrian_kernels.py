@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from agora.core.jit import hidden, inlined, lean_kernel
-from agora.core.scalar import ONE, ZERO, atan2
-from agora.engine.records import ADDED
+from agora.core.scalar import ONE, atan2
 from agora.seeds import uniform_at
+from agora.world.records import ADDED
+from agora.world.replayed import place_replayed
 
 _TINY = np.float32(1e-12)
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
@@ -65,7 +66,7 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
 
 @lean_kernel
 def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, first, last):
-    """Change the velocities that crowd models chose as the forces from outside say (`agora.engine.records.Fed`).
+    """Change the velocities that crowd models chose as the forces from outside say (`agora.world.records.Fed`).
 
     Args:
         dt: physics step, s; substeps: into which it is divided.
@@ -141,59 +142,6 @@ def settle(traits, waypoints, minds, status, first, last):
             if waypoints.count[w, i] > 0:
                 k = waypoints.index[w, i]
                 waypoints.x[w, i], waypoints.y[w, i] = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
-
-
-@hidden
-def _replay_slot(replay, after, w, i, time, since):
-    """Position on the recorded trajectory; absent before its first and after its last knot.
-
-    Absent too where it was begun again in the last ``since`` s, since the generation of which this is the next.
-    """
-    first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
-    t = time + replay.phase[w, i]
-    if period > 0.0:
-        rounds = np.floor(t / period)
-        jumped = rounds > np.floor((t - since) / period) and time > 0.0
-        t -= rounds * period
-        t += replay.time[first]
-        if jumped:
-            after.active[w, i] = False
-            return
-    if t < replay.time[first] or t >= replay.time[last]:
-        after.active[w, i] = False
-        return
-    k = replay.cursor[w, i]
-    if k < first or k >= last or replay.time[k] > t:
-        k = first
-    while replay.time[k + 1] <= t:
-        k += 1
-    replay.cursor[w, i] = k
-    span = replay.time[k + 1] - replay.time[k]
-    share = np.float32((t - replay.time[k]) / span)
-    inverse = np.float32(1.0 / span)
-    ex, ey = replay.x[k + 1] - replay.x[k], replay.y[k + 1] - replay.y[k]
-    after.x[w, i] = replay.x[k] + share * ex
-    after.y[w, i] = replay.y[k] + share * ey
-    after.vx[w, i] = ex * inverse
-    after.vy[w, i] = ey * inverse
-    after.active[w, i] = True
-
-
-@hidden
-def place_replayed(replay, after, traits, w, time, since):
-    """Put every replayed slot of world w where its recording says."""
-    for i in range(traits.count[w]):
-        if replay.last[w, i] >= replay.first[w, i]:
-            _replay_slot(replay, after, w, i, time, since)
-
-
-@lean_kernel
-def start_replayed(dt, now, traits, replay, w):
-    """Generation 0 of the replayed pedestrians of world w."""
-    place_replayed(replay, now, traits, w, 0.0, dt)
-    for i in range(traits.count[w]):
-        if now.active[w, i] and now.vx[w, i] * now.vx[w, i] + now.vy[w, i] * now.vy[w, i] > ZERO:
-            now.heading[w, i] = atan2(now.vy[w, i], now.vx[w, i])
 
 
 @lean_kernel

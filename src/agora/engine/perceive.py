@@ -1,4 +1,4 @@
-"""What the robots of an engine know of its pedestrians, as rows: everybody, those in sight, or tracks."""
+"""What the robots of a batch know of its pedestrians, as rows: everybody, those in sight, or tracks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from agora.perception.sight import see
 from agora.perception.tracker import empty_tracks
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
     from agora.sensors.lidar import Lidar
+    from agora.world.world import World
 
 _CLOCK = 6  # decimals of the times between scans: those of stamps and of steps are the same
 
@@ -35,10 +35,10 @@ def _gather(count, people, traits, minds, seen, position, velocity, radius, pres
 
 
 class Perceiver:
-    """Tells the robots of one engine of its pedestrians.
+    """Tells the robots of a batch of its pedestrians.
 
     Args:
-        engine: the worlds.
+        world: the worlds.
         perception: what they are told.
         lidar: of every robot; None is enough for the truth.
         pose: (N, 3) of the robots, kept, as `read` and `scanned` find it.
@@ -49,9 +49,9 @@ class Perceiver:
     """
 
     def __init__(
-        self, engine: Engine, perception: Perception, lidar: Lidar | None, pose: Floats, robots: Tracks | None = None
+        self, world: World, perception: Perception, lidar: Lidar | None, pose: Floats, robots: Tracks | None = None
     ) -> None:
-        self._engine, self._pose, rows, count = engine, pose, len(pose), engine.layout.robots
+        self._world, self._pose, rows, count = world, pose, len(pose), world.layout.robots
         level = perception.source
         if level != "truth" and lidar is None:
             raise InputError(f"pedestrians: {level} needs a lidar, and the robots have none")
@@ -59,14 +59,14 @@ class Perceiver:
         self._map_index: Ints = np.zeros(rows, np.int32)
         self._scans: ScanTracker | None = None
         if level == "tracked" and lidar is not None:
-            self._scans = ScanTracker(lidar, perception, rows, engine.maps, self._map_index, robots)
+            self._scans = ScanTracker(lidar, perception, rows, world.maps, self._map_index, robots)
             self.tracks = self._scans.tracks
             return
-        kind = np.zeros((rows, engine.slots), np.int32)
-        self.tracks = t = replace(empty_tracks(rows, engine.slots), type=kind)
+        kind = np.zeros((rows, world.slots), np.int32)
+        self.tracks = t = replace(empty_tracks(rows, world.slots), type=kind)
         self._seen: Bools = np.full(t.present.shape, level == "truth")
-        arrays = (engine.traits, engine.minds, self._seen, t.position, t.velocity, t.radius, t.present, t.id, t.group, kind)
-        self._gather: list[Any] = [bind(_gather, np.int64(count), engine.generation(g)[0], *arrays) for g in (0, 1)]
+        arrays = (world.traits, world.minds, self._seen, t.position, t.velocity, t.radius, t.present, t.id, t.group, kind)
+        self._gather: list[Any] = [bind(_gather, np.int64(count), world.generation(g)[0], *arrays) for g in (0, 1)]
 
     @property
     def reads_scans(self) -> bool:
@@ -75,7 +75,7 @@ class Perceiver:
 
     @property
     def names_slots(self) -> bool:
-        """Whether the slots of `tracks` are those of the engine's pedestrians."""
+        """Whether the slots of `tracks` are those of the world's pedestrians."""
         return self._scans is None
 
     def forget(self, row: int) -> None:
@@ -96,16 +96,16 @@ class Perceiver:
         since = np.round(time - self._when, _CLOCK)
         fresh &= ~(since <= 0.0)  # nothing is at or before the moment of a first scan
         if self._scans is not None:
-            count = self._engine.layout.robots
-            self._map_index.reshape(-1, count)[...] = self._engine.maps.index[:, None]
+            count = self._world.layout.robots
+            self._map_index.reshape(-1, count)[...] = self._world.maps.index[:, None]
             self._scans.ranges[...] = ranges
             self._scans.pose[...] = self._pose
             self._scans.prepare(fresh, np.nan_to_num(since))
             work = self._scans.work
-            self._engine.everywhere(lambda first, last: work(first * count, last * count))
+            self._world.threads.everywhere(lambda first, last: work(first * count, last * count))
         elif self._lidar is not None:
             t = self.read()
-            there = np.repeat(self._engine.pedestrians.active, self._engine.layout.robots, axis=0)
+            there = np.repeat(self._world.pedestrians.active, self._world.layout.robots, axis=0)
             slack = np.float32(1e-3 + 4.0 * self._lidar.noise)
             see(self._lidar.record(), slack, ranges, self._pose, fresh, t.position, t.radius, there, self._seen, 0, len(fresh))
         self._when = np.where(fresh, time, self._when)
@@ -115,5 +115,5 @@ class Perceiver:
         if self._scans is not None:
             age = np.nan_to_num(np.round(time - self._when, _CLOCK))
             return self._scans.tell(np.maximum(age, 0.0).astype(np.float32))
-        self._gather[self._engine._now](0, self._engine.layout.worlds)
+        self._gather[self._world.now](0, self._world.layout.worlds)
         return self.tracks

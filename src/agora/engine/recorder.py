@@ -14,8 +14,8 @@ from agora.core.state import Array, Bools
 from agora.interfaces import NOTE, NOTES
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
     from agora.interfaces import Memory
+    from agora.world.world import World
 
 
 @lean_kernel
@@ -41,51 +41,52 @@ def _sample(
             states[w, k, i] = minds.state[w, i]
 
 
-def take_events(engine: Engine) -> Iterator[tuple[int, int, Contact]]:
+def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
     """The contact events of every world since the last call: world, robot, contact."""
-    status = engine.status
+    status = world.status
     for w in np.flatnonzero(status.events):
         for k in range(min(status.events[w], status.event_step.shape[1])):
             r, kind, fraction = int(status.event_robot[w, k]), ContactKind(status.event_kind[w, k]), status.event_fraction[w, k]
             moved = status.event_here[w, k], status.event_there[w, k]
             contact = Contact(
-                time=(float(status.event_step[w, k]) + float(fraction)) * engine.dt,
+                time=(float(status.event_step[w, k]) + float(fraction)) * world.dt,
                 kind=kind,
                 party=int(status.event_party[w, k]),
                 x=float(status.event_x[w, k]),
                 y=float(status.event_y[w, k]),
-                closing=closing(engine.robot_traits, int(w), r, kind, *moved, fraction, engine.dt),
+                closing=closing(world.robot_traits, int(w), r, kind, *moved, fraction, world.dt),
             )
             yield int(w), r, contact
     status.events[...] = 0
 
 
 class Recorder:
-    """Samples of every world of an engine.
+    """Samples of every world of a batch.
 
     Args:
-        engine: the worlds.
+        world: the worlds.
         length: most samples of an episode.
         notes: what the planner notes (`agora.interfaces.NOTES`).
+        states: whether social states are kept.
     """
 
-    def __init__(self, engine: Engine, length: int, notes: Collection[str] = ()) -> None:
-        worlds, robots, slots = engine.layout.worlds, engine.layout.robots, engine.slots
-        self._engine = engine
+    def __init__(self, world: World, length: int, notes: Collection[str] = (), states: bool = False) -> None:
+        worlds, robots, slots = world.layout.worlds, world.layout.robots, world.slots
+        self._world = world
         self.cursor = np.full(worlds, -1, np.int64)
         self.steps = np.zeros((worlds, length), np.int64)
         self.robots = np.zeros((worlds, length, robots, 6), np.float32)
         self.pedestrians = np.zeros((worlds, length, 5, slots), np.float32)
         self.present = np.zeros((worlds, length, slots), np.bool_)
         self.group = np.full((worlds, length, slots), -1, np.int32)
-        self.states = np.zeros((worlds, length, slots if engine.has_behaviours else 0), np.int8)
-        self.door = np.ones((worlds, length if engine.doors is not None else 0), np.float32)
+        self.states = np.zeros((worlds, length, slots if states else 0), np.int8)
+        self.door = np.ones((worlds, length if world.doors is not None else 0), np.float32)
         self._notes = {NOTE + name: np.zeros((worlds, length, robots), NOTES[name]) for name in notes}
         self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
-        records = (engine.traits, engine.minds, engine.status)
+        records = (world.traits, world.minds, world.status)
         samples = (self.robots, self.pedestrians, self.present, self.group, self.states)
         arrays = (*records, self.cursor, self.steps, *samples)
-        self._bound = [bind(_sample, engine._robots[g], engine._generations[g], *arrays) for g in (0, 1)]
+        self._bound = [bind(_sample, robots, people, *arrays) for people, robots in map(world.generation, (0, 1))]
 
     def start(self, world: int) -> None:
         """Forget what was recorded of a world and begin again."""
@@ -94,12 +95,12 @@ class Recorder:
 
     def sample(self) -> None:
         """Keep the present state and the contact events since the last call."""
-        engine = self._engine
-        self._bound[engine._now](0, engine.layout.worlds)
-        if engine.doors is not None:
+        world = self._world
+        self._bound[world.now](0, world.layout.worlds)
+        if world.doors is not None:
             taken = np.flatnonzero(self.cursor > 0)
-            self.door[taken, self.cursor[taken] - 1] = engine.doors.share[taken]
-        for w, r, contact in take_events(engine):
+            self.door[taken, self.cursor[taken] - 1] = world.doors.share[taken]
+        for w, r, contact in take_events(world):
             self._events[w].append((r, contact))
 
     def note(self, memory: Memory, active: Bools) -> None:
@@ -107,7 +108,7 @@ class Recorder:
         if not self._notes:
             return
         rows = np.flatnonzero(active)
-        worlds, robots = np.divmod(rows, self._engine.layout.robots)
+        worlds, robots = np.divmod(rows, self._world.layout.robots)
         for name in self._notes.keys() & memory.keys():
             self._notes[name][worlds, self.cursor[worlds] - 1, robots] = memory[name][rows]
 
@@ -124,5 +125,5 @@ class Recorder:
         """Return which samples belong to a robot that ended at a step, and their times, s; the last one stands for the end."""
         steps = self.steps[world, : self.cursor[world]]
         count = int(np.searchsorted(steps, end_step)) + 1
-        times = np.minimum(steps[:count], end_step) * self._engine.dt
+        times = np.minimum(steps[:count], end_step) * self._world.dt
         return slice(0, len(times)), times

@@ -27,9 +27,9 @@ from agora.maps.roads import SEEN, Roads, radius_class, roads_of, store_of
 
 if TYPE_CHECKING:
     from agora.core.state import Waypoints
-    from agora.engine.crowd import Part
-    from agora.engine.world import Engine
-    from agora.tasks.start import Start
+    from agora.world.start import Start
+    from agora.world.threads import Work
+    from agora.world.world import World
 
 _LOOK = 0.6  # s between two looks along the route
 _MOVED = np.float32(0.5)  # m, by which the wanted point may move before the route is another one
@@ -284,20 +284,20 @@ def _nobody(shape: tuple[int, int]) -> Routes:
 
 
 class Routing:
-    """The routes of an engine's pedestrians.
+    """The routes of a world's pedestrians.
 
     Args:
-        engine: whose pedestrians are led; its arrays exist.
+        world: whose pedestrians are led.
         starts: every episode that a world may be given.
         every: physics steps of the crowd period.
 
     Attributes:
         routes: where everybody is on the way.
-        goals: the engine's waypoints with the points to which pedestrians walk now as the current ones: what crowd models read.
+        goals: the world's waypoints with the points to which pedestrians walk now as the current ones: what crowd models read.
     """
 
-    def __init__(self, engine: Engine, starts: Sequence[Start], every: int) -> None:
-        shape = engine.layout.worlds, engine.slots
+    def __init__(self, world: World, starts: Sequence[Start], every: int) -> None:
+        shape = world.layout.worlds, world.slots
         self._number: dict[tuple[int, float], int] = {}
         found: list[Roads] = []
         for start in starts:
@@ -308,10 +308,10 @@ class Routing:
                 roads = roads_of(start.map, key[1])
                 self._number[key] = -1 if roads is None else len(found)
                 found += [] if roads is None else [roads]
-        self._engine, self._every, self._store = engine, every, store_of(found)
-        self._look = max(1, round(_LOOK / (engine.dt * every)))
+        self._world, self._every, self._store = world, every, store_of(found)
+        self._look = max(1, round(_LOOK / (world.dt * every)))
         self.routes = _nobody(shape)
-        self.goals: Waypoints = engine.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
+        self.goals: Waypoints = world.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
@@ -319,14 +319,14 @@ class Routing:
         for field in routes:
             field[world] = 0
         routes.roads[world], routes.hop[world], routes.fresh[world] = _NONE, _STRAIGHT, True
-        self.goals.x[world], self.goals.y[world] = self._engine.waypoints.x[world], self._engine.waypoints.y[world]
+        self.goals.x[world], self.goals.y[world] = self._world.waypoints.x[world], self._world.waypoints.y[world]
         for i, radius in enumerate(radii):
             routes.roads[world, i] = self._number[id(start.map), radius_class(float(radius))]
 
-    def part(self, generation: int, sees: int) -> Part:
+    def part(self, generation: int, sees: int) -> Work:
         """What writes the goals, reading a generation of pedestrians and robots."""
-        engine = self._engine
-        people, robots = engine.generation(generation)
+        world = self._world
+        people, robots = world.generation(generation)
         numbers = (np.int64(self._look), np.int64(self._every), np.int64(sees))
-        records = (self._store, engine.maps, people, engine.traits, engine.waypoints, robots, engine.status, self.routes)
+        records = (self._store, world.maps, people, world.traits, world.waypoints, robots, world.status, self.routes)
         return bind(follow, *numbers, *records, self.goals.x, self.goals.y)

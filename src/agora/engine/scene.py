@@ -8,12 +8,12 @@ import numpy as np
 
 from agora.core.field import clearance_at
 from agora.core.jit import bind, kernel
-from agora.core.state import Floats, read_only
+from agora.core.state import Floats, Pedestrians, Robots, Waypoints, read_only
 from agora.errors import InputError
 from agora.interfaces import CrowdModel, CrowdScene
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
+    from agora.world.world import World
 
 
 @kernel
@@ -27,24 +27,24 @@ def _walls(x, y, maps, distance, direction, first, last):
 
 
 class CrowdReader:
-    """Calls a user-written crowd model on one generation of an engine."""
+    """Calls a user-written crowd model on one generation of an world."""
 
     def __init__(
         self,
         model: CrowdModel,
-        engine: Engine,
-        generation: int,
-        robots_generation: int,
+        world: World,
+        people: Pedestrians,
+        robots: Robots,
+        goals: Waypoints,
         sees_pedestrians: bool,
         sees_robots: bool,
         dt: float,
         out: Floats,
     ) -> None:
-        people, robots = engine._generations[generation], engine._robots[robots_generation]
-        shape = (engine.layout.worlds, engine.slots)
-        self._model, self._people, self._robots, self._engine = model, people, robots, engine
+        shape = (world.layout.worlds, world.slots)
+        self._model, self._people, self._robots, self._goals, self._world = model, people, robots, goals, world
         self._distance, self._direction = np.zeros(shape, np.float32), np.zeros((*shape, 2), np.float32)
-        self._fill_walls = bind(_walls, people.x, people.y, engine.maps, self._distance, self._direction)
+        self._fill_walls = bind(_walls, people.x, people.y, world.maps, self._distance, self._direction)
         self._sees = (sees_pedestrians, sees_robots)
         self._dt, self._out = dt, out
 
@@ -54,8 +54,8 @@ class CrowdReader:
         Raises:
             InputError: the answer has another shape or is not finite for an active pedestrian.
         """
-        people, robots, traits, goals = self._people, self._robots, self._engine.traits, self._engine.goals
-        self._fill_walls(0, self._engine.layout.worlds)
+        people, robots, traits, goals = self._people, self._robots, self._world.traits, self._goals
+        self._fill_walls(0, self._world.layout.worlds)
         sees_pedestrians, sees_robots = self._sees
         scene = CrowdScene(
             position=read_only(np.stack([people.x, people.y], -1)),
@@ -67,14 +67,14 @@ class CrowdReader:
             group=read_only(traits.group),
             id=read_only(traits.id),
             heading=read_only(people.heading),
-            type=read_only(self._engine.minds.type),
-            state=read_only(self._engine.minds.state),
+            type=read_only(self._world.minds.type),
+            state=read_only(self._world.minds.state),
             wall_distance=read_only(self._distance),
             wall_direction=read_only(self._direction),
             clearance=self._clearance,
             robot_position=read_only(np.stack([robots.x, robots.y], -1)),
             robot_velocity=read_only(np.stack([robots.world_vx, robots.world_vy], -1)),
-            robot_radius=read_only(self._engine.robot_traits.radius),
+            robot_radius=read_only(self._world.robot_traits.radius),
             robot_active=read_only(robots.active & sees_robots),
             sees_pedestrians=sees_pedestrians,
             dt=self._dt,
@@ -90,10 +90,10 @@ class CrowdReader:
     def _clearance(self, points: Floats) -> tuple[Floats, Floats]:
         """Distances to the nearest wall (W, K) of points (W, K, 2), m, and the unit vectors away from it (W, K, 2)."""
         points = np.asarray(points, np.float32)
-        worlds = self._engine.layout.worlds
+        worlds = self._world.layout.worlds
         if points.ndim != 3 or points.shape[0] != worlds or points.shape[2] != 2:
             raise InputError(f"crowd model {type(self._model).__name__}: clearance of points {points.shape}, not ({worlds}, K, 2)")
         x, y = (np.ascontiguousarray(points[..., axis]) for axis in (0, 1))
         distance, direction = np.zeros(x.shape, np.float32), np.zeros(points.shape, np.float32)
-        _walls(x, y, self._engine.maps, distance, direction, 0, worlds)
+        _walls(x, y, self._world.maps, distance, direction, 0, worlds)
         return distance, direction

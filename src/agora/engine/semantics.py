@@ -1,4 +1,4 @@
-"""Semantic attributes of an engine's pedestrians: as points with evidence, and as maps about the robots."""
+"""Semantic attributes of pedestrians: as points with evidence, and as maps about the robots."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import CostmapLayer, SemanticMaps, SemanticWindow, Tracks
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
     from agora.maps.grid import Map
+    from agora.world.world import World
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,27 +58,26 @@ def _evidence(attribute, people, minds, out, first, last):
             out[w, i] = evidence_of(attribute, people, minds, w, i)
 
 
-def semantic_points(engine: Engine, world: int, attribute: str) -> SemanticPoints:
+def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints:
     """Return what the pedestrians of a world are now.
 
     Args:
-        engine: the worlds.
-        world: number of the world.
+        world: the worlds. number: of the one.
         attribute: its name.
 
     Raises:
         UnknownNameError: no such attribute.
     """
-    people, traits = engine.pedestrians, engine.traits
-    evidence = np.zeros((engine.layout.worlds, engine.slots), np.float32)
-    bind(_evidence, np.int64(number_of(attribute)), people, engine.minds, evidence)(world, world + 1)
-    there = people.active[world]
+    people, traits = world.pedestrians, world.traits
+    evidence = np.zeros((world.layout.worlds, world.slots), np.float32)
+    bind(_evidence, np.int64(number_of(attribute)), people, world.minds, evidence)(number, number + 1)
+    there = people.active[number]
     return SemanticPoints(
         attribute=attribute,
-        time=float(engine.status.step[world]) * engine.dt,
-        location=np.stack([people.x[world], people.y[world]], -1)[there].astype(np.float64),
-        evidence=evidence[world][there],
-        id=traits.id[world][there].copy(),
+        time=float(world.status.step[number]) * world.dt,
+        location=np.stack([people.x[number], people.y[number]], -1)[there].astype(np.float64),
+        evidence=evidence[number][there],
+        id=traits.id[number][there].copy(),
     )
 
 
@@ -134,11 +133,11 @@ class SemanticReader:
     """Reads semantic attributes of pedestrians into rows of robots.
 
     Args:
-        engine: the worlds.
+        world: the worlds.
         attributes: names of the attributes.
         tracks: (N, Q, ...) the pedestrians that the robots know of, kept; they are to be up to date at `read`.
         window: maps to be made of them; none where None.
-        named: whether the slots of the tracks are those of the engine's pedestrians, whose attributes are known; else there are
+        named: whether the slots of the tracks are those of the world's pedestrians, whose attributes are known; else there are
             only those that can be told from how somebody moves.
 
     Attributes:
@@ -150,21 +149,21 @@ class SemanticReader:
 
     def __init__(
         self,
-        engine: Engine,
+        world: World,
         attributes: tuple[str, ...],
         tracks: Tracks,
         window: SemanticWindow | None = None,
         named: bool = True,
     ) -> None:
-        self._engine, self._window = engine, window
+        self._world, self._window = world, window
         self.heading = np.zeros(tracks.present.shape, np.float32)
         self.evidence = np.zeros((len(attributes), *tracks.present.shape), np.float32)
         numbers = np.array([number_of(name) for name in attributes], np.int64)
         if not named and (hidden := [name for name in attributes if name not in MOTION]):
             raise InputError(f"pedestrians: tracked: {', '.join(hidden)} of pedestrians cannot be told from scans")
         self._calls: list[list[Any]] = []
-        for people, robots in (engine.generation(g) for g in (0, 1)):
-            kernel, given = (_gather, (people, engine.minds)) if named else (_of_tracks, (tracks.velocity,))
+        for people, robots in (world.generation(g) for g in (0, 1)):
+            kernel, given = (_gather, (people, world.minds)) if named else (_of_tracks, (tracks.velocity,))
             self._calls.append([bind(kernel, numbers, *given, robots, self.heading, self.evidence)])
         if window is None:
             return
@@ -172,12 +171,12 @@ class SemanticReader:
         self._origin = np.zeros((len(tracks.present), 2), np.float32)
         cell, seen = np.float32(window.resolution), (tracks.position, tracks.present, self.evidence, self._maps, self._origin)
         for calls, g in zip(self._calls, (0, 1), strict=True):
-            calls.append(bind(_rasterise, cell, engine.generation(g)[1], *seen))
+            calls.append(bind(_rasterise, cell, world.generation(g)[1], *seen))
 
     def read(self) -> None:
         """Read the present generation."""
-        for call in self._calls[self._engine._now]:
-            call(0, self._engine.layout.worlds)
+        for call in self._calls[self._world.now]:
+            call(0, self._world.layout.worlds)
 
     def maps(self) -> SemanticMaps | None:
         """What was read last, as maps."""
@@ -186,22 +185,21 @@ class SemanticReader:
         return SemanticMaps(read_only(self._maps), self._window.attributes, read_only(self._origin), self._window.resolution)
 
 
-def layer_costs(engine: Engine, world: int, layers: Sequence[CostmapLayer], map: Map) -> Array:
+def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: Map) -> Array:
     """Return the costs (rows, columns) uint8 that layers put on the whole map of a world now.
 
     Args:
-        engine: the worlds.
-        world: number of the world.
+        world: the worlds. number: of the one.
         layers: in their order.
         map: of the world.
     """
-    people, w = engine.pedestrians, world
+    people, w = world.pedestrians, number
     position, velocity = np.stack([people.x[w], people.y[w]], -1)[None], np.stack([people.vx[w], people.vy[w]], -1)[None]
     names = attributes_of(layers)
-    evidence = np.zeros((len(names), 1, engine.slots), np.float32)
-    every = np.zeros((engine.layout.worlds, engine.slots), np.float32)
+    evidence = np.zeros((len(names), 1, world.slots), np.float32)
+    every = np.zeros((world.layout.worlds, world.slots), np.float32)
     for a, name in enumerate(names):
-        bind(_evidence, np.int64(number_of(name)), people, engine.minds, every)(w, w + 1)
+        bind(_evidence, np.int64(number_of(name)), people, world.minds, every)(w, w + 1)
         evidence[a, 0] = every[w]
     return put_layers(layers, position, velocity, people.heading[w][None].copy(), evidence, people.active[w][None].copy(), map)
 

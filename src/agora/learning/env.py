@@ -20,15 +20,15 @@ from gymnasium.vector.utils import batch_space
 
 from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats
-from agora.engine.records import RUNNING
 from agora.episode import Batch, Conditions
 from agora.errors import InputError
 from agora.learning.observations import Observe, action_size, to_twists
 from agora.learning.rewards import Clearances, Reward, Transition
 from agora.registry import Named
 from agora.tasks.modules.staged import Staged
-from agora.tasks.start import Start
 from agora.tasks.suite import Suite, load_suite
+from agora.world.records import RUNNING
+from agora.world.start import Start
 
 ENV_ID = "agora/Navigation-v0"
 
@@ -100,7 +100,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self.starts = [self._suite.start(self._stage, k) for k in range(self._episodes or stage.count)]
         _check(self._suite.entry(self._stage, 0), self.starts, conditions, self.observe)
         self._batch = Batch(self.starts, conditions, self.observe.needs, self.num_envs, threads=self._threads)
-        self._clearances = Clearances(self._batch.engine)
+        self._clearances = Clearances(self._batch.world)
         self._next = np.arange(self.num_envs)
 
     @property
@@ -165,7 +165,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         Returns:
             Observations (W, D), rewards (W,), terminated (W,), truncated (W,) and infos.
         """
-        batch, status = self._batch, self._batch.engine.status
+        batch, status = self._batch, self._batch.world.status
         if (batch.running < 0).any() or status.done.any():
             raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
         if np.shape(actions) != self.action_space.shape:
@@ -173,7 +173,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         twists = to_twists(actions, batch.observer.limits)
         finite = np.isfinite(twists)
         failed = [] if finite.all() else np.flatnonzero(~finite.all(axis=1)).tolist()
-        batch.command(twists, self._everybody, failed)
+        batch.world.command(twists, self._everybody, failed)
         self._clearances.restart()
         before = self._goal_distance()
         batch.advance(self._clearances.follow)
@@ -202,11 +202,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     def _end(self, observations: Floats, ended: Bools) -> dict[str, Any]:
         """Infos of the episodes that ended; where the next begin at once, these and their observations."""
-        status, worlds = self._batch.engine.status, [int(w) for w in np.flatnonzero(ended)]
+        status, worlds = self._batch.world.status, [int(w) for w in np.flatnonzero(ended)]
         labels, final = (np.full(self.num_envs, None, object) for _ in range(2))
         for w in worlds:
             labels[w], final[w] = Outcome(status.outcome[w, 0]).label, observations[w].copy()
-        times = np.where(ended, status.end_step[:, 0] * self._batch.engine.dt, 0.0)
+        times = np.where(ended, status.end_step[:, 0] * self._batch.world.dt, 0.0)
         last = {"outcome": labels, "entry": np.where(ended, self._batch.running, 0), "time": times}
         last |= {f"_{key}": ended.copy() for key in last}
         if not self._autoreset:
@@ -222,7 +222,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return self.observe(self._batch.observer.observe())
 
     def _goal_distance(self) -> Floats:
-        robots, status = self._batch.engine.robots, self._batch.engine.status
+        robots, status = self._batch.world.robots, self._batch.world.status
         dx, dy = status.goal_x[:, 0] - robots.x[:, 0], status.goal_y[:, 0] - robots.y[:, 0]
         distance: Floats = np.sqrt(dx * dx + dy * dy)
         return distance

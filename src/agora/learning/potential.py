@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.datasets.trajectories import Trajectories
 from agora.errors import AgoraError, InputError
 from agora.learning.recordings import STEP, Recording, eth_ucy, simulate
 from agora.pedestrians.deep_social_force import DeepSocialForce
 from agora.pedestrians.potential import Potential
+from agora.world.trajectories import Trajectories
 
 _NODES, _NEIGHBOURS, _FELT, _NEAR, _LEAST = 13, 8, 5.0, 3.0, 0.1
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.datasets.eth_ucy import read_scene
-from agora.datasets.trajectories import Trajectories
-from agora.engine.world import Engine, Layout
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
 from agora.maps.grid import Map
 from agora.pedestrians.deep_social_force import DeepSocialForce
-from agora.tasks.start import PedestrianStarts, Start
+from agora.tasks.periods import Periods
+from agora.world.start import PedestrianStarts, Start
+from agora.world.trajectories import Trajectories
 
 STEP = 0.4
 """Time between two recorded places, s."""
@@ -30,13 +32,13 @@ def simulate(model: DeepSocialForce, *, worlds: int = 32, pedestrians: int = 8, 
     dt, rng, uncapped = 0.02, np.random.default_rng(seed), replace(model, max_speed_factor=100.0)
     plain = Map.open((-60.0, -60.0), (60.0, 60.0), resolution=1.0)
     starts = [_crossing(rng, plain, pedestrians) for _ in range(worlds)]
-    engine = Engine(Layout.of(starts, worlds, dt), [plain], dt=dt, crowd=uncapped)
+    engine = Engine.of(starts, Conditions(Periods(dt, dt, dt, dt), uncapped), worlds=worlds)
     for w, start in enumerate(starts):
         engine.reset(w, start)
     rows = []
     for step in range(round(duration / dt) + 1):
         if step % round(STEP / dt) == 0:
-            now = engine.pedestrians
+            now = engine.world.pedestrians
             rows.append(np.stack((now.x[:, :pedestrians], now.y[:, :pedestrians]), -1).astype(np.float64))
         engine.step()
     engine.close()

@@ -12,11 +12,11 @@ from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Outcome
 from agora.core.scalar import ONE, ZERO, F
 from agora.core.state import Floats, Ints
-from agora.engine.records import RUNNING
 from agora.errors import InputError
+from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
+    from agora.world.world import World
 
 COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROBOT_COLLISION, Outcome.OUT_OF_MAP)
 _COLLIDED = np.zeros(max(Outcome) + 2, np.float32)  # by number of the outcome; the last is that of RUNNING
@@ -107,22 +107,22 @@ def discomfort(transition: Transition, distance: float) -> Floats:
 
 
 class Clearances:
-    """Smallest clearance between each world's first robot and its pedestrians over several steps of an engine.
+    """Smallest clearance between each world's first robot and its pedestrians over several steps.
 
     Between two steps everybody goes straight (CrowdNav's swept test); the robot is the disc about its footprint.
 
     Args:
-        engine: the worlds.
+        world: the worlds.
 
     Attributes:
         values: (W,) m, infinite where there are no pedestrians.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.values = np.full(engine.layout.worlds, _NOBODY, np.float32)
-        shared = (engine.robot_traits, engine.traits, self.values)
-        people, robots = engine._generations, engine._robots
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.values = np.full(world.layout.worlds, _NOBODY, np.float32)
+        shared = (world.robot_traits, world.traits, self.values)
+        people, robots = zip(*map(world.generation, (0, 1)), strict=True)
         self._bound = [bind(_follow, robots[1 - g], robots[g], people[1 - g], people[g], *shared) for g in (0, 1)]
 
     def restart(self) -> None:
@@ -130,8 +130,8 @@ class Clearances:
         self.values[...] = _NOBODY
 
     def follow(self) -> None:
-        """Take in the step that the engine made last."""
-        self._bound[self._engine._now](0, self._engine.layout.worlds)
+        """Take in the step that was made last."""
+        self._bound[self._world.now](0, self._world.layout.worlds)
 
 
 @lean_kernel

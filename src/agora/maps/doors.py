@@ -1,7 +1,7 @@
 """Doors that move: two leaves that slide apart, as those of a lift.
 
 A map with a door is the place with the door open: what plans on it finds the way through. The leaves on their way are maps of their
-own, between which the engine changes (`agora.engine.doors`), so that people, robots, lidars and costmaps all meet the same leaves.
+own, between which the engine changes (`agora.world.doors`), so that people, robots, lidars and costmaps all meet the same leaves.
 """
 
 from __future__ import annotations

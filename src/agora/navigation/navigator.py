@@ -1,7 +1,7 @@
 """The navigation stack of the robots of one world that somebody else moves: global planner, interplanner, local planner.
 
-It builds the same batch of one world as `agora.episode.Episodes` and overwrites what others own: where robots and pedestrians are,
-and what lidars measured. Composed with them in lock step it gives the twists of `Episodes` bit by bit.
+It holds the records of one world, which nothing moves: others say where robots and pedestrians are, and what lidars measured.
+Composed with them in lock step it gives the twists of `agora.episode.Episodes` bit by bit.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from agora.core import state
 from agora.core.state import Array, Bools, Floats, Minds, Pedestrians, Robots, Traits
 from agora.costmap.inflation import INSCRIBED, inflate
 from agora.costmap.window import Window
+from agora.engine.conditions import Conditions
 from agora.engine.observe import Observer
-from agora.episode import Batch, Conditions
+from agora.engine.paths import Paths
+from agora.engine.rules import touching
 from agora.errors import InputError
 from agora.interfaces import NOTE, SEEN, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
 from agora.planners.lift import call, note_contact, notes_of
 from agora.robots.model import RobotModel
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.world.start import PedestrianStarts, RobotStart, Start
+from agora.world.world import World
 
 _NEVER = -math.inf
 _ENDLESS = 1e6  # s
@@ -108,19 +111,24 @@ class Navigator:
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
         window, semantics = getattr(planner, "window", None), getattr(planner, "semantics", None)
-        slots = state.padded(max(room, start.crowd_size))
-        self._batch = Batch([start], conditions, planner.needs, 1, window=window, semantics=semantics, slots=slots)
-        self.needs = self._batch.needs
-        self._batch.begin(0, 0)
-        self._engine, self._observer = self._batch.engine, self._batch.observer
-        self._replan = round(conditions.replan / conditions.periods.physics)
+        self.needs = frozenset(planner.needs) | (frozenset() if window is None else window.needs)
+        periods, slots = conditions.periods, state.padded(max(room, start.crowd_size))
+        self._conditions, self._world = conditions, World.of([start], dt=periods.physics, slots=slots)
+        self._world.reset(0, start)
+        lidar = conditions.lidar or (start.robots[0].model.lidar if start.robots else None)
+        seen = (conditions.layers, conditions.perception)
+        self._observer = Observer(self._world, self.needs, periods.control, lidar, window, semantics, *seen)
+        for r, robot in enumerate(start.robots):
+            self._observer.place(0, r, robot.model)
+        self._paths = Paths(self._world, self._observer, conditions, "path" in self.needs)
+        self._paths.begin(0, start)
         self._goal = np.zeros(count, np.int64)
         self._has_goal = np.full(count, has_goals)
         self._placed, self._scanned = (np.full(count, _NEVER) for _ in range(2))
         self._memory: Memory = {}
         self._before: Memory = {}
         self._seen: Observation | None = None
-        self._time, self._planned = _NEVER, 0
+        self._time = _NEVER
         self._window: Observer | None = None
 
     @staticmethod
@@ -145,17 +153,17 @@ class Navigator:
     @property
     def robots(self) -> Robots:
         """Where the robots are, one world; to be written into where everybody's state is known exactly (`observed`)."""
-        return self._engine.robots
+        return self._world.robots
 
     @property
     def control(self) -> float:
         """Control period, s."""
-        return self._batch.conditions.periods.control
+        return self._conditions.periods.control
 
     @property
     def sensor(self) -> float:
         """Time between two scans, s."""
-        return self._batch.conditions.periods.sensor
+        return self._conditions.periods.sensor
 
     @property
     def beams(self) -> int:
@@ -174,7 +182,7 @@ class Navigator:
         """Whether it matters where pedestrians are."""
         window = getattr(self._planner, "window", None)
         marked = window is not None and "people" in window.sources
-        return bool(marked or {"pedestrians", "semantics"} & self.needs or self._batch.conditions.layers)
+        return bool(marked or {"pedestrians", "semantics"} & self.needs or self._conditions.layers)
 
     def people(self, count: int) -> People:
         """The pedestrians' records, to write ``count`` of them into.
@@ -182,9 +190,9 @@ class Navigator:
         Raises:
             InputError: there is not so much room.
         """
-        if count > self._engine.slots:
-            raise InputError(f"pedestrians: there is room for {self._engine.slots}, got {count}; raise max_pedestrians")
-        return People(self._engine.pedestrians, self._engine.traits, self._engine.minds)
+        if count > self._world.slots:
+            raise InputError(f"pedestrians: there is room for {self._world.slots}, got {count}; raise max_pedestrians")
+        return People(self._world.pedestrians, self._world.traits, self._world.minds)
 
     def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
         """Take pose (3,) in the map and twist (3,) in the robot's frame, of the moment ``time``, s.
@@ -228,7 +236,7 @@ class Navigator:
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
         """Give a robot a goal (3,), and the path to it from where it is."""
-        self._engine.set_goal(0, robot, np.asarray(goal, np.float64))
+        self._world.set_goal(0, robot, np.asarray(goal, np.float64))
         self._has_goal[robot] = True
         self.replan(robot)
 
@@ -238,7 +246,7 @@ class Navigator:
 
     def goal(self, robot: int) -> Array | None:
         """The goal (3,) that a robot is on its way to."""
-        s = self._engine.status
+        s = self._world.status
         place = np.array([s.goal_x[0, robot], s.goal_y[0, robot], s.goal_heading[0, robot]], np.float64)
         return place if self._has_goal[robot] else None
 
@@ -247,12 +255,12 @@ class Navigator:
         if number != self._goal[robot]:
             self._goal[robot] = number
             goal = self._start.robots[robot].goals[number]
-            self._engine.set_goal(0, robot, goal)
-            self._batch.plan_path(0, robot, self._batch.place(0, robot), goal)
+            self._world.set_goal(0, robot, goal)
+            self._paths.plan(0, robot, self._paths.place(0, robot), goal)
 
     def replan(self, robot: int) -> None:
         """Make a robot's path anew from where it is."""
-        self._batch.plan_path(0, robot, self._batch.place(0, robot), np.asarray(self.goal(robot), float)[:2])
+        self._paths.replan(0, robot)
 
     def arrived(self, robot: int) -> bool:
         """Whether a robot is at its goal, within the tolerances."""
@@ -261,16 +269,17 @@ class Navigator:
             return False
         robots, start = self.robots, self._start
         turned = abs(math.remainder(goal[2] - float(robots.heading[0, robot]), math.tau))
-        away = math.dist(goal[:2], self._batch.place(0, robot))
+        away = math.dist(goal[:2], self._paths.place(0, robot))
         return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
 
     def forget(self) -> None:
         """Begin afresh: what planners remember, what lidars have seen, who is tracked, and how old poses and scans are."""
         self._memory, self._before = {}, {}
         self._observer.forget()
+        self._paths.forget(0)
         for robot in range(len(self.names)):
             self.forget_obstacles(robot)
-        self._placed[:], self._scanned[:], self._time, self._planned = _NEVER, _NEVER, _NEVER, 0
+        self._placed[:], self._scanned[:], self._time = _NEVER, _NEVER, _NEVER
 
     def forget_obstacles(self, robot: int) -> None:
         """Clear what a robot's lidar has put on its costmap, and what its planner remembers of it."""
@@ -309,10 +318,9 @@ class Navigator:
         standing = self.standing(time, active)
         going = active & self._has_goal
         going[list(standing)] = False
-        if self._replan and step // self._replan > self._planned // self._replan:
+        if self._paths.due(np.array([step]))[0]:
             for robot in np.flatnonzero(going):
                 self.replan(int(robot))
-        self._planned = step
         if not going.any():
             return Decision(np.zeros((len(active), 3), np.float32), {}, standing, 0.0, notes)
         self._seen, self._before = self._observer.observe(), self._memory
@@ -320,7 +328,7 @@ class Navigator:
         twists, self._memory, failures = call(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
         if step == 0:
-            note_contact(self._memory, self._engine.touching(0))
+            note_contact(self._memory, touching(self._world, 0))
         noted = {name: self._memory[NOTE + name] for name in notes_of(self._planner) if NOTE + name in self._memory}
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self._observer.path(0, int(r)))]
@@ -356,7 +364,7 @@ class Navigator:
             return (
                 f"{self.names[robot]} has no path: its goal {there} is {room:.2f} m from an obstacle, it needs {model.radius:.2f} m"
             )
-        here = place.place(self._batch.place(0, robot))
+        here = place.place(self._paths.place(0, robot))
         return f"{self.names[robot]} has no path from {here} to {there}: no way is wide enough"
 
     def path(self, robot: int) -> Floats:
@@ -365,7 +373,7 @@ class Navigator:
 
     def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
         """The path (K, 2) that a robot would be given from one place (2,) to another, m; (0, 2) for none."""
-        return self._batch.find_path(0, robot, np.asarray(start, float), np.asarray(goal, float))
+        return self._paths.find(0, robot, np.asarray(start, float), np.asarray(goal, float))
 
     def local_costmap(self, robot: int) -> tuple[Array, Array, float]:
         """The local costmap (H, H) uint8 about a robot as it was planned with, its lower-left corner (2,), m, and m per cell.
@@ -376,8 +384,8 @@ class Navigator:
             seen = self._seen.costmap
         else:
             if self._window is None:
-                periods, layers = self._batch.conditions.periods, self._batch.conditions.layers
-                self._window = Observer(self._engine, frozenset({"costmap"}), periods.control, window=Window(), layers=layers)
+                periods, layers = self._conditions.periods, self._conditions.layers
+                self._window = Observer(self._world, frozenset({"costmap"}), periods.control, window=Window(), layers=layers)
                 for r, one in enumerate(self._start.robots):
                     self._window.place(0, r, one.model)
             made = self._window.observe().costmap
@@ -389,7 +397,7 @@ class Navigator:
         """The costs of the whole map (rows, columns) for a robot, with what layers put on it; else as the local one."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
-        if self._batch.conditions.layers:
+        if self._conditions.layers:
             cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, self._observer.layer_costs(0, robot, place)))
         return cost, np.asarray(place.origin, float), place.resolution
 

@@ -15,8 +15,8 @@ from agora.core.state import Bools, Floats, Ints
 from agora.ranges import Duration
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
-    from agora.tasks.start import Start
+    from agora.world.start import Start
+    from agora.world.world import World
 
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-6)
@@ -82,20 +82,20 @@ class Cues:
         if not self.pause > 0:
             raise ValueError(f"pause must be above 0, got {self.pause}")
 
-    def attach(self, engine: Engine) -> AttachedCues:
-        """Return the behaviour at work in an engine."""
-        return AttachedCues(self, engine)
+    def attach(self, world: World, every: int, sees: int) -> AttachedCues:
+        """Return the behaviour at work on a world."""
+        return AttachedCues(self, world)
 
 
 class AttachedCues:
-    """Cues at work in one engine."""
+    """Cues at work on one world."""
 
-    def __init__(self, cues: Cues, engine: Engine) -> None:
-        shape = engine.traits.speed.shape
-        self._pause, self._engine = np.float32(cues.pause), engine
+    def __init__(self, cues: Cues, world: World) -> None:
+        shape = world.traits.speed.shape
+        self._pause, self._world = np.float32(cues.pause), world
         cued = np.zeros(shape, np.bool_)
         distance, begins, ends, since = (np.zeros(shape, np.float32) for _ in range(4))
-        waits, heading_for = np.zeros(engine.waypoints.list_x.shape, np.float32), np.zeros(shape, np.int32)
+        waits, heading_for = np.zeros(world.waypoints.list_x.shape, np.float32), np.zeros(shape, np.int32)
         self.cues = _Cues(cued, waits, distance, begins, ends, heading_for, since)
 
     def reset(self, world: int, start: Start) -> None:
@@ -110,7 +110,7 @@ class AttachedCues:
 
     def think(self, generation: int) -> Callable[[int, int], None]:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
-        e = self._engine
-        people, robots = e.generation(generation)
-        now = (people, e.traits, e.waypoints, robots, e.status)
-        return bind(_decide, np.float32(e.dt), self._pause, self.cues, *now)
+        w = self._world
+        people, robots = w.generation(generation)
+        now = (people, w.traits, w.waypoints, robots, w.status)
+        return bind(_decide, np.float32(w.dt), self._pause, self.cues, *now)

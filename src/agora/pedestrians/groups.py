@@ -26,8 +26,8 @@ from agora.pedestrians.group_walk import CRUMBS, follow, lead, wait
 from agora.ranges import Count, Distance, Duration
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
-    from agora.tasks.start import Start
+    from agora.world.start import Start
+    from agora.world.world import World
 
 _CONVERSATION = [SOCIAL_STATES.index(name) for name in ("talking", "listening", "telling")]
 _KINDS: dict[str, Any] = dict.fromkeys(("stale", "steered", "hosted", "talks"), np.bool_)
@@ -139,9 +139,9 @@ class Groups:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
-    def attach(self, engine: Engine) -> AttachedGroups:
-        """Return the behaviour at work in an engine."""
-        return AttachedGroups(self, engine)
+    def attach(self, world: World, every: int, sees: int) -> AttachedGroups:
+        """Return the behaviour at work on a world."""
+        return AttachedGroups(self, world, every)
 
     def settings(self, dt: float, crowd_every: int) -> Settings:
         """Return the parameters as the kernel takes them.
@@ -159,17 +159,17 @@ class Groups:
 
 
 class AttachedGroups:
-    """`Groups` at work in one engine."""
+    """`Groups` at work on one world."""
 
-    def __init__(self, groups: Groups, engine: Engine) -> None:
-        shape = (engine.layout.worlds, engine.slots)
-        self._engine, self._settings = engine, groups.settings(engine.dt, engine.crowd_every)
-        self._dt = float(self._settings.pause[0]) * engine.dt
+    def __init__(self, groups: Groups, world: World, every: int) -> None:
+        shape = (world.layout.worlds, world.slots)
+        self._world, self._settings = world, groups.settings(world.dt, every)
+        self._dt = float(self._settings.pause[0]) * world.dt
         self.company = Company(**{name: np.zeros(_shape(name, shape), _KINDS.get(name, np.float32)) for name in Company._fields})
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode: conversations are known by their members' states, the rest is found when the kernel looks."""
-        company, replay = self.company, self._engine.replay
+        company, replay = self.company, self._world.replay
         for field in company:
             field[world] = 0
         company.stale[world], company.beside[world] = True, 1.0
@@ -194,9 +194,9 @@ class AttachedGroups:
 
     def think(self, generation: int) -> Callable[[int, int], None]:
         """Return the kernel, bound to one generation."""
-        engine = self._engine
-        records = (engine.generation(generation)[0], engine.traits, engine.minds, engine.waypoints, engine.maps)
-        return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, engine.status)
+        world = self._world
+        records = (world.generation(generation)[0], world.traits, world.minds, world.waypoints, world.maps)
+        return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, world.status)
 
 
 def _shape(name: str, shape: tuple[int, int]) -> tuple[int, ...]:

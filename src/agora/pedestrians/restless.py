@@ -17,8 +17,8 @@ from agora.ranges import Duration
 from agora.seeds import uniform_at
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
-    from agora.tasks.start import Start
+    from agora.world.start import Start
+    from agora.world.world import World
 
 _USE = 977  # number of the draw, apart from those that follow waypoints at random
 
@@ -54,24 +54,24 @@ class Restless:
         if not (0.0 < self.period < np.inf and 0.0 <= self.chance <= 1.0):
             raise ValueError(f"period must be above 0 and chance in [0, 1], got {self.period} and {self.chance}")
 
-    def attach(self, engine: Engine) -> AttachedRestless:
-        """Return the behaviour at work in an engine."""
-        return AttachedRestless(self, engine)
+    def attach(self, world: World, every: int, sees: int) -> AttachedRestless:
+        """Return the behaviour at work on a world."""
+        return AttachedRestless(self, world, every)
 
 
 class AttachedRestless:
-    """Restlessness at work in one engine; it remembers nothing."""
+    """Restlessness at work on one world; it remembers nothing."""
 
-    def __init__(self, restless: Restless, engine: Engine) -> None:
-        self._restless, self._engine = restless, engine
+    def __init__(self, restless: Restless, world: World, every: int) -> None:
+        self._restless, self._world, self._every = restless, world, every
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
 
     def think(self, generation: int) -> Callable[[int, int], None]:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
-        e = self._engine
-        people, _ = e.generation(generation)
-        every = max(1, round(self._restless.period / (e.dt * e.crowd_every))) * e.crowd_every
-        now = (people, e.traits, e.waypoints, e.minds, e.status)
+        w = self._world
+        people, _ = w.generation(generation)
+        every = max(1, round(self._restless.period / (w.dt * self._every))) * self._every
+        now = (people, w.traits, w.waypoints, w.minds, w.status)
         return bind(_decide, np.int64(every), self._restless.chance, *now)

@@ -26,8 +26,8 @@ from agora.ranges import Distance, Duration
 from agora.seeds import key_of, normal_at
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
-    from agora.tasks.start import Habits, Start
+    from agora.world.start import Habits, Start
+    from agora.world.world import World
 
 _LEAST = {"minimum_time": 1.0, "personal_radius": 0.5, "vision": 0.5, "half_angle": 5.0}
 _HIGHEST_RATE = 20.0  # 1/s, where a scenario says that it happens for sure
@@ -122,23 +122,23 @@ class SocialStates:
         if self.turn_time == 0:
             raise ValueError("turn_time must be above 0, got 0")
 
-    def attach(self, engine: Engine) -> AttachedSocialStates:
-        """Return the behaviour at work in an engine."""
-        return AttachedSocialStates(self, engine)
+    def attach(self, world: World, every: int, sees: int) -> AttachedSocialStates:
+        """Return the behaviour at work on a world."""
+        return AttachedSocialStates(self, world, every, sees)
 
 
 class AttachedSocialStates:
-    """Social states in one engine.
+    """Social states on one world.
 
     Attributes:
         memory: what changes from tick to tick. character: what pedestrians are like. spots: where furniture is used.
     """
 
-    def __init__(self, rules: SocialStates, engine: Engine) -> None:
-        self._rules, self._engine = rules, engine
-        shape = engine.layout.worlds, engine.slots
+    def __init__(self, rules: SocialStates, world: World, every: int, sees: int) -> None:
+        self._rules, self._world, self._every, self._sees = rules, world, every, sees
+        shape = world.layout.worlds, world.slots
         self.memory, self.character = records.memory(*shape), records.character(*shape)
-        self.spots = records.spots(engine.layout.worlds, 1)
+        self.spots = records.spots(world.layout.worlds, 1)
         self._kinds = _kinds()
         self._bound: list[Callable[[int, int], None]] = []
 
@@ -149,16 +149,15 @@ class AttachedSocialStates:
         return lambda first, last: self._bound[generation](first, last)
 
     def _bind(self) -> None:
-        engine = self._engine
+        w = self._world
         rules = Rules._make(np.float32(getattr(self._rules, name)) for name in Rules._fields)
-        dt = engine.dt * engine.crowd_every
+        dt = w.dt * self._every
         ticks = max(1, round(self._rules.thinking_time / dt))
-        fixed = np.float32(dt), np.int64(ticks), np.int64(engine.crowd_every), rules, records.drifts()
-        sees = np.int64(int(engine.sees_pedestrians) + 2 * int(engine.sees_robots))
+        fixed = np.float32(dt), np.int64(ticks), np.int64(self._every), rules, records.drifts()
         self._bound = [
-            bind(think, *fixed, sees, people, engine.traits, engine.waypoints, engine.minds, robots,
-                 engine.status, self.character, self.memory, self.spots)
-            for people, robots in (engine.generation(0), engine.generation(1))
+            bind(think, *fixed, np.int64(self._sees), people, w.traits, w.waypoints, w.minds, robots,
+                 w.status, self.character, self.memory, self.spots)
+            for people, robots in (w.generation(0), w.generation(1))
         ]  # fmt: skip
 
     def reset(self, world: int, start: Start) -> None:
@@ -174,7 +173,7 @@ class AttachedSocialStates:
         memory.left[w, :n] = [self._duration(SOCIAL_STATES[state]) for state in crowd.state]
         for i, habits in enumerate(crowd.habits):
             self._take_habits(w, i, habits)
-        walks = self._engine.minds.state[w, :n] == WALKING
+        walks = self._world.minds.state[w, :n] == WALKING
         memory.pace[w, :n] = np.where(walks, 1.0, 0.0)
 
     def _draw_characters(self, w: int, kinds: Array, identities: Array, n: int) -> None:
@@ -195,7 +194,7 @@ class AttachedSocialStates:
         radius = float(start.pedestrians.radius.max(initial=0.0))
         poses, uses = usable_spots(start.furniture, start.map, radius)
         if len(poses) > self.spots.x.shape[1]:
-            wider = records.spots(self._engine.layout.worlds, len(poses))
+            wider = records.spots(self._world.layout.worlds, len(poses))
             for old, new in zip(self.spots, wider, strict=True):
                 new[..., : old.shape[-1]] = old
             self.spots = wider
@@ -222,7 +221,7 @@ class AttachedSocialStates:
             elif (name.endswith("_time") or name == "talk_distance") and getattr(habits, name, None) is not None:
                 getattr(self.character, name)[w, i] = getattr(habits, name)
         if habits.wait_time > 0 or habits.trigger_radius > 0:
-            self._engine.minds.state[w, i] = IDLE
+            self._world.minds.state[w, i] = IDLE
             self.memory.left[w, i], self.memory.trigger[w, i] = max(habits.wait_time, 1e-6), habits.trigger_radius
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from agora.config import load
 from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, RobotTraits
 from agora.errors import InputError, UnknownNameError
-from agora.interfaces import Limits
 from agora.ranges import Acceleration, BodyLength, Duration, Offset, Speed, TurningRate, Velocity
+from agora.robots.limits import Limits
 from agora.sensors.lidar import Lidar
 from agora.share import folder
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
     from agora.seeds import Stream
     from agora.tasks.scenario import Pedestrian
-    from agora.tasks.start import PedestrianStarts
     from agora.tasks.world import People
+    from agora.world.start import PedestrianStarts
 
 _MODELS = {"": "anticipation", "deepsocialforce": "deep_social_force"}
 _STATES = {

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
     from agora.robots.model import RobotModel
     from agora.sensors.lidar import Lidar
-    from agora.tasks.start import Start
     from agora.tasks.suite import Stage
+    from agora.world.start import Start
 
 Ability = Literal["step", "pause", "delete", "rgbd", "exact_contacts"]
 """What a simulator may be able to do: take single physics steps (in one that cannot ``step`` time passes by itself); stand still;

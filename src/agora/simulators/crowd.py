@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits
-from agora.engine.records import ADDED, IN_PLACE
-from agora.engine.world import Engine, Layout
-from agora.episode import Conditions
+from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints
+from agora.engine.conditions import Conditions
+from agora.engine.crowd import EngineCrowd
+from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.tasks.start import Habits, PedestrianStarts, RobotStart, Start, Thing
+from agora.world.records import ADDED, IN_PLACE
+from agora.world.start import Habits, PedestrianStarts, RobotStart, Start, Thing
 
 if TYPE_CHECKING:
     from agora.interfaces import AnyCrowdModel
     from agora.tasks.suite import Stage
+    from agora.world.world import World
 
 _LONGEST = 2**31 - 1
 _HOW = {"added": ADDED, "in_place": IN_PLACE}
@@ -54,44 +56,60 @@ class Crowd:
         self._remember()
 
     @property
-    def engine(self) -> Engine:
+    def world(self) -> World:
         """The one world; another object after a change of pedestrians or walls."""
-        return self._engine
+        return self._engine.world
+
+    @property
+    def every(self) -> int:
+        """Physics steps from one call of the crowd models to the next."""
+        return self._crowd.every
+
+    @property
+    def goals(self) -> Waypoints:
+        """The waypoints, (1, P), with those where somebody walks to now."""
+        return self._crowd.goals
+
+    @property
+    def _crowd(self) -> EngineCrowd:
+        crowd = self._engine.crowd
+        assert crowd is not None
+        return crowd
 
     @property
     def step_number(self) -> int:
         """Physics steps since the start."""
-        return int(self._engine.status.step[0])
+        return int(self.world.status.step[0])
 
     @property
     def time(self) -> float:
         """Since the start, s."""
-        return self.step_number * self._engine.dt
+        return self.step_number * self.world.dt
 
     @property
     def pedestrians(self) -> Pedestrians:
         """Generation t of the pedestrians, (1, P)."""
-        return self._engine.pedestrians
+        return self.world.pedestrians
 
     @property
     def robots(self) -> Robots:
         """Generation t of the robots, (1, R), to be written to."""
-        return self._engine.robots
+        return self.world.robots
 
     @property
     def traits(self) -> Traits:
         """What the pedestrians are like, (1, P)."""
-        return self._engine.traits
+        return self.world.traits
 
     @property
     def minds(self) -> Minds:
         """What they are up to, (1, P)."""
-        return self._engine.minds
+        return self.world.minds
 
     @property
     def models(self) -> tuple[AnyCrowdModel, ...]:
         """What moves them."""
-        return tuple(self._conditions.crowd)
+        return self._conditions.models
 
     @property
     def slots(self) -> Array:
@@ -101,11 +119,11 @@ class Crowd:
     @property
     def acceleration(self) -> Floats:
         """(P, 2) what the crowd model alone had everybody do last, m/s2; 0 for who was not there before."""
-        engine, fed = self._engine, self._engine.fed
+        world, fed = self.world, self._crowd.fed
         if fed is not None:
             return np.stack([fed.own_x[0], fed.own_y[0]], -1)
-        now, before = engine.pedestrians, engine.generation(1 - engine._now)[0]
-        change = np.stack([now.vx - before.vx, now.vy - before.vy], -1)[0] / np.float32(engine.dt)
+        now, before = world.pedestrians, world.generation(1 - world.now)[0]
+        change = np.stack([now.vx - before.vx, now.vy - before.vy], -1)[0] / np.float32(world.dt)
         both = (now.active & before.active)[0] & (self.step_number > 0)
         return np.where(both[:, None], change, np.float32(0.0))
 
@@ -142,10 +160,10 @@ class Crowd:
         Raises:
             InputError: a force that is not finite.
         """
-        if self._engine.fed is None:
+        if self._crowd.fed is None:
             self._is_fed = True
             self._rebuild(self.start)
-        fed = self._engine.fed
+        fed = self._crowd.fed
         assert fed is not None
         if not np.isfinite(forces).all():
             raise InputError("a force is not finite")
@@ -198,7 +216,7 @@ class Crowd:
             self._returning.pop(int(slot), None)
             self._absent[slot] = True
             self.pedestrians.active[0, slot] = False
-            self._engine.replay.last[0, slot] = self._engine.replay.first[0, slot] - 1
+            self.world.replay.last[0, slot] = self.world.replay.first[0, slot] - 1
 
     def move(self, slots: Sequence[int], poses: Array) -> None:
         """Put pedestrians somewhere else, standing; they are absent from one generation, so that no contact is swept on the way.
@@ -228,7 +246,7 @@ class Crowd:
 
     def _put_back(self) -> None:
         """Put those back who were lifted, once a generation without them was returned."""
-        now, goals = self.pedestrians, self._engine.waypoints
+        now, goals = self.pedestrians, self.world.waypoints
         for slot in [slot for slot in self._returning if not self._shown[slot]]:
             pose, anew = self._returning.pop(slot)
             now.x[0, slot], now.y[0, slot], now.heading[0, slot] = pose
@@ -290,46 +308,34 @@ class Crowd:
         )
 
     def _build(self, start: Start) -> Engine:
-        conditions, periods = self._conditions, self._conditions.periods
-        engine = Engine(
-            Layout.of([start], 1, periods.physics),
-            [start.map],
-            dt=periods.physics,
-            crowd=conditions.crowd,
-            behaviours=conditions.behaviours,
-            crowd_every=periods.steps("crowd"),
-            sees_pedestrians=conditions.sees_pedestrians,
-            sees_robots=conditions.sees_robots,
-            ends=0,
-            is_fed=self._is_fed,
-            routes=[start] if conditions.routes else None,
-            careful=conditions.careful,
-        )
+        engine = Engine.of([start], dataclasses.replace(self._conditions, ends=0, remove=False), is_fed=self._is_fed)
         engine.reset(0, start)
-        engine.status.tolerance[0], engine.status.time_limit[0] = 0.0, _LONGEST
+        engine.world.status.tolerance[0], engine.world.status.time_limit[0] = 0.0, _LONGEST
         return engine
 
     def _rebuild(self, start: Start, new: Array | tuple[()] = ()) -> None:
         """Make the engine of another start that goes on where this one is; ``new`` are slots of newcomers."""
-        old, engine = self._engine, self._build(start)
-        engine.tick, engine.status.step[0] = old.tick, old.status.step[0]
+        engine = self._build(start)
+        old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
+        assert crowd is not None
+        world.tick, world.status.step[0] = old.tick, old.status.step[0]
         count = int(old.traits.count[0])
         stay = np.setdiff1d(np.arange(count), np.asarray(new, np.int64))
-        kept: list[tuple[Array, Array]] = [(old._crowd.number, engine._crowd.number)]
-        kept += [*zip(old.pedestrians, engine.pedestrians, strict=True), *zip(old.minds, engine.minds, strict=True)]
-        kept += [*zip(old.traits[:-1], engine.traits[:-1], strict=True), *zip(old.waypoints, engine.waypoints, strict=True)]
-        kept += zip(old.fed or (), engine.fed or (), strict=False)
+        kept: list[tuple[Array, Array]] = [(was.number, crowd.number)]
+        kept += [*zip(old.pedestrians, world.pedestrians, strict=True), *zip(old.minds, world.minds, strict=True)]
+        kept += [*zip(old.traits[:-1], world.traits[:-1], strict=True), *zip(old.waypoints, world.waypoints, strict=True)]
+        kept += zip(was.fed or (), crowd.fed or (), strict=False)
         for source, target in kept:
             if source.ndim == 3:
                 target[0, stay, : source.shape[2]] = source[0, stay]
             else:
                 target[0, stay] = source[0, stay]
-        for source, target in zip(old.robots, engine.robots, strict=True):
+        for source, target in zip(old.robots, world.robots, strict=True):
             target[:, : source.shape[1]] = source
         replay = old.replay
-        engine.replay.last[0, stay], engine.replay.cursor[0, stay] = replay.last[0, stay], replay.cursor[0, stay]
-        shown = np.zeros(engine.slots, np.bool_)
-        shown[: min(engine.slots, len(self._shown))] = self._shown[: engine.slots]
+        world.replay.last[0, stay], world.replay.cursor[0, stay] = replay.last[0, stay], replay.cursor[0, stay]
+        shown = np.zeros(world.slots, np.bool_)
+        shown[: min(world.slots, len(self._shown))] = self._shown[: world.slots]
         self.start, self._engine, self._shown = start, engine, shown
 
 

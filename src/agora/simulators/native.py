@@ -11,14 +11,18 @@ import numpy as np
 from agora.core import state
 from agora.core.recording import Contact
 from agora.core.state import Bools, Doubles, Floats, Robots
+from agora.engine.bodies import NativeBodies
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
 from agora.engine.recorder import take_events
-from agora.engine.records import RUNNING
-from agora.episode import Batch, Conditions
+from agora.engine.scanner import Scanner
 from agora.errors import InputError, UnknownNameError
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
+from agora.world.records import RUNNING
+from agora.world.start import PedestrianStarts, RobotStart, Start
+from agora.world.world import World
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
@@ -57,9 +61,8 @@ def _copy(source: Any, target: Any) -> None:
         its[..., :width] = mine[..., :width]
 
 
-def _carry(old: Batch, new: Batch, kept: Sequence[int]) -> None:
+def _carry(before: World, after: World, kept: Sequence[int]) -> None:
     """Take over time, pedestrians, and those robots, by their old numbers, which are the first of the new world."""
-    before, after = old.engine, new.engine
     first, then = slice(0, len(kept)), list(kept)
     after.tick = before.tick
     _copy(before.pedestrians, after.pedestrians)
@@ -76,7 +79,7 @@ def _carry(old: Batch, new: Batch, kept: Sequence[int]) -> None:
     after.status.touching_robot[0, first, first] = before.status.touching_robot[0][np.ix_(then, then)]
     width = min(before.slots, after.slots)
     after.status.touching_pedestrian[0, first, :width] = before.status.touching_pedestrian[0, then, :width]
-    after.commands[0, first], new.goals[0, first] = before.commands[0, then], old.goals[0, then]
+    after.commands[0, first] = before.commands[0, then]
     after.status.done[0] = bool(after.status.outcome.size) and bool((after.status.outcome != RUNNING).all())
 
 
@@ -93,17 +96,17 @@ class Native:
     def __init__(self) -> None:
         plane = Map.open((-10.0, -10.0), (10.0, 10.0))
         start = Start("native/plane/0", 0, plane, (), PedestrianStarts.none(), timeout=_NO_LIMIT, goal_tolerance=0.3)
-        self._adopt(start, Conditions(outside=True), (), 0.0)
+        self._adopt(start, Conditions(), (), 0.0)
 
     @property
     def dt(self) -> float:
         """Physics step, s."""
-        return self._batch.engine.dt
+        return self._world.dt
 
     @property
     def step(self) -> int:
         """Physics steps since the episode began."""
-        return int(self._batch.engine.status.step[0])
+        return int(self._world.status.step[0])
 
     @property
     def began(self) -> float:
@@ -123,43 +126,52 @@ class Native:
     @property
     def robots(self) -> Robots:
         """Where the robots are, one world (1, R)."""
-        return self._batch.engine.robots
+        return self._world.robots
 
     @property
     def done(self) -> bool:
         """Whether every robot has ended."""
-        return bool(self._batch.engine.status.done[0])
+        return bool(self._world.status.done[0])
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode."""
-        self._adopt(start, replace(Conditions.of(stage), outside=True), names, since)
+        self._adopt(start, Conditions.of(stage), names, since)
 
     def _adopt(self, start: Start, conditions: Conditions, names: Sequence[str], since: float) -> None:
         self._fleet = [_Robot(name, robot) for name, robot in zip(names, start.robots, strict=True)]
         self._start, self._place, self._began = start, start.map, since
         self._conditions, self._obstacles = conditions, dict[str, Furniture]()
         self._contacts: list[tuple[int, Contact]] = []
-        self._batch = self._make(start.crowd_size)
-        engine = self._batch.engine
-        self._keep(People(0, engine.pedestrians, engine.traits, engine.minds))
+        self._goals = [0] * len(self._fleet)
+        self._make(start.crowd_size)
+        world = self._world
+        self._keep(People(0, world.pedestrians, world.traits, world.minds))
         self._see()
 
-    def _make(self, pedestrians: int) -> Batch:
-        """A world at the beginning of the episode, with the robots and the furniture of now."""
+    def _make(self, pedestrians: int) -> None:
+        """Make a world at the beginning of the episode, with the robots and the furniture of now."""
         pieces = self._obstacles.values()
         polygons = tuple(outline for piece in pieces for outline in piece.polygons())
         discs = np.vstack([self._place.discs, *(piece.discs() for piece in pieces)])
         place = replace(self._place, discs=discs, polygons=self._place.polygons + polygons) if pieces else self._place
         start = replace(self._start, map=place, robots=tuple(robot.start for robot in self._fleet))
-        batch = Batch([start], self._conditions, ("scan",), 1, slots=state.padded(pedestrians))
-        batch.begin(0, 0)
-        return batch
+        given, conditions = start.robots, self._conditions
+        self._world = World.of([start], dt=conditions.periods.physics, slots=state.padded(pedestrians))
+        self._world.reset(0, start)
+        self._engine = Engine(self._world, bodies=self._bodies(), ends=conditions.ends, remove=conditions.remove)
+        lidar = conditions.lidar or (given[0].model.lidar if given else None)
+        self._lidar = None if lidar is None else (lidar, Scanner(self._world, lidar))
+
+    def _bodies(self) -> NativeBodies:
+        """What moves the robots."""
+        return NativeBodies(self._world)
 
     def _remake(self, kept: Sequence[int], pedestrians: int = 0) -> None:
         """Make the world again with the robots and the furniture of now; ``kept`` are the old numbers of robots that were there."""
-        before, self._batch = self._batch, self._make(max(pedestrians, self._batch.engine.slots))
-        _carry(before, self._batch, list(kept))
-        before.engine.close()
+        before = self._world
+        self._make(max(pedestrians, before.slots))
+        _carry(before, self._world, list(kept))
+        self._goals = [self._goals[r] for r in kept] + [0] * (len(self._fleet) - len(kept))
         self._see()
 
     def set_map(self, place: Map) -> None:
@@ -181,7 +193,7 @@ class Native:
             raise InputError(f"robot {entity.name!r} has no model")
         self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None])))
         self._remake(old)
-        self._batch.engine.status.tolerance[0, -1] = 0.0  # within which no goal is ever reached
+        self._world.status.tolerance[0, -1] = 0.0  # within which no goal is ever reached
 
     def move(self, name: str, pose: Doubles) -> None:
         """Put a robot or an obstacle somewhere else, at rest."""
@@ -189,13 +201,13 @@ class Native:
             self._obstacles[name] = Furniture(self._obstacles[name].model, *(float(v) for v in pose))
             self._remake(range(len(self._fleet)))
             return
-        r, engine = self._number(name), self._batch.engine
-        for field in engine.robots[:-1]:
+        r, world = self._number(name), self._world
+        for field in world.robots[:-1]:
             field[0, r] = 0.0
-        engine.robots.x[0, r], engine.robots.y[0, r], engine.robots.heading[0, r] = pose
-        engine.status.queue[0, r], engine.commands[0, r] = 0.0, 0.0
-        engine.status.touching_pedestrian[0, r], engine.status.touching_wall[0, r] = False, False
-        engine.status.touching_robot[0, r], engine.status.touching_robot[0, :, r] = False, False
+        world.robots.x[0, r], world.robots.y[0, r], world.robots.heading[0, r] = pose
+        world.status.queue[0, r], world.commands[0, r] = 0.0, 0.0
+        world.status.touching_pedestrian[0, r], world.status.touching_wall[0, r] = False, False
+        world.status.touching_robot[0, r], world.status.touching_robot[0, :, r] = False, False
         self._see()
 
     def delete(self, name: str) -> None:
@@ -214,29 +226,29 @@ class Native:
 
     def set_goal(self, name: str, goal: Doubles) -> None:
         """Give a robot another goal, the last one of its episode; one that has ended is under way again, for a whole time limit."""
-        r, engine = self._number(name), self._batch.engine
-        status = engine.status
-        engine.set_goal(0, r, np.asarray(goal, np.float32))
+        r, world = self._number(name), self._world
+        status = world.status
+        world.set_goal(0, r, np.asarray(goal, np.float32))
         status.goals_left[0, r], status.tolerance[0, r] = 0, self._start.goal_tolerance
-        self._batch.goals[0, r] += 1
+        self._goals[r] += 1
         if status.outcome[0, r] != RUNNING:
-            status.outcome[0, r], status.done[0], engine.robots.active[0, r] = RUNNING, False, True
-            status.time_limit[0] = status.step[0] + round(self._start.timeout / engine.dt)
+            status.outcome[0, r], status.done[0], world.robots.active[0, r] = RUNNING, False, True
+            status.time_limit[0] = status.step[0] + round(self._start.timeout / world.dt)
             self._fleet[r].failure = ""
 
     def set_pedestrians(self, people: People) -> None:
         """Take pedestrians from outside."""
         count = int(people.traits.count[0])
-        if count > self._batch.engine.slots:
+        if count > self._world.slots:
             self._remake(range(len(self._fleet)), count)
         self._keep(people)
-        engine = self._batch.engine
-        _copy(self._people.traits, engine.traits)
+        world = self._world
+        _copy(self._people.traits, world.traits)
         if people.step == self.step:
-            _copy(self._people.now, engine.pedestrians)
+            _copy(self._people.now, world.pedestrians)
 
     def _keep(self, people: People) -> None:
-        self._people = People.room(self._batch.engine.slots, people.step)
+        self._people = People.room(self._world.slots, people.step)
         _copy(people.now, self._people.now)
         _copy(people.traits, self._people.traits)
 
@@ -244,41 +256,49 @@ class Native:
         """Set the twists (R, 3) that count until the next call."""
         for r, reason in failures.items():
             self._fleet[r].failure = reason
-        self._batch.command(twists, self._batch.active, list(failures))
+        self._world.command(twists, self._world.under_way, list(failures))
 
     def advance(self) -> None:
         """Take a physics step; nothing changes once all is done."""
         if self.done:
             return
         self._move_pedestrians()
-        self._batch.engine.step()
-        for _, r, contact in take_events(self._batch.engine):
+        self._engine.step()
+        for _, r, contact in take_events(self._world):
             self._fleet[r].contacts += 1
             self._contacts.append((r, contact))
         if self.step % self._conditions.periods.steps("control") == 0:
-            self._batch.next_goals()
+            self._send_on()
         self._see()
+
+    def _send_on(self) -> None:
+        """Set the next goal of robots that arrived."""
+        for r in map(int, np.flatnonzero(self._world.status.arrived[0] & ~self._world.status.done[0])):
+            self._goals[r] += 1
+            self._world.next_goal(0, r, self._fleet[r].start.goals[self._goals[r]])
 
     def _move_pedestrians(self) -> None:
         """Write their next generation: what came from outside, gone on with its velocity where that is of an earlier moment."""
-        engine, now = self._batch.engine, self._people.now
-        after = engine.next_pedestrians
+        world, now = self._world, self._people.now
+        after = world.next_pedestrians
         _copy(now, after)
         if late := self.step + 1 - self._people.step:
-            since = np.float32(min(late * engine.dt, _PATIENCE))
+            since = np.float32(min(late * world.dt, _PATIENCE))
             after.x[...] += after.vx * since
             after.y[...] += after.vy * since
-            if late * engine.dt > _PATIENCE:
+            if late * world.dt > _PATIENCE:
                 after.vx[...], after.vy[...] = 0.0, 0.0
 
     def _see(self) -> None:
         """Take the scans of now, where they are due."""
-        batch, self._readings = self._batch, list[Reading]()
-        if batch.lidar is None or self.step % self._conditions.periods.steps("sensor"):
+        self._readings = list[Reading]()
+        if self._lidar is None or self.step % self._conditions.periods.steps("sensor"):
             return
-        batch.observer.scan()
-        time, present = self.step * self.dt, np.flatnonzero(batch.engine.robots.active[0])
-        self._readings = [Reading(int(r), time, batch.observer.ranges[r].copy(), batch.lidar) for r in present]
+        (lidar, scanner), status = self._lidar, self._world.status
+        ranges = scanner.scan()
+        lidar.perturb(status.key, status.step, ranges)
+        time, present = self.step * self.dt, np.flatnonzero(self._world.robots.active[0])
+        self._readings = [Reading(int(r), time, ranges[0, r].copy(), lidar) for r in present]
 
     def wait(self, seconds: float) -> bool:
         """Time does not pass by itself."""
@@ -297,11 +317,11 @@ class Native:
 
     def standing(self) -> Sequence[RobotStanding]:
         """How every robot's episode stands."""
-        status = self._batch.engine.status
+        status = self._world.status
         return [
             RobotStanding(
                 ended=bool(status.outcome[0, r] != RUNNING),
-                goal=int(self._batch.goals[0, r]),
+                goal=self._goals[r],
                 outcome=int(status.outcome[0, r]),
                 end_time=float(status.end_step[0, r]) * self.dt,
                 clipped=int(status.clipped[0, r]),
@@ -319,10 +339,10 @@ class Native:
 
     def touching(self) -> Bools:
         """Which robots touch something now (R,)."""
-        status = self._batch.engine.status
+        status = self._world.status
         touched: Bools = status.touching_pedestrian[0].any(-1) | status.touching_wall[0] | status.touching_robot[0].any(-1)
         return touched
 
     def close(self) -> None:
         """Stop the engine's threads."""
-        self._batch.engine.close()
+        self._engine.close()

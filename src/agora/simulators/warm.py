@@ -42,9 +42,7 @@ def _crowd() -> None:
 
 def _play_crowd(name: str) -> None:
     suite = _suite()
-    crowd = Crowd(suite.start(name, 0), suite.stage(name))
-    crowd.step()
-    crowd.engine.close()
+    Crowd(suite.start(name, 0), suite.stage(name)).step()
 
 
 def _simulator_and_navigation() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from agora.maps.grid import Map
 from agora.planners.global_.astar import geodesic_length
 from agora.robots.model import RobotModel
-from agora.tasks.start import RobotStart
+from agora.world.start import RobotStart
 
 SPARE = 60.0  # s
 RIDES = 3.0

@@ -23,8 +23,8 @@ from agora.tasks.robots.guided import Guided
 from agora.tasks.scenario import Pose
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
-from agora.tasks.start import RobotStart, Start
 from agora.tasks.suite import Crowd, Navigation, Stage, prepare, put_together, robot_starts
+from agora.world.start import RobotStart, Start
 
 
 class TaskGenerator:

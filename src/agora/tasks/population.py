@@ -14,8 +14,8 @@ from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.pedestrians.types import pedestrian_types
 from agora.tasks.placement import component_of
-from agora.tasks.start import Thing
 from agora.tasks.world import Person, Task
+from agora.world.start import Thing
 
 MOST = 10_000
 """Most pedestrians, or pieces of furniture, that a mode takes."""

@@ -23,8 +23,8 @@ from agora.share import folder
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.module import Plan
 from agora.tasks.periods import Periods
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.world import People, Person, Task
+from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0

@@ -20,12 +20,12 @@ from agora.ranges import Distance, PersonRadius, WalkingSpeed
 from agora.seeds import Stream
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.placement import place
-from agora.tasks.start import Habits, RobotStart, Thing
+from agora.world.start import Habits, RobotStart, Thing
 
 if TYPE_CHECKING:
-    from agora.datasets.trajectories import Trajectories
     from agora.robots.model import RobotModel
     from agora.tasks.scenario import Scenario
+    from agora.world.trajectories import Trajectories
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES, Array
-from agora.engine.world import Engine, Layout
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
 from agora.interfaces import Behaviour
-from agora.tasks.start import Start
+from agora.tasks.periods import Periods
 from agora.testing.crowds import DT, SIZES, crowd
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
 from agora.testing.scenes import Move
+from agora.world.start import Start
 
 _STEPS = 40
 _NUMBERS = {"type": len(TYPES), "reaction": len(REACTIONS), "state": len(SOCIAL_STATES)}
@@ -63,12 +65,10 @@ class _Check:
 
     def engine(self, starts: Sequence[Start], slots: int = 0, robot: float = 0.4) -> Engine:
         """An engine at the starts, in which the first robots drive in circles."""
-        engine = Engine(
-            Layout.of(starts, len(starts), DT), [s.map for s in starts], dt=DT, behaviours=(self.behaviour,), ends=0, slots=slots
-        )
+        engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), behaviours=(self.behaviour,), ends=0), slots=slots)
         for world, start in enumerate(starts):
             engine.reset(world, start)
-        engine.commands[..., 0], engine.commands[..., 2] = robot, 0.3
+        engine.world.commands[..., 0], engine.world.commands[..., 2] = robot, 0.3
         return engine
 
     def run(self, starts: Sequence[Start], slots: int = 0, steps: int = _STEPS) -> Engine:
@@ -80,28 +80,29 @@ class _Check:
 
     def step(self, engine: Engine, where: str) -> None:
         """One step, and what can be checked of it."""
-        think = engine._behaviours[0].think(engine._now)
-        people, given = engine.pedestrians, engine.traits
+        assert engine.crowd is not None
+        think = engine.crowd.behaviours[0].think(engine.world.now)
+        people, given = engine.world.pedestrians, engine.world.traits
         kept = {
             "places": (people.x, people.y, people.vx, people.vy, people.active),
             "traits": (given.radius, given.id, given.count),
-            "lists": (engine.waypoints.list_x, engine.waypoints.list_y),
-            "robots": (engine.robots, engine.robot_traits),
-            "maps": engine.maps,
-            "status": engine.status,
+            "lists": (engine.world.waypoints.list_x, engine.world.waypoints.list_y),
+            "robots": (engine.world.robots, engine.world.robot_traits),
+            "maps": engine.world.maps,
+            "status": engine.world.status,
         }
         with pure(f"{self.name}: {where}", **kept):
-            think(0, engine.layout.worlds)
+            think(0, engine.world.layout.worlds)
         self.in_range(engine, where)
         engine.step()
 
     def in_range(self, engine: Engine, where: str) -> None:
         """Waypoints and speeds are numbers, minds hold what they may."""
-        active, minds = engine.pedestrians.active, engine.minds
+        active, minds = engine.world.pedestrians.active, engine.world.minds
         for name, value in {
-            "waypoints.x": engine.waypoints.x,
-            "waypoints.y": engine.waypoints.y,
-            "speed": engine.traits.speed,
+            "waypoints.x": engine.world.waypoints.x,
+            "waypoints.y": engine.world.waypoints.y,
+            "speed": engine.world.traits.speed,
         }.items():
             if not np.isfinite(value[active]).all() or (name == "speed" and (value[active] < 0).any()):
                 raise self.fail(f"{where}: {name} is {value[active]}")
@@ -113,15 +114,15 @@ class _Check:
             value = getattr(minds, name)[active]
             if not ((value >= 0) & (value <= 1)).all():
                 raise self.fail(f"{where}: minds.{name} is {value}, expected [0, 1]")
-        for w in range(engine.layout.worlds):
-            known = {-1, *engine.traits.id[w, active[w]].tolist()}
+        for w in range(engine.world.layout.worlds):
+            known = {-1, *engine.world.traits.id[w, active[w]].tolist()}
             if not set(minds.partner[w, active[w]].tolist()) <= known:
                 raise self.fail(f"{where}: minds.partner of world {w} names somebody who is not there")
 
     def decided(self, engine: Engine, world: int, start: Start) -> tuple[Array, ...]:
         """Everything that the behaviour decides or moves, of the pedestrians of one world."""
-        n, people = start.crowd_size, engine.pedestrians
-        records = (people, engine.traits[:4], engine.waypoints, engine.minds)
+        n, people = start.crowd_size, engine.world.pedestrians
+        records = (people, engine.world.traits[:4], engine.world.waypoints, engine.world.minds)
         return tuple(array[world, :n].copy() for record in records for array in record)
 
     def refuses_nan(self) -> None:
@@ -163,12 +164,12 @@ class _Check:
         """A world has the same bits alone, in a batch, and with more empty slots."""
         starts = crowd()
         together = self.run(starts)
-        wide = self.run(starts, slots=3 * together.slots)
+        wide = self.run(starts, slots=3 * together.world.slots)
         for world, start in enumerate(starts):
             one = self.decided(together, world, start)
             if not identical(one, self.decided(wide, world, start)):
                 raise self.fail(f"the number of slots counts in world {world}")
-            if not identical(one, self.decided(self.run([start], slots=together.slots), 0, start)):
+            if not identical(one, self.decided(self.run([start], slots=together.world.slots), 0, start)):
                 raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
 
     def empty_slots(self) -> None:
@@ -179,14 +180,14 @@ class _Check:
             engine, rng = self.engine(starts), np.random.default_rng(seed)
             for world, start in enumerate(starts):
                 gone = np.arange(1, start.crowd_size - 1, 3)
-                engine.pedestrians.active[world, gone] = False
+                engine.world.pedestrians.active[world, gone] = False
                 for name in ("x", "y", "vx", "vy", "heading"):
-                    getattr(engine.pedestrians, name)[world, gone] = rng.uniform(-3.0, 3.0, len(gone))
+                    getattr(engine.world.pedestrians, name)[world, gone] = rng.uniform(-3.0, 3.0, len(gone))
             for _ in range(_STEPS):
                 engine.step()
             results.append(engine)
         for world, start in enumerate(starts):
-            active = results[0].pedestrians.active[world, : start.crowd_size]
+            active = results[0].world.pedestrians.active[world, : start.crowd_size]
             one, other = (tuple(a[active] for a in self.decided(engine, world, start)) for engine in results)
             if not identical(one, other):
                 raise self.fail(f"empty slots count in world {world}")
@@ -195,7 +196,7 @@ class _Check:
         """A world that is done stays as it is."""
         starts = crowd()
         engine = self.run(starts, steps=5)
-        engine.status.done[0] = True
+        engine.world.status.done[0] = True
         before = self.decided(engine, 0, starts[0])
         for _ in range(9):
             engine.step()
@@ -209,12 +210,14 @@ class _Check:
             wrong = []
             for seed, here in homes.items():
                 there = self.run(crowd(seed=seed, walls=False, move=move))
-                active = here.pedestrians.active
-                goal = np.stack([here.waypoints.x, here.waypoints.y], -1)[active].astype(float)
-                found = np.stack([there.waypoints.x, there.waypoints.y], -1)[active]
+                active = here.world.pedestrians.active
+                goal = np.stack([here.world.waypoints.x, here.world.waypoints.y], -1)[active].astype(float)
+                found = np.stack([there.world.waypoints.x, there.world.waypoints.y], -1)[active]
                 far = np.hypot(*(found - move.points(goal)).T) > tolerance
-                speed = np.abs(here.traits.speed - there.traits.speed)[active] > tolerance
-                other = (here.minds.state != there.minds.state)[active] | (here.minds.partner != there.minds.partner)[active]
+                speed = np.abs(here.world.traits.speed - there.world.traits.speed)[active] > tolerance
+                other = (here.world.minds.state != there.world.minds.state)[active] | (
+                    here.world.minds.partner != there.world.minds.partner
+                )[active]
                 wrong.append(far | speed | other)
             bad = np.concatenate(wrong)
             if bad.mean() > 1.0 - agreement:

@@ -13,11 +13,11 @@ from agora.robots.model import load_robot
 from agora.seeds import Stream
 from agora.tasks.cards.card import ROBOT, Card, situation_of
 from agora.tasks.faults import faults, task_of
-from agora.tasks.start import PedestrianStarts
 from agora.tasks.suite import Suite
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
 from agora.testing.oracle import CLOSE, Solution, drive, solve
+from agora.world.start import PedestrianStarts
 
 _DRAWS = 20
 

@@ -10,14 +10,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from agora.core.state import Floats
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
 from agora.engine.scene import CrowdReader
-from agora.engine.world import Engine, Layout
 from agora.interfaces import CompiledCrowdModel, CrowdModel, CrowdScene
-from agora.tasks.start import Start
+from agora.tasks.periods import Periods
 from agora.testing.crowds import DT, SIZES, crowd, standing
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure
 from agora.testing.scenes import Move
+from agora.world.start import Start
+from agora.world.world import World
 
 _SEEN = ((True, True), (True, False), (False, True), (False, False))
 _FIELDS = ("x", "y", "vx", "vy", "heading")
@@ -78,21 +81,21 @@ class _Check:
         """The error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
-    def ask(self, engine: Engine, where: str, sees: tuple[bool, bool] = (True, True)) -> Floats:
-        """The answer (W, P, 2) for generation t of an engine, and all that can be checked of one call."""
-        worlds = engine.layout.worlds
-        out = np.full((2, worlds, engine.slots), np.nan, np.float32)
-        records = (engine.pedestrians, engine.traits, engine.waypoints, engine.robots, engine.robot_traits, engine.maps)
+    def ask(self, world: World, where: str, sees: tuple[bool, bool] = (True, True)) -> Floats:
+        """The answer (W, P, 2) for generation t, and all that can be checked of one call."""
+        worlds = world.layout.worlds
+        out = np.full((2, worlds, world.slots), np.nan, np.float32)
+        records = (world.pedestrians, world.traits, world.waypoints, world.robots, world.robot_traits, world.maps)
         with pure(f"{self.name}: {where}", **{type(record).__name__.lower(): record for record in records}):
             if hasattr(self.model, "kernel"):
                 bits = np.int64(sees[0] + 2 * sees[1])
                 self.model.kernel()(self.model.parameters(), np.float32(DT), bits, *records, *out, 0, worlds)
             else:
-                CrowdReader(self.model, engine, 0, 0, *sees, DT, out).compute()
+                CrowdReader(self.model, world, world.pedestrians, world.robots, world.waypoints, *sees, DT, out).compute()
         answer = np.stack((out[0], out[1]), -1)
         if not np.isfinite(answer).all():
             w, i = (int(v) for v in np.argwhere(~np.isfinite(answer).all(-1))[0])
-            kind = "pedestrian" if engine.pedestrians.active[w, i] else "empty slot"
+            kind = "pedestrian" if world.pedestrians.active[w, i] else "empty slot"
             raise self.fail(f"{where}: {kind} {i} of world {w} gets {answer[w, i].tolist()}")
         return answer
 
@@ -117,26 +120,26 @@ class _Check:
     def answers(self) -> None:
         """Finite answers, whoever is there and is seen."""
         for seed in (1, 2):
-            engine = standing(crowd(seed=seed))
+            world = standing(crowd(seed=seed))
             for sees in _SEEN:
-                self.ask(engine, f"sees_pedestrians {sees[0]}, sees_robots {sees[1]}", sees)
+                self.ask(world, f"sees_pedestrians {sees[0]}, sees_robots {sees[1]}", sees)
         self.ask(standing(crowd((0,))), "nobody")
         self.ask(standing(crowd((1,))), "one pedestrian")
-        engine = standing(crowd())
-        people, goals, robots = engine.pedestrians, engine.waypoints, engine.robots
+        world = standing(crowd())
+        people, goals, robots = world.pedestrians, world.waypoints, world.robots
         people.x[:, 3], people.y[:, 3] = people.x[:, 2], people.y[:, 2]
         people.vx[:, 3], people.vy[:, 3] = people.vx[:, 2], people.vy[:, 2]
         goals.x[:, 0], goals.y[:, 0] = people.x[:, 0], people.y[:, 0]
         people.x[:, 5], people.y[:, 5] = 6.3, 4.2
         robots.x[:, 0], robots.y[:, 0] = people.x[:, 0], people.y[:, 0]
-        self.ask(engine, "two at one place, at the waypoint, in a pillar")
+        self.ask(world, "two at one place, at the waypoint, in a pillar")
 
     def repeats(self) -> None:
         """The same scene gives the same bits."""
-        engine = standing(crowd())
-        first = self.ask(engine, "first call")
+        world = standing(crowd())
+        first = self.ask(world, "first call")
         self.ask(standing(crowd((3, 2), seed=7)), "call in between")
-        self.same(first, self.ask(engine, "repeated call"), "not deterministic: the same scene again")
+        self.same(first, self.ask(world, "repeated call"), "not deterministic: the same scene again")
 
     def worlds_are_alone(self) -> None:
         """A world has the same bits alone, in a batch, and with more empty slots."""
@@ -151,23 +154,23 @@ class _Check:
 
     def empty_slots(self) -> None:
         """What an empty slot holds means nothing."""
-        engine = standing(crowd())
-        before = self.ask(engine, "plain")
-        people, robots, rng = engine.pedestrians, engine.robots, np.random.default_rng(3)
+        world = standing(crowd())
+        before = self.ask(world, "plain")
+        people, robots, rng = world.pedestrians, world.robots, np.random.default_rng(3)
         empty = ~people.active
         for name in _FIELDS:
             getattr(people, name)[empty] = rng.uniform(-4.0, 9.0, int(empty.sum()))
-        engine.traits.group[empty], engine.traits.radius[empty] = 0, 0.5
+        world.traits.group[empty], world.traits.radius[empty] = 0, 0.5
         robots.x[:, 1], robots.y[:, 1] = people.x[:, 0], people.y[:, 0]
-        after = self.ask(engine, "other numbers in empty slots")
+        after = self.ask(world, "other numbers in empty slots")
         self.same(before[people.active], after[people.active], "empty slots count")
 
     def unseen_robots(self) -> None:
         """Robots count only where they are seen."""
-        engine = standing(crowd())
-        before = self.ask(engine, "robots here", (True, False))
-        engine.robots.x[:] += 0.7
-        self.same(before, self.ask(engine, "robots there", (True, False)), "robots that are not seen count")
+        world = standing(crowd())
+        before = self.ask(world, "robots here", (True, False))
+        world.robots.x[:] += 0.7
+        self.same(before, self.ask(world, "robots there", (True, False)), "robots that are not seen count")
 
     def in_an_engine(self) -> None:
         """The engine's steps: alone, as two halves of a crowd, and beside a model with substeps."""
@@ -185,14 +188,13 @@ class _Check:
 
     def walk(self, starts: tuple[Start, ...], models: tuple[CrowdModel | CompiledCrowdModel, ...], slots: int = 0) -> Floats:
         """Where an engine takes the pedestrians (W, P, 2)."""
-        layout = Layout.of(starts, len(starts), DT)
-        engine = Engine(layout, [s.map for s in starts], dt=DT, crowd=models, ends=0, slots=slots)
+        engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), models, ends=0), slots=slots)
         with pure(f"{self.name}: {len(models)} models in an engine"):
             for world, start in enumerate(starts):
                 engine.reset(world, start)
             for _ in range(_STEPS):
                 engine.step()
-        people = engine.pedestrians
+        people = engine.world.pedestrians
         place = np.where(people.active[..., None], np.stack((people.x, people.y), -1), np.float32(0.0))
         if not np.isfinite(place).all():
             raise self.fail(f"after {_STEPS} steps in an engine a pedestrian is nowhere")
@@ -212,10 +214,10 @@ class _Check:
             walls = clause != "turned, without walls"
             errors = []
             for seed in (1, 2, 3):
-                engine = standing(crowd(seed=seed, walls=walls))
+                world = standing(crowd(seed=seed, walls=walls))
                 there = standing(crowd(seed=seed, walls=walls, move=move), move=move)
-                active = engine.pedestrians.active
-                expected = move.vectors(self.ask(engine, "here")[active])
+                active = world.pedestrians.active
+                expected = move.vectors(self.ask(world, "here")[active])
                 error = np.hypot(*(self.ask(there, clause)[active] - expected).T)
                 errors.append(error / max(1.0, np.abs(expected).max()))
             wrong = np.concatenate(errors) > tolerance

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.state import Array
-from agora.engine.world import Engine, Layout
 from agora.maps.grid import Map
 from agora.robots.model import RobotModel
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.testing.scenes import Move
+from agora.world.start import PedestrianStarts, RobotStart, Start
+from agora.world.world import World
 
 SIZES = (9, 0, 1, 6)
 DT = 0.1
@@ -76,8 +76,8 @@ def _start(rng: np.random.Generator, w: int, size: int, here: Map, map: Map, mov
     return Start(f"contract/crowd/{w}", 1, map, robots, pedestrians, timeout=60.0, goal_tolerance=0.3)
 
 
-def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: Move | None = None) -> Engine:
-    """Return an engine at the starts, in which robots move, every third pedestrian slot is empty, and so is the second robot.
+def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: Move | None = None) -> World:
+    """Return worlds at the starts, in which robots move, every third pedestrian slot is empty, and so is the second robot.
 
     Args:
         starts: one a world.
@@ -85,11 +85,11 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
         seed: of the robots' velocities.
         move: what the whole scene has been moved by.
     """
-    engine = Engine(Layout.of(starts, len(starts), DT), [s.map for s in starts], dt=DT, slots=slots)
+    world = World.of(starts, dt=DT, slots=slots)
     velocity = (move or Move()).vectors(np.random.default_rng(seed).uniform(-0.8, 0.8, 2))
-    for world, start in enumerate(starts):
-        engine.reset(world, start)
-        engine.pedestrians.active[world, 1 : start.crowd_size - 1 : 3] = False
-    engine.robots.world_vx[:], engine.robots.world_vy[:] = velocity
-    engine.robots.active[:, 1] = False
-    return engine
+    for number, start in enumerate(starts):
+        world.reset(number, start)
+        world.pedestrians.active[number, 1 : start.crowd_size - 1 : 3] = False
+    world.robots.world_vx[:], world.robots.world_vy[:] = velocity
+    world.robots.active[:, 1] = False
+    return world

@@ -16,14 +16,14 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles, Floats
-from agora.engine.world import EVERY_CONTACT
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.tasks.cards.card import Card, Oracle
-from agora.tasks.start import Start
 from agora.tasks.suite import Suite
+from agora.world.records import EVERY_CONTACT
+from agora.world.start import Start
 
 CELL, TICK = 0.1, 0.15
 """Of the search, m and s: a robot goes at most 0.67 m/s along an axis and 0.94 m/s across."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array
-from agora.datasets.trajectories import Trajectories
 from agora.errors import PlacementError
 from agora.maps.distance import edges_of, gap_to_shapes
 from agora.maps.grid import Map
@@ -20,6 +19,7 @@ from agora.tasks.world import ObstaclesMode, People, RobotsMode, Task, World, Wo
 from agora.testing.crowds import hall
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
+from agora.world.trajectories import Trajectories
 
 _SEEDS = (1, 2, 3, 4)
 _RADIUS, _SAFETY = 0.3, 0.2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array, Doubles
-from agora.engine.world import Engine, Layout
-from agora.errors import InputError
-from agora.tasks.start import Start
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
+from agora.tasks.periods import Periods
+from agora.world.start import Start
 
 _TOGETHER = 256  # worlds of one batch
 
@@ -50,20 +50,15 @@ class Crowd:
             starts: one a world.
             dt: physics step, s.
             threads: over worlds.
-
-        Raises:
-            InputError: a switch is on that this engine does not have.
         """
-        values = {"routes": starts, "careful": True}
-        switches: dict[str, Any] = {name: value for name, value in values.items() if getattr(self, name)}
-        for name in switches.keys() - inspect.signature(Engine).parameters.keys():
-            raise InputError(f"this version's engine has no switch {name!r}")
-        maps, layout = [start.map for start in starts], Layout.of(starts, len(starts), dt)
-        engine = Engine(layout, maps, dt=dt, crowd=self.model, behaviours=self.behaviours, threads=threads, **switches)
-        for world, start in enumerate(starts):
-            engine.reset(world, start)
-            engine.status.time_limit[world] = np.iinfo(np.int32).max
-            engine.status.done[world] = False
+        conditions = Conditions(
+            Periods(dt, dt, dt, dt), self.model, tuple(self.behaviours), routes=self.routes, careful=self.careful
+        )
+        engine = Engine.of(starts, conditions, threads=threads)
+        for number, start in enumerate(starts):
+            engine.reset(number, start)
+        engine.world.status.time_limit[...] = np.iinfo(np.int32).max
+        engine.world.status.done[...] = False
         return engine
 
 
@@ -91,7 +86,7 @@ def simulate(
         steps = round(duration / dt)
         for step in range(steps + 1):
             if step % every == 0:
-                now = engine.pedestrians
+                now = engine.world.pedestrians
                 samples.append(np.stack([now.x, now.y, now.vx, now.vy], -1))
             if step < steps:
                 engine.step()

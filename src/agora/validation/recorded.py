@@ -14,8 +14,8 @@ import numpy as np
 
 from agora.core.state import Bools, Doubles
 from agora.datasets.eth_ucy import SOURCES, read_scene
-from agora.datasets.trajectories import Trajectories
 from agora.validation.walk import walk
+from agora.world.trajectories import Trajectories
 
 QUANTITIES = {"speed": "m/s", "clearance": "m", "density": "1/m2"}
 """What is compared: speed, distance of the centres to the nearest other, people within 2 m about oneself by area."""

@@ -14,9 +14,9 @@ import numpy as np
 
 from agora.core.state import Bools, Doubles, Ints
 from agora.datasets.eth_ucy import SOURCES, Scene, read_scene
-from agora.datasets.trajectories import Trajectories
 from agora.maps.grid import Map
-from agora.tasks.start import PedestrianStarts, Start
+from agora.world.start import PedestrianStarts, Start
+from agora.world.trajectories import Trajectories
 
 STEP = 0.4
 """Time between two samples of a recording, s."""

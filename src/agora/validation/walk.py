@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from agora.core.state import Doubles
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.start import PedestrianStarts, Start
 from agora.tasks.world import People
 from agora.validation.crowd import Crowd, simulate
+from agora.world.start import PedestrianStarts, Start
 
 STAY = 2
 

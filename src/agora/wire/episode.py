@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.tasks.start import Start
 from agora.tasks.suite import Stage
+from agora.world.start import Start
 
 
 @dataclass(frozen=True, eq=False)

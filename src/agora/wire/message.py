@@ -21,10 +21,10 @@ from agora.core.recording import Recording
 from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
-from agora.tasks.start import Start
 from agora.wire.episode import Episode
 from agora.wire.plain import from_plain, to_plain
 from agora.wire.snapshot import Snapshot
+from agora.world.start import Start
 
 T = TypeVar("T")
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from agora.core.recording import Outcome, Reason
-from agora.engine.world import EVERY_CONTACT
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Tracks
@@ -22,6 +21,7 @@ from agora.sensors.lidar import Lidar
 from agora.tasks.cards.predicates import distance
 from agora.tasks.cards.shapes import door, place
 from agora.testing import observation
+from agora.world.records import EVERY_CONTACT
 from starts import DISC, people, start
 
 LIDAR = Lidar(beams=360, range_max=8.0)

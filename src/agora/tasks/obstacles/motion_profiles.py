@@ -17,12 +17,12 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.datasets.trajectories import Trajectories
 from agora.errors import InputError
 from agora.ranges import Distance
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 from agora.tasks.world import Task
+from agora.world.trajectories import Trajectories
 
 SIDE = 10.0
 """Half the side of the square, m."""

@@ -14,8 +14,8 @@ from agora.pedestrians.types import pedestrian_types
 from agora.seeds import Stream
 from agora.tasks.population import pedestrian_type
 from agora.tasks.scenario import Pedestrian
-from agora.tasks.start import Habits, Thing
 from agora.tasks.world import People, Person, Task, World
+from agora.world.start import Habits, Thing
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from agora.seeds import Stream
 from agora.simulators.arena import newcomers
 from agora.simulators.crowd import Crowd
 from agora.tasks.scenario import Pedestrian
-from agora.tasks.start import RobotStart, Thing
+from agora.world.start import RobotStart, Thing
 
 if TYPE_CHECKING:
     from agora_pedsim.crowd_node import CrowdNode

@@ -155,7 +155,7 @@ class CrowdNode:
             self._since = self._told = self._beginning_of(robots)
 
     def _beginning_of(self, robots: Any) -> int:
-        return int(robots.header.stamp.to_nsec() - round(robots.step * self.crowd.engine.dt * 1e9))
+        return int(robots.header.stamp.to_nsec() - round(robots.step * self.crowd.world.dt * 1e9))
 
     def _move(self, robots: Any = None) -> None:
         if robots is not None:
@@ -167,22 +167,22 @@ class CrowdNode:
         with self._lock:
             if self._paused or not self._begun or list(robots.name) != self.robot_names:
                 return
-            if robots.header.stamp and abs(self._beginning_of(robots) - self._over) < self.crowd.engine.dt * 5e8:
+            if robots.header.stamp and abs(self._beginning_of(robots) - self._over) < self.crowd.world.dt * 5e8:
                 return  # said of the episode before, and late
             ahead = robots.step - self.crowd.step_number
             if ahead < 0 and not self._behind:
                 rospy.logwarn("crowd: the simulator is at step %d, the crowd at %d: robots are left alone until it is there",
                               robots.step, self.crowd.step_number)  # fmt: skip
             self._behind = ahead < 0
-            if ahead >= self.crowd.engine.crowd_every:
+            if ahead >= self.crowd.every:
                 self._tell_time(robots)
-                self._go(min(ahead, round(_MOST_AT_ONCE / self.crowd.engine.dt)), robots)
+                self._go(min(ahead, round(_MOST_AT_ONCE / self.crowd.world.dt)), robots)
 
     def _on_timer(self, _: Any) -> None:
         with self._lock:
             if self._paused or self._robots.get_num_connections() > 0:
                 return
-            dt = round(self.crowd.engine.dt * 1e9)
+            dt = round(self.crowd.world.dt * 1e9)
             missing = (_now() - self._since) // dt - self.crowd.step_number
             most = round(_MOST_AT_ONCE * 1e9 / dt)
             if not 0 <= missing <= most:  # the clock jumped, or stood while others went on

@@ -75,7 +75,7 @@ class Feedback:
             self._age = 0.0
             self._take(crowd, message)
         elif self._acts:
-            self._age += crowd.engine.dt
+            self._age += crowd.world.dt
             if self._age > self._timeout:
                 crowd.feed(np.zeros(0, int), np.zeros((0, 2)))
                 self._acts = False

@@ -84,7 +84,7 @@ def _groups(crowd: Crowd, header: Header) -> Marker:
 def _waypoints(crowd: Crowd, header: Header) -> Marker:
     """A line on the floor from everybody to the waypoint that is next."""
     lines = _marker(header, "waypoints", 0, Marker.LINE_LIST, (0.02, 0.0, 0.0), _GREY)
-    now, goals = crowd.pedestrians, crowd.engine.waypoints
+    now, goals = crowd.pedestrians, crowd.world.waypoints
     for k in crowd.slots.tolist():
         lines.points += [
             Point(float(now.x[0, k]), float(now.y[0, k]), 0.02),

@@ -27,7 +27,7 @@ def agent_ids(crowd: Crowd) -> list[str]:
 
 def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
     """Those who are present. ``forces.force`` is what the crowd model alone had them do last, m/s2."""
-    now, traits, minds, goals = crowd.pedestrians, crowd.traits, crowd.minds, crowd.engine.goals
+    now, traits, minds, goals = crowd.pedestrians, crowd.traits, crowd.minds, crowd.goals
     ids, force = agent_ids(crowd), crowd.acceleration
     by_number = dict(zip(traits.id[0].tolist(), ids, strict=False))
     states = []
@@ -66,7 +66,7 @@ def agent_groups(crowd: Crowd, header: Header) -> list[msg.AgentGroup]:
 
 def waypoints(crowd: Crowd) -> list[msg.Waypoint]:
     """Where those who are present go, their lists one after the other."""
-    ids, goals, found = agent_ids(crowd), crowd.engine.waypoints, []
+    ids, goals, found = agent_ids(crowd), crowd.world.waypoints, []
     for k in crowd.slots.tolist():
         for n in range(int(goals.count[0, k])):
             place = Point(float(goals.list_x[0, k, n]), float(goals.list_y[0, k, n]), 0.0)

@@ -62,7 +62,7 @@ class PeopleTopics:
             return
 
         def make(crowd: Crowd, header: Header) -> OccupancyGrid:
-            costs = layer_costs(crowd.engine, 0, (layer,), crowd.start.map)
+            costs = layer_costs(crowd.world, 0, (layer,), crowd.start.map)
             return grid(crowd, header, np.rint(costs * (100.0 / _LETHAL)).astype(np.int8))
 
         self._slow.append((self._publisher(f"{name}_grid", OccupancyGrid), make))
@@ -114,7 +114,7 @@ class SemanticTopics:
         """Publish the attributes that somebody listens to."""
         for name, publisher in self._publishers.items():
             if publisher.get_num_connections():
-                found = semantic_points(crowd.engine, 0, name)
+                found = semantic_points(crowd.world, 0, name)
                 rows = zip(found.location.tolist(), found.evidence.tolist(), strict=True)
                 publisher.publish(header, [SemanticDatum(Point(x, y, 0.0), evidence) for (x, y), evidence in rows], name)
 

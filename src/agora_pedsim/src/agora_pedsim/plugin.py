@@ -27,9 +27,9 @@ from agora.robots.model import RobotModel
 from agora.simulators.arena import crowd_model, state_number
 from agora.simulators.crowd import Crowd
 from agora.tasks.periods import Periods
-from agora.tasks.start import PedestrianStarts, RobotStart, Start
 from agora.tasks.suite import Crowd as CrowdSettings
 from agora.tasks.suite import Stage
+from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _WALKING = SOCIAL_STATES.index("walking")
 _MARGIN = 20.0  # m of room about everything that is known
@@ -209,10 +209,10 @@ class OverArrays:
         if not work.id:
             return work.message(data.header)
         crowd = self._put(data)
-        people, engine = crowd.pedestrians, crowd.engine
+        people, dt = crowd.pedestrians, crowd.world.dt
         before = np.stack([people.vx[0], people.vy[0]], -1).astype(float)
         after = crowd.step()
-        force = (np.stack([after.vx[0], after.vy[0]], -1) - before) / engine.dt
+        force = (np.stack([after.vx[0], after.vy[0]], -1) - before) / dt
         work.force[:, :2] = force[: len(work.id)]
         return work.message(data.header)
 
@@ -234,7 +234,7 @@ class OverArrays:
         crowd = self.crowd
         for agent in agents:
             self._ids.setdefault(agent.id, len(self._ids))
-        n, now, traits, minds, goals = len(agents), crowd.pedestrians, crowd.traits, crowd.minds, crowd.engine.waypoints
+        n, now, traits, minds, goals = len(agents), crowd.pedestrians, crowd.traits, crowd.minds, crowd.world.waypoints
         now.x[0, :n], now.y[0, :n] = places.T
         now.vx[0, :n], now.vy[0, :n] = [a.twist.linear.x for a in agents], [a.twist.linear.y for a in agents]
         now.heading[0, :n] = [heading_of(a.pose.orientation) for a in agents]

@@ -30,12 +30,12 @@ from agora.datasets.messages import (
     heading_of,
     model_of,
 )
-from agora.datasets.trajectories import Trajectories
 from agora.interfaces import NOTES
 from agora.maps.grid import Map
-from agora.tasks.start import Start
 from agora.tasks.suite import Stage
 from agora.wire.snapshot import PEDESTRIANS, ROBOTS, PedestriansNow, RobotsNow
+from agora.world.start import Start
+from agora.world.trajectories import Trajectories
 from agora_msgs import msg
 
 __all__ = [

@@ -18,8 +18,8 @@ from agora.tasks.module import Plan
 from agora.tasks.modules.benchmark import Benchmark
 from agora.tasks.robot_setup import RobotEntry, robot_names
 from agora.tasks.settings import Settings
-from agora.tasks.start import Start
 from agora.tasks.suite import Stage, load_suite, resolve
+from agora.world.start import Start
 from agora_msgs.msg import Episode, Robot
 from agora_task_generator.parameters import Parameters
 from agora_task_generator.present import Present

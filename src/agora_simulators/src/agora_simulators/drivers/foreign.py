@@ -36,8 +36,8 @@ from agora.robots.model import RobotModel
 from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding, SimulatorLostError
 from agora.simulators.referee import Referee
 from agora.simulators.track import Sighting, Track
-from agora.tasks.start import Start
 from agora.tasks.suite import Stage
+from agora.world.start import Start
 from agora_simulators.drivers.watched import Watched
 
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock

@@ -11,31 +11,31 @@ from agora.core.state import Floats
 from agora.maps.doors import STAGES
 
 if TYPE_CHECKING:
-    from agora.engine.world import Engine
     from agora.maps.doors import Door
     from agora.maps.grid import Map
+    from agora.world.world import World
 
 
 class Doors:
-    """The doors of an engine's worlds; none in worlds whose maps have none.
+    """The doors of a batch of worlds; none in worlds whose maps have none.
 
     Args:
-        engine: the worlds.
-        maps: the engine's maps; after them in its store, stages of each that has a door.
+        world: the worlds.
+        maps: of the worlds; after them in their store, stages of each that has a door.
 
     Attributes:
         share: (W,) how far each door is open, 0 to 1.
     """
 
-    def __init__(self, engine: Engine, maps: Sequence[Map]) -> None:
-        self._engine = engine
+    def __init__(self, world: World, maps: Sequence[Map]) -> None:
+        self._world = world
         self._first: dict[int, int] = {}
         behind = len(maps)
         for one in maps:
             if one.door is not None:
                 self._first[id(one)] = behind
                 behind += STAGES
-        self.share: Floats = np.ones(engine.layout.worlds, np.float32)
+        self.share: Floats = np.ones(world.layout.worlds, np.float32)
         self._doors: dict[int, tuple[Door, int, int]] = {}
 
     @staticmethod
@@ -48,30 +48,30 @@ class Doors:
         self._doors.pop(world, None)
         self.share[world] = 1.0
         if place.door is not None:
-            self._doors[world] = place.door, int(self._engine.maps.index[world]), self._first[id(place)]
+            self._doors[world] = place.door, int(self._world.maps.index[world]), self._first[id(place)]
             self.share[world] = 0.0
             self._show(world)
 
     def step(self) -> None:
         """Move the doors of the worlds that are not done by one physics step."""
-        engine = self._engine
+        worlds = self._world
         for world, (door, _, _) in self._doors.items():
-            if not engine.status.done[world]:
-                time = float(engine.status.step[world]) * engine.dt
-                self.share[world] = door.next(float(self.share[world]), time, engine.dt, self._held(world, door))
+            if not worlds.status.done[world]:
+                time = float(worlds.status.step[world]) * worlds.dt
+                self.share[world] = door.next(float(self.share[world]), time, worlds.dt, self._held(world, door))
                 self._show(world)
 
     def _show(self, world: int) -> None:
         """Have everybody in a world meet the leaves as they are."""
         _, whole, first = self._doors[world]
         share = float(self.share[world])
-        self._engine.maps.index[world] = whole if share >= 1.0 else first + int(share * STAGES)
+        self._world.maps.index[world] = whole if share >= 1.0 else first + int(share * STAGES)
 
     def _held(self, world: int, door: Door) -> bool:
         """Whether somebody is in the door."""
-        people, robots, sizes = self._engine.pedestrians, self._engine.robots, self._engine.robot_traits
+        people, robots, sizes = self._world.pedestrians, self._world.robots, self._world.robot_traits
         there, ours = people.active[world], robots.active[world]
         x = np.concatenate([people.x[world, there], robots.x[world, ours]])
         y = np.concatenate([people.y[world, there], robots.y[world, ours]])
-        radius = np.concatenate([self._engine.traits.radius[world, there], sizes.radius[world, ours]])
+        radius = np.concatenate([self._world.traits.radius[world, there], sizes.radius[world, ours]])
         return bool(door.holds(np.stack([x, y], axis=1).astype(np.float64), radius.astype(np.float64)).any())

@@ -1,4 +1,4 @@
-"""The engine's own records: where an episode stands, its contact events, recorded trajectories, forces from outside."""
+"""Records beside those of `agora.core.state`: where an episode stands, contact events, recordings, forces from outside."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ RUNNING = -1
 
 END_PEDESTRIAN, END_WALL, END_ROBOT, END_OUT_OF_MAP = 1, 2, 4, 8
 """Bits of `Rules.ends`: what ends a robot's episode; what does not is counted."""
+EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
 
 
 ADDED, IN_PLACE = 1, 2
@@ -102,7 +103,7 @@ class Replay(NamedTuple):
 
 
 class Fed(NamedTuple):
-    """Forces per mass from outside the engine on its pedestrians, held until they are replaced.
+    """Forces per mass from outside on simulated pedestrians, held until they are replaced.
 
     Attributes:
         how: (W, P) 0 for none, ADDED to what the crowd model says, or IN_PLACE of it.

@@ -1,4 +1,4 @@
-"""Generation t to t + dt of the robots: commands, motion, contacts, outcomes."""
+"""The rules of an episode: who touched whom in a step, and how it ends."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ import numpy as np
 
 from agora.core.contact import (
     NEVER,
+    PART,
     disc_in_walls,
     inside,
     point_to_polygon,
     polygon_in_walls,
     polygons_meet,
     substeps,
-    swept_disc_walls,
     swept_discs,
 )
-from agora.core.jit import hidden, lean_kernel
-from agora.core.kinematics import exceeds, move, next_twist
+from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.recording import ContactKind, Outcome
-from agora.core.scalar import HALF, ONE, PI, ZERO, sincos, wrap
-from agora.engine.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, RUNNING
+from agora.core.scalar import HALF, ONE, PI, ZERO, wrap
+from agora.core.state import Bools, Floats
+from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT, RUNNING
+from agora.world.records import Rules as Record
+from agora.world.threads import Work
+from agora.world.world import World
 
 _PEDESTRIAN, _WALL, _ROBOT = int(ContactKind.PEDESTRIAN), int(ContactKind.WALL), int(ContactKind.ROBOT)
 _REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), int(Outcome.OUT_OF_MAP)
 _PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
 _ROBOT_COLLISION = int(Outcome.ROBOT_COLLISION)
-_PART = np.float32(1 / 40)
 _HALVINGS = 8  # of the part of a step in which outlines begin to meet: 7.5 mm become 0.03 mm
 
 
@@ -83,63 +85,6 @@ def find_touching(robots, traits, maps, pedestrians, people, touching, first, la
 
 
 @hidden
-def _drive(dt, now, after, traits, status, commands, w, r):
-    """Motion of robot r without surroundings."""
-    slot = status.step[w] % (status.delay[w, r] + 1)
-    for k in range(3):
-        status.queue[w, r, slot, k] = commands[w, r, k]
-    due = (status.step[w] + 1) % (status.delay[w, r] + 1)
-    command = (status.queue[w, r, due, 0], status.queue[w, r, due, 1], status.queue[w, r, due, 2])
-    if status.outcome[w, r] != RUNNING:
-        command = (ZERO, ZERO, ZERO)
-    elif exceeds(traits, w, r, commands[w, r, 0], commands[w, r, 1], commands[w, r, 2]):
-        status.clipped[w, r] += 1
-    twist = (now.vx[w, r], now.vy[w, r], now.omega[w, r])
-    if status.outcome[w, r] == RUNNING:
-        twist, steering = next_twist(traits, w, r, twist, command, now.steering[w, r], dt)
-    else:
-        twist, steering = command, now.steering[w, r]
-    x, y, heading = move(now.x[w, r], now.y[w, r], now.heading[w, r], twist, dt)
-    after.x[w, r], after.y[w, r], after.heading[w, r] = x, y, heading
-    after.vx[w, r], after.vy[w, r], after.omega[w, r] = twist[0], twist[1], twist[2]
-    after.steering[w, r] = steering
-    after.active[w, r] = now.active[w, r]
-
-
-@hidden
-def _block(now, after, traits, maps, w, r):
-    """Stop robot r where it touches a wall; returns the time of touching."""
-    m = maps.index[w]
-    x, y, heading = now.x[w, r], now.y[w, r], now.heading[w, r]
-    dx, dy = after.x[w, r] - x, after.y[w, r] - y
-    turn = wrap(after.heading[w, r] - heading)
-    t = swept_disc_walls(maps, m, x, y, dx, dy, traits.radius[w, r])
-    if t > ONE:
-        return NEVER
-    if traits.vertices[w, r] == 0:
-        after.x[w, r], after.y[w, r] = x + t * dx, y + t * dy
-    else:
-        if polygon_in_walls(maps, m, traits, w, r, x, y, heading) and not polygon_in_walls(
-            maps, m, traits, w, r, after.x[w, r], after.y[w, r], after.heading[w, r]
-        ):
-            return NEVER  # touching, but moving away
-        spacing = min(HALF * maps.resolution[m], traits.radius[w, r] * _PART)
-        parts = substeps(math.sqrt(dx * dx + dy * dy), turn, traits.radius[w, r], spacing)
-        t = NEVER
-        for k in range(1, parts + 1):
-            share = np.float32(k) / np.float32(parts)
-            if polygon_in_walls(maps, m, traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn)):
-                t = np.float32(k - 1) / np.float32(parts)
-                break
-        if t > ONE:
-            return NEVER
-        after.x[w, r], after.y[w, r], after.heading[w, r] = x + t * dx, y + t * dy, wrap(heading + t * turn)
-        after.omega[w, r] = ZERO
-    after.vx[w, r], after.vy[w, r] = ZERO, ZERO
-    return t
-
-
-@hidden
 def _is_at(traits, w, r, x, y, heading, turn, dx, dy, body, share):
     """Whether the polygon of robot r, after a share of a motion, is within ``body`` of the origin."""
     return point_to_polygon(traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn), ZERO, ZERO) <= body
@@ -160,7 +105,7 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
     if t > ONE or traits.vertices[w, r] == 0:
         return t, ex * ex + ey * ey <= reach * reach
     turn = wrap(after.heading[w, r] - now.heading[w, r])
-    parts = substeps(math.sqrt(dx * dx + dy * dy), turn, traits.radius[w, r], body * _PART)
+    parts = substeps(math.sqrt(dx * dx + dy * dy), turn, traits.radius[w, r], body * PART)
     t = NEVER
     for k in range(parts + 1):
         share = np.float32(k) / np.float32(parts)
@@ -196,7 +141,7 @@ def _touch_robot(now, after, traits, w, a, b):
     turn_a = wrap(after.heading[w, a] - now.heading[w, a])
     turn_b = wrap(after.heading[w, b] - now.heading[w, b])
     turn = max(abs(turn_a), abs(turn_b))
-    parts = substeps(math.sqrt(dx * dx + dy * dy), turn, reach, min(traits.radius[w, a], traits.radius[w, b]) * _PART)
+    parts = substeps(math.sqrt(dx * dx + dy * dy), turn, reach, min(traits.radius[w, a], traits.radius[w, b]) * PART)
     t = NEVER
     ha, hb = now.heading[w, a], now.heading[w, b]
     for k in range(parts + 1):
@@ -295,37 +240,16 @@ def _judge(after, maps, status, rules, w, r, bits):
     return outcome
 
 
-@hidden
-def _keep(now, after, w):
-    """A world that is done stays as it is."""
-    for r in range(now.x.shape[1]):
-        after.x[w, r], after.y[w, r], after.heading[w, r] = now.x[w, r], now.y[w, r], now.heading[w, r]
-        after.vx[w, r], after.vy[w, r], after.omega[w, r] = now.vx[w, r], now.vy[w, r], now.omega[w, r]
-        after.world_vx[w, r], after.world_vy[w, r] = now.world_vx[w, r], now.world_vy[w, r]
-        after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
-
-
 @lean_kernel
-def advance_robots(
-    dt, now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, commands, walls, first, last
-):
-    """Write generation t + dt of the robots of worlds ``first <= w < last``, note contacts and decide outcomes.
+def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, walls, first, last):
+    """Note the contacts of the robots of worlds ``first <= w < last`` in a step, decide outcomes, and count the step.
 
-    ``commands`` (W, R, 3) are twists in the robots' frames; ``walls`` (W, R) is scratch: when a wall stopped a robot.
+    ``walls`` (W, R) is when a wall stopped a robot, as a share of the step; `NEVER` where none did.
     """
     robots = now.x.shape[1]
     for w in range(first, last):
         if status.done[w]:
-            _keep(now, after, w)
             continue
-        for r in range(robots):
-            _drive(dt, now, after, traits, status, commands, w, r)
-            walls[w, r] = NEVER
-            if now.active[w, r] and status.outcome[w, r] == RUNNING:
-                walls[w, r] = _block(now, after, traits, maps, w, r)
-            s, c = sincos(after.heading[w, r])
-            after.world_vx[w, r] = c * after.vx[w, r] - s * after.vy[w, r]
-            after.world_vy[w, r] = s * after.vx[w, r] + c * after.vy[w, r]
         running = robots == 0
         for r in range(robots):
             if now.active[w, r] and status.outcome[w, r] == RUNNING:
@@ -336,3 +260,38 @@ def advance_robots(
                     after.active[w, r] = False
         status.step[w] += 1
         status.done[w] = not running
+
+
+class Rules:
+    """Sweeps the contacts of every step, and ends episodes.
+
+    Args:
+        world: whose robots are judged.
+        ends: sum of the END bits (`agora.world.records`): which contacts end an episode; the others are counted.
+        remove: robots that have ended leave the world; else they stay where they are.
+    """
+
+    def __init__(self, world: World, ends: int = EVERY_CONTACT, remove: bool = False) -> None:
+        self._world = world
+        self._record = Record(np.array([ends], np.int32), np.array([int(remove)], np.int32))
+
+    def judge(self, now: int, walls: Floats) -> Work:
+        """What judges the step from generation ``now`` to the other one.
+
+        Args:
+            now: 0 or 1.
+            walls: (W, R) when a wall stopped a robot, as a share of the step.
+        """
+        w = self._world
+        (people, robots), (next_people, after) = w.generation(now), w.generation(1 - now)
+        return bind(
+            judge_robots, robots, after, w.robot_traits, w.maps, people, next_people, w.traits, w.status, self._record, walls
+        )
+
+
+def touching(world: World, number: int) -> Bools:
+    """Which robots (R,) of one world touch a wall, a pedestrian or another robot now."""
+    found = np.zeros((world.layout.worlds, world.layout.robots), np.bool_)
+    find_touching(world.robots, world.robot_traits, world.maps, world.pedestrians, world.traits, found, number, number + 1)
+    row: Bools = found[number]
+    return row

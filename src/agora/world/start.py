@@ -9,11 +9,11 @@ import numpy as np
 
 from agora.core.declared import axes, declared, empty
 from agora.core.state import SOCIAL_STATES, Doubles, Ints
-from agora.datasets.trajectories import Trajectories
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.ranges import Chance, Distance, Duration
 from agora.robots.model import RobotModel
+from agora.world.trajectories import Trajectories
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,159 @@
+"""The library's own robot bodies: commands become motion, and walls stop it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.contact import NEVER, PART, polygon_in_walls, substeps, swept_disc_walls
+from agora.core.jit import bind, hidden, lean_kernel
+from agora.core.kinematics import exceeds, move, next_twist
+from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
+from agora.core.state import Floats
+from agora.world.records import RUNNING
+from agora.world.threads import Work
+from agora.world.world import World
+
+
+@hidden
+def _drive(dt, now, after, traits, status, commands, w, r):
+    """Motion of robot r without surroundings."""
+    slot = status.step[w] % (status.delay[w, r] + 1)
+    for k in range(3):
+        status.queue[w, r, slot, k] = commands[w, r, k]
+    due = (status.step[w] + 1) % (status.delay[w, r] + 1)
+    command = (status.queue[w, r, due, 0], status.queue[w, r, due, 1], status.queue[w, r, due, 2])
+    if status.outcome[w, r] != RUNNING:
+        command = (ZERO, ZERO, ZERO)
+    elif exceeds(traits, w, r, commands[w, r, 0], commands[w, r, 1], commands[w, r, 2]):
+        status.clipped[w, r] += 1
+    twist = (now.vx[w, r], now.vy[w, r], now.omega[w, r])
+    if status.outcome[w, r] == RUNNING:
+        twist, steering = next_twist(traits, w, r, twist, command, now.steering[w, r], dt)
+    else:
+        twist, steering = command, now.steering[w, r]
+    x, y, heading = move(now.x[w, r], now.y[w, r], now.heading[w, r], twist, dt)
+    after.x[w, r], after.y[w, r], after.heading[w, r] = x, y, heading
+    after.vx[w, r], after.vy[w, r], after.omega[w, r] = twist[0], twist[1], twist[2]
+    after.steering[w, r] = steering
+    after.active[w, r] = now.active[w, r]
+
+
+@hidden
+def _block(now, after, traits, maps, w, r):
+    """Stop robot r where it touches a wall; returns the time of touching."""
+    m = maps.index[w]
+    x, y, heading = now.x[w, r], now.y[w, r], now.heading[w, r]
+    dx, dy = after.x[w, r] - x, after.y[w, r] - y
+    turn = wrap(after.heading[w, r] - heading)
+    t = swept_disc_walls(maps, m, x, y, dx, dy, traits.radius[w, r])
+    if t > ONE:
+        return NEVER
+    if traits.vertices[w, r] == 0:
+        after.x[w, r], after.y[w, r] = x + t * dx, y + t * dy
+    else:
+        if polygon_in_walls(maps, m, traits, w, r, x, y, heading) and not polygon_in_walls(
+            maps, m, traits, w, r, after.x[w, r], after.y[w, r], after.heading[w, r]
+        ):
+            return NEVER  # touching, but moving away
+        spacing = min(HALF * maps.resolution[m], traits.radius[w, r] * PART)
+        parts = substeps(math.sqrt(dx * dx + dy * dy), turn, traits.radius[w, r], spacing)
+        t = NEVER
+        for k in range(1, parts + 1):
+            share = np.float32(k) / np.float32(parts)
+            if polygon_in_walls(maps, m, traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn)):
+                t = np.float32(k - 1) / np.float32(parts)
+                break
+        if t > ONE:
+            return NEVER
+        after.x[w, r], after.y[w, r], after.heading[w, r] = x + t * dx, y + t * dy, wrap(heading + t * turn)
+        after.omega[w, r] = ZERO
+    after.vx[w, r], after.vy[w, r] = ZERO, ZERO
+    return t
+
+
+@hidden
+def _keep(now, after, w):
+    """A world that is done stays as it is."""
+    for r in range(now.x.shape[1]):
+        after.x[w, r], after.y[w, r], after.heading[w, r] = now.x[w, r], now.y[w, r], now.heading[w, r]
+        after.vx[w, r], after.vy[w, r], after.omega[w, r] = now.vx[w, r], now.vy[w, r], now.omega[w, r]
+        after.world_vx[w, r], after.world_vy[w, r] = now.world_vx[w, r], now.world_vy[w, r]
+        after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
+
+
+@hidden
+def _finish(now, after, traits, maps, status, walls, w, r):
+    """Have walls stop robot r, and write its velocity in the map frame."""
+    walls[w, r] = NEVER
+    if now.active[w, r] and status.outcome[w, r] == RUNNING:
+        walls[w, r] = _block(now, after, traits, maps, w, r)
+    s, c = sincos(after.heading[w, r])
+    after.world_vx[w, r] = c * after.vx[w, r] - s * after.vy[w, r]
+    after.world_vy[w, r] = s * after.vx[w, r] + c * after.vy[w, r]
+
+
+@lean_kernel
+def drive_robots(dt, now, after, traits, maps, status, commands, walls, first, last):
+    """Write generation t + dt of the robots of worlds ``first <= w < last``, which follow ``commands`` (W, R, 3) as they can."""
+    for w in range(first, last):
+        if status.done[w]:
+            _keep(now, after, w)
+            continue
+        for r in range(now.x.shape[1]):
+            _drive(dt, now, after, traits, status, commands, w, r)
+            _finish(now, after, traits, maps, status, walls, w, r)
+
+
+@lean_kernel
+def lead_robots(now, after, traits, maps, status, there, walls, first, last):
+    """Write generation t + dt of the robots of worlds ``first <= w < last``: ``there`` (W, R, 6), pose and twist."""
+    for w in range(first, last):
+        if status.done[w]:
+            _keep(now, after, w)
+            continue
+        for r in range(now.x.shape[1]):
+            after.x[w, r], after.y[w, r], after.heading[w, r] = there[w, r, 0], there[w, r, 1], there[w, r, 2]
+            after.vx[w, r], after.vy[w, r], after.omega[w, r] = there[w, r, 3], there[w, r, 4], there[w, r, 5]
+            after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
+            _finish(now, after, traits, maps, status, walls, w, r)
+
+
+class NativeBodies:
+    """Robots that do what they are commanded, within their limits.
+
+    Args:
+        world: whose robots they are.
+
+    Attributes:
+        walls: (W, R) moment of the last step at which a wall stopped a robot, as a share of it; `NEVER` where none did.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.walls: Floats = np.zeros((world.layout.worlds, world.layout.robots), np.float32)
+
+    def move(self, now: int) -> Work:
+        """What takes the robots from generation ``now`` to the other one."""
+        w = self._world
+        robots, after = w.generation(now)[1], w.generation(1 - now)[1]
+        return bind(drive_robots, np.float32(w.dt), robots, after, w.robot_traits, w.maps, w.status, w.commands, self.walls)
+
+
+class LedBodies(NativeBodies):
+    """Robots that somebody has seen: they are led to where they were.
+
+    Attributes:
+        there: (W, R, 6) where they are at the end of the next step: pose in the map, m and rad, and twist, m/s and rad/s.
+    """
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.there: Floats = np.zeros((*self.walls.shape, 6), np.float32)
+
+    def move(self, now: int) -> Work:
+        """What takes the robots from generation ``now`` to the other one."""
+        w = self._world
+        robots, after = w.generation(now)[1], w.generation(1 - now)[1]
+        return bind(lead_robots, robots, after, w.robot_traits, w.maps, w.status, self.there, self.walls)

@@ -1,0 +1,127 @@
+"""The native engine: crowd, bodies and rules advance a world, by kernels over its batch.
+
+One step, the same everywhere: doors move; everybody reads generation t; crowd and robots are advanced to t + dt; contacts are swept
+and outcomes decided; the generations are swapped. Sensors are computed when somebody reads them (`agora.engine.observe`).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from agora.engine.bodies import NativeBodies
+from agora.engine.crowd import EngineCrowd, Part
+from agora.engine.rules import Rules
+from agora.engine.scene import CrowdReader
+from agora.world.records import EVERY_CONTACT
+from agora.world.world import World
+
+if TYPE_CHECKING:
+    from agora.core.state import Floats
+    from agora.engine.conditions import Conditions
+    from agora.world.start import Start
+    from agora.world.threads import Work
+
+
+class Engine:
+    """Steps of a world.
+
+    Args:
+        world: that is advanced.
+        crowd: moves its pedestrians; where None, somebody else writes `World.next_pedestrians` before every step.
+        bodies: move its robots; the library's own where None.
+        ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
+        remove: robots that have ended leave the world.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        crowd: EngineCrowd | None = None,
+        bodies: NativeBodies | None = None,
+        *,
+        ends: int = EVERY_CONTACT,
+        remove: bool = False,
+    ) -> None:
+        self.world, self.crowd, self.bodies = world, crowd, bodies or NativeBodies(world)
+        self._rules = Rules(world, ends, remove)
+        self._calls = [self._calls_from(0), self._calls_from(1)]
+
+    @staticmethod
+    def of(
+        starts: Sequence[Start],
+        conditions: Conditions,
+        *,
+        worlds: int = 0,
+        threads: int = 1,
+        slots: int = 0,
+        is_fed: bool = False,
+    ) -> Engine:
+        """An engine under the conditions of a batch, with its crowd.
+
+        Args:
+            starts: every episode that a world may be given.
+            conditions: of all of them.
+            worlds: W; as many as starts where 0.
+            threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
+            is_fed: forces from outside may act on pedestrians.
+        """
+        world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads)
+        crowd = EngineCrowd(
+            world,
+            conditions.models,
+            conditions.behaviours,
+            every=conditions.periods.steps("crowd"),
+            sees_pedestrians=conditions.sees_pedestrians,
+            sees_robots=conditions.sees_robots,
+            is_fed=is_fed,
+            routes=starts if conditions.routes else None,
+            careful=conditions.careful,
+        )
+        return Engine(world, crowd, ends=conditions.ends, remove=conditions.remove)
+
+    def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
+        """What a step from generation ``now`` does: where the crowd models are not due, and where they are."""
+        crowd, robots = self.crowd, [self.bodies.move(now), self._rules.judge(now, self.bodies.walls)]
+        if crowd is None:
+            calls = self._plan(robots)
+            return calls, calls
+        move = crowd.move(now)
+        return self._plan([*move, *robots]), self._plan([*crowd.think(now), *crowd.compute(now), *move, *robots])
+
+    def _plan(self, parts: Sequence[Part]) -> list[Callable[[], None]]:
+        """Parts of a step as calls: kernels that follow each other in one, which runs them world by world."""
+        calls: list[Callable[[], None]] = []
+        for is_reader, some in itertools.groupby(parts, lambda part: isinstance(part, CrowdReader)):
+            if is_reader:
+                calls += [cast(CrowdReader, reader).compute for reader in some]
+            else:
+                calls.append(functools.partial(self.world.threads.everywhere, *cast("Iterator[Work]", some)))
+        return calls
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world; the others go on."""
+        self.world.reset(world, start)
+        if self.crowd is not None:
+            self.crowd.reset(world, start)
+
+    def step(self, commands: Floats | None = None) -> None:
+        """Advance every world that is not done by one physics step.
+
+        Args:
+            commands: (W, R, 3) twists in the robots' frames, m/s and rad/s; the last ones where not given.
+        """
+        world = self.world
+        if commands is not None:
+            world.commands[...] = commands
+        if world.doors is not None:
+            world.doors.step()
+        for call in self._calls[world.now][self.crowd is not None and world.tick % self.crowd.every == 0]:
+            call()
+        world.turn()
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.world.close()

@@ -1,0 +1,80 @@
+"""Global paths: who gets one, from where, and when a new one is due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Floats
+
+if TYPE_CHECKING:
+    from agora.engine.conditions import Conditions
+    from agora.engine.observe import Observer
+    from agora.world.start import Start
+    from agora.world.world import World
+
+
+class Paths:
+    """Gives the robots of a batch their global paths, where their planner needs them.
+
+    Args:
+        world: the worlds.
+        observer: is told of the paths, and what layers put on the map.
+        conditions: the global planner, how often it plans, and the layers.
+        needed: whether anybody needs paths.
+    """
+
+    def __init__(self, world: World, observer: Observer, conditions: Conditions, needed: bool) -> None:
+        self._world, self._observer, self._needed = world, observer, needed
+        self._planner, self._layered = conditions.global_planner, bool(conditions.layers)
+        self._every = round(conditions.replan / conditions.periods.physics) if needed else 0
+        self._starts: dict[int, Start] = {}
+        self._looked = np.zeros(world.layout.worlds, np.int64)
+
+    def begin(self, w: int, start: Start) -> None:
+        """Begin an episode in one world: every robot gets the path to its first goal."""
+        self._starts[w], self._looked[w] = start, 0
+        for r, robot in enumerate(start.robots):
+            self.plan(w, r, robot.pose, robot.goals[0])
+
+    def forget(self, w: int) -> None:
+        """Begin to count steps of a world anew."""
+        self._looked[w] = 0
+
+    def due(self, step: Array) -> Bools:
+        """In which worlds (W,) the paths are to be made anew.
+
+        Args:
+            step: (W,) physics steps since the episodes began; the last call is at an earlier one.
+        """
+        if self._every == 0:
+            return np.zeros(len(self._looked), np.bool_)
+        late: Bools = step // self._every > self._looked // self._every
+        self._looked[...] = step
+        return late
+
+    def place(self, w: int, r: int) -> Array:
+        """Where a robot is, (2,) m."""
+        robots = self._world.robots
+        return np.array([robots.x[w, r], robots.y[w, r]], float)
+
+    def replan(self, w: int, r: int) -> None:
+        """Give a robot the path from where it is to its current goal."""
+        status = self._world.status
+        self.plan(w, r, self.place(w, r), np.array([status.goal_x[w, r], status.goal_y[w, r]], float))
+
+    def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
+        """Give a robot the path from a place to a goal, (2,) or more, m; none where there is none."""
+        if self._needed:
+            self._observer.set_path(w, r, self.find(w, r, here, goal))
+
+    def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
+        """The path (K, 2) of the global planner from a place to a goal, (2,) or more, m; (0, 2) where there is none."""
+        start = self._starts[w]
+        place, radius = start.map, start.robots[r].model.radius
+        origin = np.asarray(place.origin, np.float32)
+        scene = (place.clearance, place.resolution, origin, here[:2], goal[:2], radius)
+        costs = (self._observer.layer_costs(w, r, place),) if self._layered else ()
+        path = self._planner.path(*scene, *costs)
+        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)

@@ -1,0 +1,61 @@
+"""Where recorded pedestrians are at a moment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import ZERO, atan2
+
+
+@hidden
+def _replay_slot(replay, after, w, i, time, since):
+    """Position on the recorded trajectory; absent before its first and after its last knot.
+
+    Absent too where it was begun again in the last ``since`` s, since the generation of which this is the next.
+    """
+    first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
+    t = time + replay.phase[w, i]
+    if period > 0.0:
+        rounds = np.floor(t / period)
+        jumped = rounds > np.floor((t - since) / period) and time > 0.0
+        t -= rounds * period
+        t += replay.time[first]
+        if jumped:
+            after.active[w, i] = False
+            return
+    if t < replay.time[first] or t >= replay.time[last]:
+        after.active[w, i] = False
+        return
+    k = replay.cursor[w, i]
+    if k < first or k >= last or replay.time[k] > t:
+        k = first
+    while replay.time[k + 1] <= t:
+        k += 1
+    replay.cursor[w, i] = k
+    span = replay.time[k + 1] - replay.time[k]
+    share = np.float32((t - replay.time[k]) / span)
+    inverse = np.float32(1.0 / span)
+    ex, ey = replay.x[k + 1] - replay.x[k], replay.y[k + 1] - replay.y[k]
+    after.x[w, i] = replay.x[k] + share * ex
+    after.y[w, i] = replay.y[k] + share * ey
+    after.vx[w, i] = ex * inverse
+    after.vy[w, i] = ey * inverse
+    after.active[w, i] = True
+
+
+@hidden
+def place_replayed(replay, after, traits, w, time, since):
+    """Put every replayed slot of world w where its recording says."""
+    for i in range(traits.count[w]):
+        if replay.last[w, i] >= replay.first[w, i]:
+            _replay_slot(replay, after, w, i, time, since)
+
+
+@lean_kernel
+def start_replayed(dt, now, traits, replay, w):
+    """Generation 0 of the replayed pedestrians of world w."""
+    place_replayed(replay, now, traits, w, 0.0, dt)
+    for i in range(traits.count[w]):
+        if now.active[w, i] and now.vx[w, i] * now.vx[w, i] + now.vy[w, i] * now.vy[w, i] > ZERO:
+            now.heading[w, i] = atan2(now.vy[w, i], now.vx[w, i])

@@ -1,0 +1,258 @@
+"""The state of W worlds side by side, apart from what moves it.
+
+Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. What moves
+people and robots (`agora.engine`), what robots perceive, what is recorded, what behaviours decide and what a policy is rewarded for
+take the world, and nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core import state
+from agora.core.recording import Outcome
+from agora.core.state import Bools, Floats, Pedestrians, Robots
+from agora.errors import InputError
+from agora.maps.store import build_store
+from agora.seeds import key_of
+from agora.world import records
+from agora.world.doors import Doors
+from agora.world.replayed import start_replayed
+from agora.world.threads import Threads
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
+    from agora.world.start import Start
+
+_WALKING = state.SOCIAL_STATES.index("walking")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of a batch's arrays.
+
+    Attributes:
+        worlds: W. robots: R in each. pedestrians: most in one world. waypoints: most of one pedestrian.
+        corners: most of a polygon footprint. knots: most of the recordings of one world. delay: longest command delay, steps.
+    """
+
+    worlds: int
+    robots: int = 1
+    pedestrians: int = 0
+    waypoints: int = 1
+    corners: int = 0
+    knots: int = 0
+    delay: int = 0
+
+    @staticmethod
+    def of(starts: Sequence[Start], worlds: int, dt: float) -> Layout:
+        """The sizes that hold any of the starts.
+
+        Raises:
+            InputError: the starts differ in their number of robots.
+        """
+        counts = {len(s.robots) for s in starts}
+        if len(counts) > 1:
+            raise InputError(f"one batch holds starts with {sorted(counts)} robots; a batch has the same number in every world")
+        models = [r.model for s in starts for r in s.robots]
+        return Layout(
+            worlds=worlds,
+            robots=counts.pop() if counts else 0,
+            pedestrians=max((s.crowd_size for s in starts), default=0),
+            waypoints=max((s.pedestrians.waypoints.shape[1] for s in starts), default=1),
+            corners=max((len(m.footprint) for m in models), default=0),
+            knots=max((0 if s.replay is None else len(s.replay.knot_time) for s in starts), default=0),
+            delay=max((round(m.command_delay / dt) for m in models), default=0),
+        )
+
+
+class World:
+    """W worlds of pedestrians and robots: records of arrays, and at which moment they are.
+
+    Args:
+        layout: sizes.
+        maps: every map that a world may be given.
+        dt: physics step, s.
+        slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
+        threads: that share the worlds; results do not depend on it.
+
+    Attributes:
+        layout, dt, slots: as given.
+        tick: steps since the world was made. now: which of the two generations is t, 0 or 1.
+        traits, minds, waypoints: of the pedestrians. replay: their recordings.
+        robot_traits: of the robots. commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
+        status: clocks, goals, outcomes and contacts. maps: of all worlds, and which world is on which.
+        doors: that move; None where no map has any.
+        threads: run kernels over the worlds.
+    """
+
+    def __init__(self, layout: Layout, maps: Sequence[Map], *, dt: float, slots: int = 0, threads: int = 1) -> None:
+        self.layout, self.dt, self.tick, self.now = layout, dt, 0, 0
+        self.slots = max(slots, state.padded(layout.pedestrians))
+        worlds, count = layout.worlds, layout.robots
+        different = list({id(m): m for m in maps}.values())
+        self._map_index = {id(m): k for k, m in enumerate(different)}
+        self._kept_maps = different
+        self.maps = build_store([*different, *Doors.stages(different)], [0] * worlds)
+        self.traits = state.traits(worlds, self.slots)
+        self.waypoints = state.waypoints(worlds, self.slots, layout.waypoints)
+        self.minds = state.minds(worlds, self.slots)
+        self.robot_traits = state.robot_traits(worlds, count, layout.corners)
+        self.status = records.status(worlds, count, self.slots, delay=layout.delay)
+        self.replay = records.replay(worlds, self.slots, max(layout.knots * worlds, 1))
+        self.commands = np.zeros((worlds, count, 3), np.float32)
+        self._pedestrians = [state.pedestrians(worlds, self.slots) for _ in range(2)]
+        self._robots = [state.robots(worlds, count) for _ in range(2)]
+        self.threads = Threads(worlds, threads)
+        self.doors = Doors(self, different) if any(m.door is not None for m in different) else None
+
+    @staticmethod
+    def of(starts: Sequence[Start], *, dt: float, worlds: int = 0, slots: int = 0, threads: int = 1) -> World:
+        """Room for any of the starts in every world; as many worlds as starts where ``worlds`` is 0."""
+        layout = Layout.of(starts, worlds or len(starts), dt)
+        return World(layout, [s.map for s in starts], dt=dt, slots=slots, threads=threads)
+
+    @property
+    def pedestrians(self) -> Pedestrians:
+        """Generation t of the pedestrians."""
+        return self._pedestrians[self.now]
+
+    @property
+    def next_pedestrians(self) -> Pedestrians:
+        """Generation t + dt of the pedestrians: what the next step writes, or reads where nobody of ours moves them."""
+        return self._pedestrians[1 - self.now]
+
+    @property
+    def robots(self) -> Robots:
+        """Generation t of the robots."""
+        return self._robots[self.now]
+
+    def generation(self, number: int) -> tuple[Pedestrians, Robots]:
+        """One of the two generations, 0 or 1, of pedestrians and robots."""
+        return self._pedestrians[number], self._robots[number]
+
+    def turn(self) -> None:
+        """Let generation t + dt be the present one."""
+        self.now = 1 - self.now
+        self.tick += 1
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world; the others go on.
+
+        Args:
+            world: number of the world.
+            start: the episode; its map is one of those given.
+        """
+        status, w = self.status, world
+        self.maps.index[w] = self._map_index[id(start.map)]
+        if self.doors is not None:
+            self.doors.reset(w, start.map)
+        status.key[w] = key_of(start.entry, start.seed, "waypoints")
+        status.step[w], status.time_limit[w] = 0, round(start.timeout / self.dt)
+        status.done[w], status.outcome[w], status.end_step[w] = False, records.RUNNING, 0
+        for cleared in (status.clipped, status.queue, status.arrived, status.touching_pedestrian, status.touching_wall):
+            cleared[w] = 0
+        status.touching_robot[w], status.events[w] = False, 0
+        for field in self.pedestrians:
+            field[w] = 0
+        self.traits.radius[w], self.traits.speed[w], self.traits.group[w], self.traits.id[w] = 0.3, 1.0, -1, -1
+        self.traits.count[w] = start.crowd_size
+        self._reset_simulated(w, start)
+        self._reset_replayed(w, start)
+        self._reset_robots(w, start)
+
+    def _reset_simulated(self, w: int, start: Start) -> None:
+        crowd, now, goals = start.pedestrians, self.pedestrians, self.waypoints
+        n = len(crowd.id)
+        now.x[w, :n], now.y[w, :n] = crowd.position.T
+        now.vx[w, :n], now.vy[w, :n] = crowd.velocity.T
+        now.active[w, :n] = True
+        self.traits.radius[w, :n], self.traits.speed[w, :n] = crowd.radius, crowd.speed
+        self.traits.group[w, :n], self.traits.id[w, :n] = crowd.group, crowd.id
+        goals.count[w], goals.index[w] = 0, 0
+        length = crowd.waypoints.shape[1]
+        goals.list_x[w, :n, :length], goals.list_y[w, :n, :length] = crowd.waypoints[..., 0], crowd.waypoints[..., 1]
+        goals.x[w, :n], goals.y[w, :n] = crowd.waypoints[:, 0].T
+        goals.count[w, :n], goals.mode[w, :n], goals.tolerance[w, :n] = crowd.waypoint_count, crowd.mode, crowd.tolerance
+        now.heading[w, :n] = crowd.heading
+        moving = np.hypot(*crowd.velocity.T) > 0
+        now.heading[w, :n][moving] = np.arctan2(crowd.velocity[moving, 1], crowd.velocity[moving, 0])
+        minds = self.minds
+        minds.type[w], minds.reaction[w], minds.state[w], minds.speed[w] = 0, 0, _WALKING, 1.0
+        minds.type[w, :n], minds.reaction[w, :n], minds.state[w, :n] = crowd.type, crowd.reaction, crowd.state
+        minds.stress[w], minds.energy[w], minds.social[w], minds.partner[w] = 0.0, 0.5, 0.5, -1
+        minds.speed[w, :n] = crowd.speed
+        minds.taken[w] = False
+
+    def _reset_replayed(self, w: int, start: Start) -> None:
+        replay, first = self.replay, len(start.pedestrians.id)
+        replay.first[w], replay.last[w], replay.cursor[w], replay.period[w], replay.phase[w] = 0, -1, 0, 0.0, 0.0
+        if start.replay is None:
+            return
+        recorded = start.replay
+        n, offset, knots = len(recorded.id), w * self.layout.knots, len(recorded.knot_time)
+        replay.time[offset : offset + knots] = recorded.knot_time
+        replay.x[offset : offset + knots], replay.y[offset : offset + knots] = recorded.knot_x, recorded.knot_y
+        slots = slice(first, first + n)
+        replay.first[w, slots], replay.last[w, slots] = recorded.first[:-1] + offset, recorded.first[1:] + offset - 1
+        replay.cursor[w, slots], replay.period[w, slots] = replay.first[w, slots], recorded.period
+        if start.replay_phase.size:
+            replay.phase[w, slots] = start.replay_phase
+        self.traits.radius[w, slots], self.traits.id[w, slots] = start.replay_radius, recorded.id
+        self.traits.group[w, slots] = recorded.group
+        start_replayed(np.float64(self.dt), self.pedestrians, self.traits, replay, w)
+
+    def _reset_robots(self, w: int, start: Start) -> None:
+        robots, status = self.robots, self.status
+        for field in robots:
+            field[w] = 0
+        for r, robot in enumerate(start.robots):
+            robots.x[w, r], robots.y[w, r], robots.heading[w, r] = robot.pose
+            robots.active[w, r] = True
+            robot.model.fill(self.robot_traits, w, r)
+            status.delay[w, r] = round(robot.model.command_delay / self.dt)
+            status.goals_left[w, r] = len(robot.goals) - 1
+            self.set_goal(w, r, robot.goals[0])
+        status.tolerance[w], status.heading_tolerance[w] = start.goal_tolerance, start.heading_tolerance
+
+    def set_goal(self, world: int, robot: int, goal: Floats) -> None:
+        """Give a robot its current goal (3,): x, y, heading."""
+        status = self.status
+        status.goal_x[world, robot], status.goal_y[world, robot], status.goal_heading[world, robot] = goal
+        status.arrived[world, robot] = False
+
+    def next_goal(self, world: int, robot: int, goal: Floats) -> None:
+        """Send a robot that arrived to the next goal (3,) of its episode."""
+        self.status.goals_left[world, robot] -= 1
+        self.set_goal(world, robot, goal)
+
+    def command(self, twists: Floats, active: Bools, failed: Collection[int]) -> None:
+        """Give the rows that are under way their twists.
+
+        Args:
+            twists: (N, 3) in the robots' frames; row ``w * R + r`` is robot r of world w.
+            active: (N,) rows that are under way; the others stand.
+            failed: rows that end as ``planner_failed``.
+        """
+        status = self.status
+        commands = np.where(active[:, None], twists, np.float32(0.0))
+        for row in failed:
+            w, r = divmod(row, self.layout.robots)
+            status.outcome[w, r], status.end_step[w, r] = int(Outcome.PLANNER_FAILED), status.step[w]
+            commands[row] = 0.0
+            status.done[w] = bool((status.outcome[w] != records.RUNNING).all())
+        self.commands[...] = commands.reshape(self.commands.shape)
+
+    @property
+    def under_way(self) -> Bools:
+        """(N,) rows whose robots have not ended, in worlds that are not done."""
+        running: Bools = (self.status.outcome == records.RUNNING) & ~self.status.done[:, None]
+        return running.reshape(-1)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.threads.close()
