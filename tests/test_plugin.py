@@ -1,4 +1,4 @@
-"""A stranger's planner, crowd model and executor: the pages are followed word by word in a fresh environment."""
+"""A stranger's planner, crowd model, executor and simulator: the pages are followed word by word in a fresh environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.environments import ROOT, Environment
 from tests.test_docs import blocks
 
 CONTRIBUTING, CROWD_MODEL = ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-to" / "add_a_crowd_model.md"
-EXECUTOR = ROOT / "docs" / "how-to" / "add_an_executor.md"
+EXECUTOR, SIMULATOR = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in ("an_executor", "a_simulator"))
 
 
 class Stranger(NamedTuple):
@@ -82,4 +82,15 @@ def test_an_executor_is_added_as_the_manual_says(stranger):
     said = stranger.type()
     assert "elsewhere" in said["list"].replace(",", "").split()
     assert "pure_pursuit" in said["bench"]
+    stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+
+
+@pytest.mark.parametrize("stranger", [SIMULATOR], indirect=True)
+def test_a_simulator_is_added_as_the_manual_says(stranger):
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["glide.py", "pyproject.toml"]
+    said = stranger.type()
+    assert "glide" in said["list"].replace(",", "").split()
+    assert "pure_pursuit" in said["bench"]
+    run = (stranger.folder / "results" / "demo" / "run.yaml").read_text(encoding="utf-8")
+    assert "glide" in run and "slip: 0.3" in run
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)

@@ -87,6 +87,7 @@ def bench(
         typer.Option(help="What planners are told of them: truth, visible or tracked; repeat it to run each planner at each."),
     ] = None,
     seed: Seed = None,
+    simulator: Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")] = "",
     ros_launch: Annotated[
         str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
     ] = "",
@@ -112,6 +113,7 @@ def bench(
     if batch < 1 or workers < 0 or threads < 1:
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen, contestants = _benchmark(suite, seed)
+    chosen = chosen.under(parse_component("simulators", simulator, "--simulator") if simulator else None)
     folder = output or Path("results") / chosen.name
     planner = planner or ([] if contestants else sorted(available("planners")))
     if interplanner and not planner:
@@ -119,8 +121,8 @@ def bench(
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
 
-        if planner != ["ros"] or seed is not None or pedestrians:
-            raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians")
+        if planner != ["ros"] or seed is not None or pedestrians or simulator:
+            raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians, and the graph's simulator")
         _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner) or contestants

@@ -27,6 +27,7 @@ KINDS = {
     "modules": "module",
     "worlds": "world source",
     "cards": "scenario card",
+    "simulators": "simulator",
     "executors": "executor",
 }
 

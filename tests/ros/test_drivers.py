@@ -37,7 +37,7 @@ from agora.core.recording import Outcome
 from agora.maps.grid import Map
 from agora.robots.model import load_robot
 from agora.simulators.base import People
-from agora.simulators.native import Native
+from agora.simulators.one_world import OneWorld
 from agora.simulators.referee import Referee
 from agora.tasks.suite import Stage
 from agora.world.start import Start
@@ -221,7 +221,7 @@ def _connects(port: int) -> None:
 
 def agreement(scan: Any, begun: Start, of: Stage) -> float:
     """Share of the beams of a scan that read what the engine's own lidar reads where an episode begins."""
-    own = Native()
+    own = OneWorld()
     own.begin(begun, of, ["bot"], 0.0)
     return float((np.abs(np.array(scan.ranges) - own.readings()[0].ranges) < 0.03).mean())
 

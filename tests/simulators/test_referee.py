@@ -13,7 +13,7 @@ from agora.config import build
 from agora.core.recording import ContactKind, Outcome
 from agora.maps.grid import Map
 from agora.robots.model import load_robot
-from agora.simulators.native import Native
+from agora.simulators.one_world import OneWorld
 from agora.simulators.referee import Referee
 from agora.tasks.suite import Stage
 
@@ -26,7 +26,7 @@ def of(tmp_path) -> Stage:
 
 def driven(begun, of, twist, *, seen_every=1):
     """A robot driven by the engine, and the referee who sees it every so many steps."""
-    native, referee = Native(), Referee(skin=0.0)
+    native, referee = OneWorld(), Referee(skin=0.0)
     for simulator in (native, referee):
         simulator.begin(begun, of, ["bot"], 0.0)
     contacts = ([], [])

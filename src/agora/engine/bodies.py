@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,6 +16,10 @@ from agora.core.state import Floats
 from agora.world.records import RUNNING
 from agora.world.threads import Work
 from agora.world.world import World
+
+if TYPE_CHECKING:
+    from agora.interfaces import Ability
+    from agora.world.start import Start
 
 
 @hidden
@@ -120,6 +126,17 @@ def lead_robots(now, after, traits, maps, status, there, walls, first, last):
             _finish(now, after, traits, maps, status, walls, w, r)
 
 
+@dataclass(frozen=True)
+class Native:
+    """Robots that follow their commands as exactly as their limits allow, and stand where they touch a wall."""
+
+    can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})
+
+    def bodies(self, world: World) -> NativeBodies:
+        """Return the robots of a batch."""
+        return NativeBodies(world)
+
+
 class NativeBodies:
     """Robots that do what they are commanded, within their limits.
 
@@ -133,6 +150,12 @@ class NativeBodies:
     def __init__(self, world: World) -> None:
         self._world = world
         self.walls: Floats = np.zeros((world.layout.worlds, world.layout.robots), np.float32)
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world: nothing is remembered."""
+
+    def close(self) -> None:
+        """Nothing was opened."""
 
     def move(self, now: int) -> Work:
         """What takes the robots from generation ``now`` to the other one."""

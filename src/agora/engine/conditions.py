@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agora.engine.bodies import Native
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar
 from agora.tasks.periods import Periods
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT
 
 if TYPE_CHECKING:
-    from agora.interfaces import AnyCrowdModel, Behaviour, CostmapLayer, GlobalPlanner
+    from agora.interfaces import AnyCrowdModel, Behaviour, CostmapLayer, GlobalPlanner, Simulator
     from agora.sensors.lidar import Lidar
     from agora.tasks.suite import Stage
 
@@ -34,6 +35,7 @@ class Conditions:
         global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
         perception: what robots know of pedestrians.
+        simulator: moves the robots.
         routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
             pedestrian whom they see (`agora.engine.careful`).
     """
@@ -50,6 +52,7 @@ class Conditions:
     replan: float = 0.0
     layers: tuple[CostmapLayer, ...] = ()
     perception: Perception = field(default_factory=lambda: Perception("truth"))
+    simulator: Simulator = field(default_factory=Native)
     routes: bool = False
     careful: bool = False
 
@@ -73,6 +76,7 @@ class Conditions:
             replan=stage.navigation.replan,
             layers=tuple(layer.part for layer in stage.navigation.layers),
             perception=stage.perception,
+            simulator=stage.simulator.part,
             routes=stage.crowd.routes,
             careful=not stage.crowd.faithful,
         )

@@ -15,12 +15,14 @@ from agora.engine.bodies import NativeBodies
 from agora.engine.crowd import EngineCrowd, Part
 from agora.engine.rules import Rules
 from agora.engine.scene import CrowdReader
+from agora.errors import InputError
 from agora.world.records import EVERY_CONTACT
 from agora.world.world import World
 
 if TYPE_CHECKING:
     from agora.core.state import Floats
     from agora.engine.conditions import Conditions
+    from agora.interfaces import Bodies
     from agora.world.start import Start
     from agora.world.threads import Work
 
@@ -31,7 +33,7 @@ class Engine:
     Args:
         world: that is advanced.
         crowd: moves its pedestrians; where None, somebody else writes `World.next_pedestrians` before every step.
-        bodies: move its robots; the library's own where None.
+        bodies: its robots (`agora.interfaces.Bodies`); the library's own where None.
         ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
         remove: robots that have ended leave the world.
     """
@@ -40,12 +42,13 @@ class Engine:
         self,
         world: World,
         crowd: EngineCrowd | None = None,
-        bodies: NativeBodies | None = None,
+        bodies: Bodies | None = None,
         *,
         ends: int = EVERY_CONTACT,
         remove: bool = False,
     ) -> None:
-        self.world, self.crowd, self.bodies = world, crowd, bodies or NativeBodies(world)
+        self.world, self.crowd = world, crowd
+        self._bodies: Bodies = bodies or NativeBodies(world)
         self._rules = Rules(world, ends, remove)
         self._calls = [self._calls_from(0), self._calls_from(1)]
 
@@ -67,7 +70,12 @@ class Engine:
             worlds: W; as many as starts where 0.
             threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
             is_fed: forces from outside may act on pedestrians.
+
+        Raises:
+            InputError: the simulator takes no single steps.
         """
+        if "step" not in conditions.simulator.can:
+            raise InputError(f"simulator {type(conditions.simulator).__name__} takes no single steps; episodes need them")
         world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads)
         crowd = EngineCrowd(
             world,
@@ -80,11 +88,11 @@ class Engine:
             routes=starts if conditions.routes else None,
             careful=conditions.careful,
         )
-        return Engine(world, crowd, ends=conditions.ends, remove=conditions.remove)
+        return Engine(world, crowd, conditions.simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
     def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
         """What a step from generation ``now`` does: where the crowd models are not due, and where they are."""
-        crowd, robots = self.crowd, [self.bodies.move(now), self._rules.judge(now, self.bodies.walls)]
+        crowd, robots = self.crowd, [self._bodies.move(now), self._rules.judge(now, self._bodies.walls)]
         if crowd is None:
             calls = self._plan(robots)
             return calls, calls
@@ -104,6 +112,7 @@ class Engine:
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world; the others go on."""
         self.world.reset(world, start)
+        self._bodies.reset(world, start)
         if self.crowd is not None:
             self.crowd.reset(world, start)
 
@@ -123,5 +132,6 @@ class Engine:
         world.turn()
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the threads, and give back what the bodies opened."""
+        self._bodies.close()
         self.world.close()

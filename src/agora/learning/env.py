@@ -18,6 +18,7 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from agora.config import parse_component
 from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats
 from agora.episode import Batch, Conditions
@@ -54,6 +55,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         threads: threads over worlds; results do not depend on it.
         observe: what is seen.
         reward: what is rewarded.
+        simulator: instead of the stage's, as a component or a text such as ``native``.
         autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
 
     Attributes:
@@ -76,9 +78,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         threads: int = 1,
         observe: Observe | None = None,
         reward: Reward | None = None,
+        simulator: Named | str | None = None,
         autoreset: bool = True,
     ) -> None:
-        whole = suite if isinstance(suite, Suite) else load_suite(suite)
+        mover = parse_component("simulators", simulator, "simulator") if isinstance(simulator, str) else simulator
+        whole = (suite if isinstance(suite, Suite) else load_suite(suite)).under(mover)
         self._suite = whole if seed is None else replace(whole, seed=seed)
         self._stage, self._episodes, self._threads = stage, episodes, threads
         self.observe, self.reward, self.num_envs = observe or Observe(), reward or Reward(), num_envs
@@ -232,7 +236,7 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
     """One world with one robot; `AgoraVectorEnv` says what the arguments, spaces and infos are.
 
     Args:
-        suite, stage, episodes, seed, observe, reward: as there.
+        suite, stage, episodes, seed, observe, reward, simulator: as there.
         render_mode: None; recordings are drawn by `agora.viewer`.
     """
 
@@ -247,12 +251,14 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
         seed: int | None = None,
         observe: Observe | None = None,
         reward: Reward | None = None,
+        simulator: Named | str | None = None,
         render_mode: str | None = None,
     ) -> None:
         if render_mode is not None:
             raise InputError(f"render_mode must be None, got {render_mode!r}")
         self.render_mode = None
-        self._worlds = AgoraVectorEnv(suite, stage, episodes=episodes, seed=seed, observe=observe, reward=reward, autoreset=False)
+        chosen = {"observe": observe, "reward": reward, "simulator": simulator}
+        self._worlds = AgoraVectorEnv(suite, stage, episodes=episodes, seed=seed, **chosen, autoreset=False)  # type: ignore[arg-type]
         self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:

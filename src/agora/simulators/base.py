@@ -1,15 +1,15 @@
-"""The protocol of a simulator: one world of robots, whose pedestrians somebody else moves.
+"""The protocol of a driver in ROS: one world of robots, whose pedestrians somebody else moves.
 
-The simulator node (`agora_simulators`) drives it and knows nothing else of it; `agora.simulators.native` is the library's engine,
-the drivers of flatland, Gazebo and Unity are in the ROS package. Names are those of the episode, as its author spelled them. A
-simulator has one user at a time: the node calls it under a lock.
+The simulator node (`agora_simulators`) drives it and knows nothing else of it. `agora.simulators.one_world` runs the simulators of
+the registry; the drivers of flatland, Gazebo and Unity are in the ROS package. Names are those of the episode, as its author
+spelled them. A simulator has one user at a time: the node calls it under a lock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from agora.core import state
 from agora.core.recording import Contact
@@ -17,15 +17,12 @@ from agora.core.state import Bools, Doubles, Floats, Minds, Pedestrians, Robots,
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
+    from agora.interfaces import Ability
     from agora.maps.grid import Map
     from agora.robots.model import RobotModel
     from agora.sensors.lidar import Lidar
     from agora.tasks.suite import Stage
     from agora.world.start import Start
-
-Ability = Literal["step", "pause", "delete", "rgbd", "exact_contacts"]
-"""What a simulator may be able to do: take single physics steps (in one that cannot ``step`` time passes by itself); stand still;
-take robots and obstacles away again; depth images; contacts at the moment of touching."""
 
 
 class SimulatorLostError(AgoraError):
@@ -109,11 +106,11 @@ class Simulator(Protocol):
 
     Attributes:
         name: of the driver.
-        can: what it is able to do.
+        can: what it is able to do; where time passes by itself, it cannot ``step``.
     """
 
-    name: ClassVar[str]
-    can: ClassVar[frozenset[Ability]]
+    name: str
+    can: frozenset[Ability]
 
     @property
     def dt(self) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints
+from agora.engine.bodies import Native
 from agora.engine.conditions import Conditions
 from agora.engine.crowd import EngineCrowd
 from agora.engine.engine import Engine
@@ -308,7 +309,9 @@ class Crowd:
         )
 
     def _build(self, start: Start) -> Engine:
-        engine = Engine.of([start], dataclasses.replace(self._conditions, ends=0, remove=False), is_fed=self._is_fed)
+        engine = Engine.of(
+            [start], dataclasses.replace(self._conditions, simulator=Native(), ends=0, remove=False), is_fed=self._is_fed
+        )
         engine.reset(0, start)
         engine.world.status.tolerance[0], engine.world.status.time_limit[0] = 0.0, _LONGEST
         return engine

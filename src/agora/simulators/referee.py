@@ -11,15 +11,16 @@ import numpy as np
 from agora.core.state import Array, Doubles, Floats
 from agora.engine.bodies import LedBodies
 from agora.simulators.base import People
-from agora.simulators.native import Native
+from agora.simulators.one_world import OneWorld
 
 if TYPE_CHECKING:
+    from agora.interfaces import Bodies
     from agora.robots.model import RobotModel
     from agora.tasks.suite import Stage
     from agora.world.start import Start
 
 
-class Referee(Native):
+class Referee(OneWorld):
     """The library's engine whose robots are led along what was observed of them.
 
     Between two observations everybody is taken to have moved evenly. A robot that physics holds at a wall is a little off it, so
@@ -58,7 +59,7 @@ class Referee(Native):
         wider = tuple(replace(robot, model=self._wider(robot.model)) for robot in start.robots)
         super().begin(replace(start, robots=wider), stage, names, since)
 
-    def _bodies(self) -> LedBodies:
+    def _bodies(self) -> Bodies:
         """What leads the robots."""
         self._led = LedBodies(self._world)
         return self._led

@@ -13,7 +13,7 @@ from agora.episode import Conditions
 from agora.navigation.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.simulators.crowd import Crowd
-from agora.simulators.native import Native
+from agora.simulators.one_world import OneWorld
 from agora.tasks.suite import Suite
 
 _HALL = {"world": "open", "robots": "random", "obstacles": {"name": "random", "dynamic": [2, 2]}}
@@ -48,7 +48,7 @@ def _play_crowd(name: str) -> None:
 def _simulator_and_navigation() -> None:
     suite = _suite()
     start, stage = suite.start("plain", 0), suite.stage("plain")
-    simulator = Native()
+    simulator = OneWorld()
     simulator.begin(start, stage, ["robot"], 0.0)
     navigator = Navigator(start, Conditions.of(stage), named_planner("dwa", "bypass")[1].part)
     navigator.observed(0.0)

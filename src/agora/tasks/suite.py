@@ -132,6 +132,7 @@ class Stage:
         pedestrians: what planners are told of them: everybody's true state, that of those whom the robot's lidar reaches, or the
             tracks that the robot makes of its scans. A word, or a mapping of it as ``source`` and of parameters of ``detector``
             and ``tracker``, which count where planners are told of tracks.
+        simulator: moves the robots.
     """
 
     name: str
@@ -153,6 +154,7 @@ class Stage:
     seed: int | None = None
     navigation: Navigation = field(default_factory=Navigation)
     pedestrians: Level | Perception = "truth"
+    simulator: Annotated[Named, Plug("simulators")] = field(default_factory=lambda: Named.of("simulators", "native"))
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -222,6 +224,12 @@ class Suite:
             raise ValueError(f"stages must have different names, got {names}")
         if self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
+
+    def under(self, simulator: Named | None) -> Suite:
+        """The suite with every stage in another simulator; the suite itself where None."""
+        if simulator is None:
+            return self
+        return replace(self, stages=tuple(replace(stage, simulator=simulator) for stage in self.stages))
 
     def entries(self) -> list[tuple[str, int]]:
         """Stage name and number of every episode."""

@@ -1,19 +1,20 @@
-"""The simulators behind the node: the library's own engine, and one file for each that is reached through ROS."""
+"""The simulators behind the node: those of the library's registry, and one file for each that is reached through ROS."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 from agora.errors import UnknownNameError
+from agora.registry import Named, available
 from agora.simulators.base import Simulator
+from agora.simulators.one_world import OneWorld
 
 DRIVERS = {
-    "native": "agora.simulators.native:Native",
     "flatland": "agora_simulators.drivers.flatland:Flatland",
     "gazebo": "agora_simulators.drivers.gazebo:Gazebo",
     "unity": "agora_simulators.drivers.unity:Unity",
 }
-"""Where the class of each driver is."""
+"""Where the class of each driver is that reaches a simulator through ROS."""
 
 
 def make_driver(name: str) -> Simulator:
@@ -23,8 +24,11 @@ def make_driver(name: str) -> Simulator:
         UnknownNameError: there is none.
         InputError: its simulator cannot be reached.
     """
+    own = available("simulators")
+    if name in own:
+        return OneWorld(Named.of("simulators", name))
     if name not in DRIVERS:
-        raise UnknownNameError("simulator", name, DRIVERS)
+        raise UnknownNameError("simulator", name, [*own, *DRIVERS])
     module, kind = DRIVERS[name].split(":")
     driver: Simulator = getattr(import_module(module), kind)()
     return driver

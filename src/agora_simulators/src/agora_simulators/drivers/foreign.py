@@ -28,12 +28,13 @@ from sensor_msgs.msg import LaserScan
 from agora.core.recording import Contact
 from agora.core.state import Array, Bools, Floats, Robots
 from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Ability
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.solids import Body, solids
 from agora.robots.model import RobotModel
-from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding, SimulatorLostError
+from agora.simulators.base import Entity, People, Reading, RobotStanding, SimulatorLostError
 from agora.simulators.referee import Referee
 from agora.simulators.track import Sighting, Track
 from agora.tasks.suite import Stage

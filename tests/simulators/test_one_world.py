@@ -18,7 +18,7 @@ from agora.planners.lift import call
 from agora.robots.model import load_robot
 from agora.sensors.lidar import Lidar
 from agora.simulators.base import Entity, People
-from agora.simulators.native import Native
+from agora.simulators.one_world import OneWorld
 from agora.tasks.suite import Stage, Suite
 from agora.world.trajectories import Trajectories
 
@@ -83,7 +83,7 @@ class NavigationPart:
 def composed(begun, of, planner):
     """Samples at control rate, how it ended, and contacts, of the three parts together."""
     conditions = Conditions.of(of)
-    native, crowd, navigation = Native(), CrowdPart(begun, conditions), NavigationPart(begun, conditions, planner)
+    native, crowd, navigation = OneWorld(), CrowdPart(begun, conditions), NavigationPart(begun, conditions, planner)
     names = [f"robot {r}" for r in range(len(begun.robots))]
     native.begin(begun, of, names, since=2.5)
     samples, contacts, seen, scans = [], [], crowd.people(0), {}
@@ -176,21 +176,21 @@ def test_recordings_drawn_waypoints_a_late_car_and_a_timeout_apart_are_the_episo
     assert assert_same(begun, of, planners("pure_pursuit")["pure_pursuit"].part) == {Outcome.TIMEOUT}
 
 
-def alone(**more) -> Native:
+def alone(**more) -> OneWorld:
     """One robot on a plane without a planner, and nobody else."""
-    native, of = Native(), build({"name": "x", "world": {"name": "open"}}, Stage)
+    native, of = OneWorld(), build({"name": "x", "world": {"name": "open"}}, Stage)
     native.begin(start(model=SEEING, **more), of, ["it"], since=3.0)
     return native
 
 
-def drive(native: Native, seconds: float, *twist: float) -> None:
+def drive(native: OneWorld, seconds: float, *twist: float) -> None:
     for _ in range(round(seconds / native.dt)):
         native.command(np.array([twist or (0.0, 0.0, 0.0)] * len(native.names), np.float32), {})
         native.advance()
 
 
 def test_before_any_episode_robots_can_be_put_on_an_empty_plane_and_driven_without_an_end():
-    native = Native()
+    native = OneWorld()
     native.spawn(Entity("my robot", "robot", np.array([1.0, -2.0, 0.5]), SEEING))
     drive(native, 2.0, 0.5, 0.0, 0.0)
     assert native.step == 40 and not native.done

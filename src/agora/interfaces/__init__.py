@@ -16,6 +16,9 @@ import numpy as np
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
 from agora.errors import nearest
+from agora.interfaces.simulator import Ability as Ability
+from agora.interfaces.simulator import Bodies as Bodies
+from agora.interfaces.simulator import Simulator as Simulator
 from agora.robots.limits import Limits as Limits
 
 if TYPE_CHECKING:

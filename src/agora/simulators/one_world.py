@@ -1,17 +1,16 @@
-"""The library's engine as a simulator: one world, exact steps, pedestrians from outside."""
+"""One world under a simulator of the library: exact steps, pedestrians from outside."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.core import state
 from agora.core.recording import Contact
 from agora.core.state import Bools, Doubles, Floats, Robots
-from agora.engine.bodies import NativeBodies
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.recorder import take_events
@@ -19,12 +18,14 @@ from agora.engine.scanner import Scanner
 from agora.errors import InputError, UnknownNameError
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
-from agora.simulators.base import Ability, Entity, People, Reading, RobotStanding
+from agora.registry import Named
+from agora.simulators.base import Entity, People, Reading, RobotStanding
 from agora.world.records import RUNNING
 from agora.world.start import PedestrianStarts, RobotStart, Start
 from agora.world.world import World
 
 if TYPE_CHECKING:
+    from agora.interfaces import Ability, Bodies
     from agora.robots.model import RobotModel
     from agora.tasks.suite import Stage
 
@@ -83,17 +84,17 @@ def _carry(before: World, after: World, kept: Sequence[int]) -> None:
     after.status.done[0] = bool(after.status.outcome.size) and bool((after.status.outcome != RUNNING).all())
 
 
-class Native:
-    """One world of the library's engine.
+class OneWorld:
+    """One world whose robots a simulator of the library moves.
 
     Composed with a crowd and a navigation that take robots and pedestrians from it, step by step, it gives the trajectory of
     `agora.episode.Episodes` bit by bit. Before the first `begin` it is an empty plane without robots.
     """
 
-    name: ClassVar[str] = "native"
-    can: ClassVar[frozenset[Ability]] = frozenset({"step", "pause", "delete", "exact_contacts"})
-
-    def __init__(self) -> None:
+    def __init__(self, simulator: Named | None = None) -> None:
+        self._simulator = simulator or Named.of("simulators", "native")
+        self.name: str = self._simulator.name
+        self.can: frozenset[Ability] = frozenset({"pause", "delete"}) | self._simulator.part.can
         plane = Map.open((-10.0, -10.0), (10.0, 10.0))
         start = Start("native/plane/0", 0, plane, (), PedestrianStarts.none(), timeout=_NO_LIMIT, goal_tolerance=0.3)
         self._adopt(start, Conditions(), (), 0.0)
@@ -157,14 +158,15 @@ class Native:
         start = replace(self._start, map=place, robots=tuple(robot.start for robot in self._fleet))
         given, conditions = start.robots, self._conditions
         self._world = World.of([start], dt=conditions.periods.physics, slots=state.padded(pedestrians))
-        self._world.reset(0, start)
         self._engine = Engine(self._world, bodies=self._bodies(), ends=conditions.ends, remove=conditions.remove)
+        self._engine.reset(0, start)
         lidar = conditions.lidar or (given[0].model.lidar if given else None)
         self._lidar = None if lidar is None else (lidar, Scanner(self._world, lidar))
 
-    def _bodies(self) -> NativeBodies:
+    def _bodies(self) -> Bodies:
         """What moves the robots."""
-        return NativeBodies(self._world)
+        bodies: Bodies = self._simulator.part.bodies(self._world)
+        return bodies
 
     def _remake(self, kept: Sequence[int], pedestrians: int = 0) -> None:
         """Make the world again with the robots and the furniture of now; ``kept`` are the old numbers of robots that were there."""

@@ -1,0 +1,173 @@
+"""The contract of simulators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agora.core.state import Array, Floats
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
+from agora.interfaces import Simulator
+from agora.tasks.periods import Periods
+from agora.testing.crowds import DT, crowd
+from agora.testing.errors import ContractError
+from agora.testing.guard import identical, pure
+from agora.world.start import Start
+
+_STEPS = 30
+_REST = 60  # steps after which a robot that is told to stand stands
+_SLACK = 1e-3  # m/s and rad/s beyond a limit
+_INTO = 0.05  # m that a robot may be in a wall
+
+
+def check_simulator(simulator: Simulator) -> None:
+    """Check a simulator against the contract of `agora.interfaces.Bodies`.
+
+    Robots are somewhere and no faster than they can be; whoever is told to stand comes to stand, whoever is told to drive gets on;
+    walls stop robots and are reported; pedestrians, maps and commands are left alone; the same commands give the same bits, also
+    after a reset and whatever the other worlds do; worlds that are done stay as they are; a world without robots is no error.
+
+    Args:
+        simulator: that can ``step``.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Check(simulator, type(simulator).__name__)
+    check.drives()
+    check.comes_to_rest()
+    check.stops_at_walls()
+    check.repeats()
+    check.worlds_are_alone()
+    check.done_worlds()
+    check.nobody()
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    simulator: Simulator
+    name: str
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def engine(self, starts: Sequence[Start]) -> Engine:
+        """An engine at the starts, in which no contact ends anything."""
+        engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), ends=0, simulator=self.simulator))
+        for world, start in enumerate(starts):
+            engine.reset(world, start)
+        return engine
+
+    def commands(self, engine: Engine, steps: int) -> Floats:
+        """Twists (T, W, R, 3) of each world's own."""
+        worlds, robots = engine.world.layout.worlds, engine.world.layout.robots
+        drawn = [np.random.default_rng([5, w]).uniform(-0.6, 1.2, (steps, robots, 3)) for w in range(worlds)]
+        return np.stack(drawn, 1).astype(np.float32)
+
+    def run(self, engine: Engine, steps: int = _STEPS) -> Engine:
+        """The engine after some steps, and what can be checked of each."""
+        world, limits = engine.world, engine.world.robot_traits
+        for step, twists in enumerate(self.commands(engine, steps)):
+            now = world.pedestrians
+            with pure(f"{self.name}: step {step}", traits=world.traits, minds=world.minds, maps=world.maps, people=now):
+                engine.step(twists)
+            robots = world.robots
+            for field, value in zip(robots._fields, robots, strict=True):
+                if not np.isfinite(value).all():
+                    raise self.fail(f"step {step}: {field} is {value}")
+            if not np.array_equal(world.commands, twists):
+                raise self.fail(f"step {step}: the commands are others than before")
+            over = (robots.vx > limits.max_vx + _SLACK) | (robots.vx < limits.min_vx - _SLACK)
+            over |= (np.abs(robots.vy) > limits.max_vy + _SLACK) | (np.abs(robots.omega) > limits.max_omega + _SLACK)
+            if over.any():
+                raise self.fail(f"step {step}: robot {tuple(np.argwhere(over)[0])} is faster than it can be")
+        return engine
+
+    def states(self, engine: Engine, world: int) -> tuple[Array, ...]:
+        """All that is known of one world's robots."""
+        return tuple(field[world].copy() for field in engine.world.robots)
+
+    def drives(self) -> None:
+        """Robots that are told to drive get on."""
+        self.run(self.engine(crowd(walls=False)))
+        engine = self.engine(crowd(walls=False))
+        before = np.stack(engine.world.robots[:2])
+        for _ in range(_STEPS):
+            engine.step(np.full(engine.world.commands.shape, (0.5, 0.0, 0.0), np.float32))
+        way = np.hypot(*(np.stack(engine.world.robots[:2]) - before))
+        if (half := float(np.median(way))) < 0.1 * 0.5 * DT * _STEPS:  # some are at the edge of the map
+            raise self.fail(f"told to drive at 0.5 m/s, half of the robots got no more than {half:.3f} m far in {DT * _STEPS:g} s")
+
+    def comes_to_rest(self) -> None:
+        """Robots that are told to stand come to stand."""
+        engine = self.run(self.engine(crowd(walls=False)))
+        for _ in range(_REST):
+            engine.step(np.zeros_like(engine.world.commands))
+        before = np.stack(engine.world.robots[:3])
+        engine.step()
+        if (moved := np.abs(np.stack(engine.world.robots[:3]) - before).max()) > _SLACK * DT:
+            raise self.fail(f"told to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
+
+    def stops_at_walls(self) -> None:
+        """Walls stop robots, and are reported."""
+        starts = crowd()
+        engine, reported = self.engine(starts), False
+        for step in range(4 * _STEPS):
+            engine.step(np.full(engine.world.commands.shape, (1.0, 0.0, 0.0), np.float32))
+            status, robots = engine.world.status, engine.world.robots
+            reported |= bool(status.touching_wall.any())
+            for world, start in enumerate(starts):
+                place = np.stack([robots.x[world], robots.y[world]], -1).astype(float)
+                inside = engine.world.robot_traits.radius[world] - start.map.clearance_at(place)
+                if (deepest := float(inside.max())) > _INTO:
+                    raise self.fail(f"step {step}: a robot is {deepest:.2f} m in a wall")
+        if not reported:
+            raise self.fail("robots drove at walls until they stood, and `walls` never said so")
+
+    def repeats(self) -> None:
+        """The same commands give the same bits, also where an episode was before."""
+        starts = crowd()
+        first, again, used = self.run(self.engine(starts)), self.run(self.engine(starts)), self.run(self.engine(starts), 7)
+        for world, start in enumerate(starts):
+            used.reset(world, start)
+        self.run(used)
+        for world in range(len(starts)):
+            if not identical(self.states(first, world), self.states(again, world)):
+                raise self.fail(f"not deterministic: world {world} again")
+            if not identical(self.states(first, world), self.states(used, world)):
+                raise self.fail(f"a reset leaves something of the last episode behind in world {world}")
+
+    def worlds_are_alone(self) -> None:
+        """A world has the same bits alone and in a batch."""
+        starts = crowd()
+        together = self.engine(starts)
+        twists = self.commands(together, _STEPS)
+        alone = [self.engine([start]) for start in starts]
+        for at_once in twists:
+            together.step(at_once)
+            for world, one in enumerate(alone):
+                one.step(at_once[world : world + 1])
+        for world, one in enumerate(alone):
+            if not identical(self.states(together, world), self.states(one, 0)):
+                raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
+
+    def done_worlds(self) -> None:
+        """A world that is done stays as it is."""
+        engine = self.run(self.engine(crowd()), 5)
+        engine.world.status.done[1] = True
+        before = self.states(engine, 1)
+        self.run(engine, 6)
+        if not identical(before, self.states(engine, 1)):
+            raise self.fail("moves robots of a world that is done")
+
+    def nobody(self) -> None:
+        """Worlds without robots."""
+        engine = self.engine([replace(start, robots=()) for start in crowd()])
+        engine.step()
+        engine.close()
