@@ -170,6 +170,16 @@ def test_every_ros_package_says_what_it_is_for():
         assert f"`{package.name}`" in (ROOT / "src/README.md").read_text(encoding="utf-8") + (shared / "README.md").read_text()
 
 
+BELOW = {"core", "errors", "seeds", "maps", "robots", "sensors", "world", "interfaces"}
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.parent.name == "interfaces"], ids=lambda path: path.name)
+def test_interfaces_import_nothing_above_them_not_even_for_types(path):
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("agora."):
+            assert node.module.split(".")[1] in BELOW, f"line {node.lineno}: {node.module}"
+
+
 def test_every_dependency_is_pinned_to_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]

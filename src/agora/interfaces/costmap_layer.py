@@ -1,0 +1,24 @@
+"""Costmap layers: costs about pedestrians."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from agora.core.state import Floats
+
+
+class CostmapLayer(Protocol):
+    """Puts costs about pedestrians on local costmaps and on the map of the global planner; a frozen dataclass of its parameters."""
+
+    attribute: str
+    """The semantic attribute that it reads; "pedestrian" where it is enough that somebody is there."""
+
+    def kernel(self) -> Any:
+        """Return the compiled function of ``(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first,
+        last)``: for rows ``first <= n < last`` it raises ``cost`` (N, H, W) uint8, on costmap_2d's scale, from pedestrians at
+        ``position`` (N, Q, 2), ``velocity`` (N, Q, 2), ``heading`` and ``evidence`` (N, Q), where ``present`` (N, Q); ``origin``
+        (N, 2) are the lower-left corners, ``cell`` the resolution, m. Lethal and unknown cells stay.
+        """
+
+    def parameters(self) -> Floats:
+        """Return the layer's parameters in the kernel's order."""

@@ -1,0 +1,50 @@
+"""Interplanners: path to path, between the global and the local planner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.interfaces.observation import Observation, Tracks
+from agora.interfaces.planner import Memory
+
+
+@dataclass(frozen=True, eq=False)
+class Guidance:
+    """What an interplanner makes of the paths of N robots.
+
+    Attributes:
+        path: (N, K, 2) m; after ``path_count`` points it repeats the last.
+        path_count: (N,); 0 where there is no way: the robot stands, unless its local planner is recovering.
+        goal: (N, 3) pose at the end of the path.
+        speed: (N,) how fast the local planner may be, in its own top speeds: 1 for no change, 0 for standing still.
+        danger: (N,) from 0, nobody about, to 1.
+        reason: (N,) int8, numbers of an `agora.core.recording.Reason`: why it is not the path; None for no reason anywhere.
+        pedestrians: whom the local planner is told of instead of those who are there; None for no change.
+        twist: (N, 3) what robots do instead of what the local planner says, in the rows that overrule it; None for none.
+        overrules: (N,) those rows.
+    """
+
+    path: Floats
+    path_count: Ints
+    goal: Floats
+    speed: Floats
+    danger: Floats
+    reason: Array | None = None
+    pedestrians: Tracks | None = None
+    twist: Floats | None = None
+    overrules: Bools | None = None
+
+
+class InterPlanner(Protocol):
+    """Path to path, between the global and the local planner, for a batch: rows share no state.
+
+    It always needs the path; `agora.planners.guided.Guided` puts it in front of any local planner. ``concurrent`` may stand beside,
+    as for a `BatchPlanner`.
+    """
+
+    needs: ClassVar[frozenset[str]]
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return what the local planner is to follow, and the memory for the next call."""

@@ -1,0 +1,20 @@
+"""Map generators: places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from agora.maps.place import Place
+    from agora.seeds import Stream
+
+
+class MapGenerator(Protocol):
+    """Makes places; a frozen dataclass whose fields are its parameters."""
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a place that depends on the parameters and the stream alone.
+
+        Raises:
+            PlacementError: the parameters cannot be met; the message says which and why.
+        """

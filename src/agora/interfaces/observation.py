@@ -1,0 +1,140 @@
+"""What robots know: the observation that planners and interplanners read, for N robots at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agora.core.semantics import ATTRIBUTES
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.errors import nearest
+from agora.robots.limits import Limits
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Moving discs that a robot knows of; Q slots, masked.
+
+    Attributes:
+        position: (N, Q, 2) m.
+        velocity: (N, Q, 2) m/s.
+        radius: (N, Q) m.
+        present: (N, Q) whether the slot holds something.
+        id: (N, Q) identity.
+        group: (N, Q) number of the walking group, -1 for none.
+        type: (N, Q) number in `agora.core.state.TYPES`, which means nothing of robots; None where nobody knows it.
+    """
+
+    position: Floats
+    velocity: Floats
+    radius: Floats
+    present: Bools
+    id: Ints
+    group: Ints
+    type: Ints | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Costmap:
+    """Costs of the cells about each robot (costmap_2d's scale: 254 lethal, 253 inscribed, 255 unknown, 0 free).
+
+    Attributes:
+        cost: (N, H, W) uint8.
+        origin: (N, 2) lower-left corner, m.
+        resolution: m per cell.
+    """
+
+    cost: Array
+    origin: Floats
+    resolution: float
+
+
+@dataclass(frozen=True)
+class SemanticWindow:
+    """Which semantic maps a planner reads; the field ``semantics`` of a planner that needs "semantics".
+
+    Attributes:
+        attributes: names in `agora.core.semantics.ATTRIBUTES`.
+        size: of a side, m.
+        resolution: m per cell.
+    """
+
+    attributes: tuple[str, ...] = ("pedestrian", "pedestrian_moving", "pedestrian_vel_x", "pedestrian_vel_y", "pedestrian_type")
+    size: float = 20.0
+    resolution: float = 0.25
+
+    def __post_init__(self) -> None:
+        for name in self.attributes:
+            if name not in ATTRIBUTES:
+                raise ValueError(f"attributes: no semantic attribute called {name!r}; {nearest(name, ATTRIBUTES)}")
+        if not (0 < self.resolution <= self.size and self.cells <= 1024):
+            raise ValueError(f"size and resolution must give 1 to 1024 cells a side, got {self.size} and {self.resolution}")
+
+    @property
+    def cells(self) -> int:
+        """Cells on a side."""
+        return round(self.size / self.resolution)
+
+
+@dataclass(frozen=True, eq=False)
+class SemanticMaps:
+    """Semantic attributes of the pedestrians about each robot; 0 where nobody is.
+
+    Attributes:
+        evidence: (N, A, H, W): in a cell the evidence of the largest size among the pedestrians who are in it.
+        attributes: the A names.
+        origin: (N, 2) lower-left corner, m; the cells lie on a lattice through (0, 0).
+        resolution: m per cell.
+    """
+
+    evidence: Floats
+    attributes: tuple[str, ...]
+    origin: Floats
+    resolution: float
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What N robots know at one moment; a planner names in ``needs`` what it reads, the rest is None.
+
+    Attributes:
+        pose: (N, 3) x, y, heading.
+        twist: (N, 3) vx, vy, omega in the robot's frame.
+        goal: (N, 3) pose to reach.
+        radius: (N,) of the disc about the footprint, m.
+        footprint: (N, V, 2) corners in the robot's frame, m; V = 0 for discs.
+        limits: of the robots.
+        dt: control period, s.
+        goal_tolerance, heading_tolerance: (N,) how near to the goal is enough, m and rad; the latter pi or more for any heading,
+            as where it is None.
+        path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
+        path_count: (N,).
+        pedestrians, robots: who is near ("pedestrians", "robots" in ``needs``).
+        scan: (N, B) ranges, m. scan_angles: (B,) of the beams in the sensor's frame, rad.
+        scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
+        costmap: local window about the robot.
+        semantics: semantic maps about the robot.
+    """
+
+    pose: Floats
+    twist: Floats
+    goal: Floats
+    radius: Floats
+    footprint: Floats
+    limits: Limits
+    dt: float
+    goal_tolerance: Floats | None = None
+    heading_tolerance: Floats | None = None
+    path: Floats | None = None
+    path_count: Ints | None = None
+    pedestrians: Tracks | None = None
+    robots: Tracks | None = None
+    scan: Floats | None = None
+    scan_angles: Floats | None = None
+    scan_pose: Floats | None = None
+    scan_range: float | None = None
+    costmap: Costmap | None = None
+    semantics: SemanticMaps | None = None
+
+
+Need = Literal["path", "pedestrians", "robots", "scan", "costmap", "semantics"]
