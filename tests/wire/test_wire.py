@@ -23,6 +23,7 @@ from agora.wire.snapshot import Snapshot
 from agora.wire.stream import frame, read
 from agora.world.start import Habits, RobotStart, Start, Thing
 from agora.world.trajectories import Trajectories
+from agora.world.world import World
 from recordings import crowded
 from starts import people, start
 from suites import suite, write_world
@@ -104,37 +105,35 @@ def test_an_episode_and_its_conditions_come_back(tmp_path):
 
 
 def moments(robots=1):
-    from agora.engine.world import Engine, Layout
-
     first = alone()
     first = dataclasses.replace(
         first, robots=first.robots * robots, pedestrians=people([[1.0, 1.0], [2.0, 1.5]], [[[3.0, 3.0]]] * 2)
     )
-    engine = Engine(Layout.of([first], 2, 0.02), [first.map], dt=0.02)
-    engine.reset(1, first)
-    return engine
+    world = World.of([first], dt=0.02, worlds=2)
+    world.reset(1, first)
+    return world
 
 
 @pytest.mark.parametrize("robots", [0, 1, 3])
 def test_a_moment_is_that_of_the_world_and_can_be_put_into_another(robots):
-    engine = moments(robots)
-    now = Snapshot.of(engine.pedestrians, engine.traits, engine.minds, engine.robots, ["a", "b", "c"][:robots], 7, 0.14, world=1)
+    here = moments(robots)
+    now = Snapshot.of(here.pedestrians, here.traits, here.minds, here.robots, ["a", "b", "c"][:robots], 7, 0.14, world=1)
     there = decode(encode(now), Snapshot)
     same(now, there)
     assert there.pedestrians.x.tolist() == [1.0, 2.0] and len(there.robots.x) == robots
-    assert there.pedestrians.speed.tolist() == engine.traits.speed[1, :2].tolist()
+    assert there.pedestrians.speed.tolist() == here.traits.speed[1, :2].tolist()
     other = moments(robots)
     there.pedestrians.put(other.pedestrians, other.traits, other.minds, 0)
     assert other.traits.count[0] == 2 and other.pedestrians.active[0, :3].tolist() == [True, True, False]
     if robots:
         there.robots.put(other.robots, 0)
-        assert other.robots.x[0].tolist() == engine.robots.x[1].tolist()
+        assert other.robots.x[0].tolist() == here.robots.x[1].tolist()
 
 
 def test_a_stream_gives_its_messages_and_what_was_cut_is_left_out(tmp_path):
     small = suite(write_world(tmp_path / "room"), episodes=1)
-    engine = moments()
-    now = Snapshot.of(engine.pedestrians, engine.traits, engine.minds, engine.robots, ["a"], 0, 0.0, world=1)
+    here = moments()
+    now = Snapshot.of(here.pedestrians, here.traits, here.minds, here.robots, ["a"], 0, 0.0, world=1)
     data = frame(Episode(0, small.start("orca", 0), small.stage("orca"))) + frame(now) + frame(now)
     assert [type(each) for each in read(io.BytesIO(data))] == [Episode, Snapshot, Snapshot]
     assert [type(each) for each in read(io.BytesIO(data[:-1]))] == [Episode, Snapshot]
