@@ -13,12 +13,12 @@ from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.kinematics import exceeds, move, next_twist
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.core.state import Floats
+from agora.interfaces import Ability
 from agora.world.records import RUNNING
 from agora.world.threads import Work
 from agora.world.world import World
 
 if TYPE_CHECKING:
-    from agora.interfaces import Ability
     from agora.world.start import Start
 
 
