@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import numpy as np
 import pytest
 import rospy
 from agora_ros.conversions import to_episode, to_pedestrians
+from agora_simulators.drivers import make_driver
 from agora_simulators.drivers.flatland import EMPTY_WORLD
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -34,6 +36,8 @@ from tests.starts import people, start
 
 from agora.config import build
 from agora.core.recording import Outcome
+from agora.engine.bodies import NativeBodies
+from agora.errors import UnknownNameError
 from agora.maps.grid import Map
 from agora.robots.model import load_robot
 from agora.simulators.base import People
@@ -45,6 +49,34 @@ from agora_msgs import msg, srv
 
 HERE = Path(__file__).parent
 BURGER = load_robot("burger")
+
+
+@dataclass(frozen=True)
+class Still:
+    """A simulator of somebody's, whose robots stand."""
+
+    can = frozenset({"step"})
+
+    def bodies(self, world: Any) -> Any:
+        made = NativeBodies(world)
+        made.move = lambda now: lambda first, last: None
+        return made
+
+
+def test_a_simulator_of_the_registry_is_driven_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = {"still": EntryPoint("still", f"{__name__}:Still", "agora.simulators")}
+    for home in ("agora.registry", "agora_simulators.drivers"):
+        monkeypatch.setattr(f"{home}.available", lambda kind: points)
+    monkeypatch.setattr(EntryPoint, "load", lambda point: Still)
+    driver = make_driver("still")
+    assert driver.name == "still" and driver.can == {"step", "pause", "delete"}
+    begun = start(pose=(0.4, -0.2, 0.3), model=BURGER)
+    driver.begin(begun, build({"name": "x", "world": {"name": "open"}}, Stage), ["bot"], 0.0)
+    driver.command(np.float32([[0.2, 0.0, 0.0]]), {})
+    driver.advance()
+    assert driver.step == 1
+    with pytest.raises(UnknownNameError, match="no simulator called 'stil'; did you mean 'still'"):
+        make_driver("stil")
 
 
 def wall(x0: float, y0: float, x1: float, y1: float) -> list[tuple[float, float]]:

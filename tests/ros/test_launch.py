@@ -167,6 +167,8 @@ def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
     with pytest.raises(InputError, match="did you mean 'native'"):
         check(arguments(simulator="nativ"))
     monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: "/somewhere")
+    monkeypatch.setattr("agora_bringup.arguments.available", lambda kind: {"native": None, "glide": None})
+    check(arguments(simulator="glide", synchronous="true"))
     with pytest.raises(InputError, match="gazebo cannot be stepped"):
         check(arguments(simulator="gazebo", synchronous="True"))
     with pytest.raises(InputError, match="nobody waits for AMCL"):

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
+from agora.registry import available
 
 CHOICES = {
-    "simulator": ("native", "flatland", "gazebo", "unity"),
+    "simulator": ("flatland", "gazebo", "unity"),
     "navigation": ("agora", "mbf", "external"),
     "complexity": ("1", "2"),
     "synchronous": ("true", "false", "1", "0"),
 }
-"""The arguments that are looked at, in the order of the command line."""
+"""The arguments that are looked at, in the order of the command line; simulators of the library's registry come first."""
 NEEDS = {
     ("simulator", "flatland"): ("flatland_server", "flatland_plugins"),
     ("simulator", "gazebo"): ("gazebo_ros",),
@@ -48,7 +49,7 @@ def check(arguments: Mapping[str, str]) -> None:
     """
     if arguments["complexity"] == "3":
         raise InputError("complexity:=3, mapping while driving, is not there; 1 is exact localisation, 2 AMCL")
-    for name, choices in CHOICES.items():
+    for name, choices in (CHOICES | {"simulator": (*available("simulators"), *CHOICES["simulator"])}).items():
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
     for (name, value), packages in NEEDS.items():
