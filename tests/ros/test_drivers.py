@@ -39,6 +39,7 @@ from agora.core.recording import Outcome
 from agora.engine.bodies import NativeBodies
 from agora.errors import UnknownNameError
 from agora.maps.grid import Map
+from agora.registry import available
 from agora.robots.model import load_robot
 from agora.simulators.base import People
 from agora.simulators.one_world import OneWorld
@@ -64,10 +65,9 @@ class Still:
 
 
 def test_a_simulator_of_the_registry_is_driven_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = {"still": EntryPoint("still", f"{__name__}:Still", "agora.simulators")}
+    points = available("simulators") | {"still": EntryPoint("still", f"{__name__}:Still", "agora.simulators")}
     for home in ("agora.registry", "agora_simulators.drivers"):
-        monkeypatch.setattr(f"{home}.available", lambda kind: points)
-    monkeypatch.setattr(EntryPoint, "load", lambda point: Still)
+        monkeypatch.setattr(f"{home}.available", lambda kind: points if kind == "simulators" else available(kind))
     driver = make_driver("still")
     assert driver.name == "still" and driver.can == {"step", "pause", "delete"}
     begun = start(pose=(0.4, -0.2, 0.3), model=BURGER)
