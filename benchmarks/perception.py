@@ -32,8 +32,8 @@ def played(stage: str, lidar: Lidar, episodes: int, seconds: float, perception: 
     conditions = replace(Conditions.of(suite.stage(stage)), lidar=lidar, perception=perception)
     starts = [suite.start(stage, k) for k in range(episodes)]
     planner, memory = OrcaPlanner(), {}
-    batch = Batch(starts, conditions, {*planner.needs, "scan"}, episodes)
-    visible = Batch(starts, replace(conditions, perception=Perception("visible")), {*planner.needs, "scan"}, episodes)
+    batch = Batch(starts, conditions, {*planner.declares.needs, "scan"}, episodes)
+    visible = Batch(starts, replace(conditions, perception=Perception("visible")), {*planner.declares.needs, "scan"}, episodes)
     scores = [Scores() for _ in starts]
     for number in range(episodes):
         batch.begin(number, number)
@@ -49,9 +49,10 @@ def played(stage: str, lidar: Lidar, episodes: int, seconds: float, perception: 
             velocity = np.stack([everybody.vx[n], everybody.vy[n]], -1)[here]
             told = (tracks.id[n][kept], tracks.position[n][kept], tracks.velocity[n][kept])
             scores[n].add(ids[n][here], place, velocity, truth.present[n][here], *told)
-        twists, memory, failures = call(planner, seen, memory, active)
+        answer, failures = call(planner, seen, memory, active)
+        memory = answer.memory
         for each in (batch, visible):
-            each.command(twists, active, failures)
+            each.world.command(answer.twists, active, failures)
             each.advance()
     return together(scores)
 

@@ -27,7 +27,7 @@ class Fleet:
         starts = starts_of(scene, True, goal)
         conditions = Conditions(crowd=(SOCIAL_FORCE,), ends=0, lidar=LIDAR)
         self.planner, self.memory = planner, {}
-        self.batch = Batch(starts, conditions, planner.needs, len(starts), window=planner.window, threads=threads)
+        self.batch = Batch(starts, conditions, planner.declares.needs, len(starts), threads=threads)
         for w in range(len(starts)):
             self.batch.begin(w, w)
 
@@ -37,9 +37,9 @@ class Fleet:
         batch.look()
         seen, ranges = batch.observer.observe(), batch.observer.everywhere if batch.world.threads.several else None
         began = time.thread_time()
-        twists, self.memory, failures = call(self.planner, seen, self.memory, batch.active, ranges)
-        spent = time.thread_time() - began
-        batch.world.command(twists, batch.active, failures)
+        answer, failures = call(self.planner, seen, self.memory, batch.active, ranges)
+        spent, self.memory = time.thread_time() - began, answer.memory
+        batch.world.command(answer.twists, batch.active, failures)
         batch.advance()
         return spent
 

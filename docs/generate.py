@@ -18,7 +18,17 @@ from agora.cli import app
 from agora.config import key_of
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
-from agora.interfaces import CrowdScene, Guidance, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
+from agora.interfaces import (
+    CrowdDeclaration,
+    CrowdScene,
+    Declaration,
+    Guidance,
+    Limits,
+    Observation,
+    SemanticMaps,
+    SemanticWindow,
+    Tracks,
+)
 from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.grid import Map
 from agora.maps.io import MapFile, ShapesFile
@@ -111,6 +121,8 @@ FILES: dict[str, tuple[type, ...]] = {
 RECORDS: dict[str, tuple[type, ...]] = {
     "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
     "guidance": (Guidance,),
+    "declaration": (Declaration,),
+    "crowd_declaration": (CrowdDeclaration,),
     "crowd_scene": (CrowdScene,),
     "perception": (Perception, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
     "wire": (Episode, Start, RobotStart, PedestrianStarts, Trajectories, Snapshot, PedestriansNow, RobotsNow, Recording),
@@ -210,8 +222,9 @@ def planners() -> str:
         planner = load("planners", name)
         line = next((row for row in measured("planners") if row["planner"] == name), None)
         done = "not measured" if line is None else share(line, "success")
-        needs = ", ".join(sorted(planner().needs)) or "pose and goal alone"
-        rows.append([f"[`{name}`](generated/planners/{name}.md)", getattr(planner, "label", "own"), needs, done])
+        declares = planner().declares
+        needs = ", ".join(sorted(declares.channels)) or "pose and goal alone"
+        rows.append([f"[`{name}`](generated/planners/{name}.md)", declares.label, needs, done])
     head = "## Local planners\n\nEach has a page of its own.\n\n"
     return head + table(["name", "label", "reads", "success on the suite `planners`"], rows)
 
@@ -219,13 +232,14 @@ def planners() -> str:
 def planner_page(name: str) -> str:
     """What a planner is and claims to be, its parameters, what it does on the suites, and how it passes people."""
     planner = load("planners", name)
-    label, needs = getattr(planner, "label", "own"), ", ".join(sorted(planner().needs))
+    declares = planner().declares
+    label, needs = declares.label, ", ".join(sorted(declares.channels))
     lines = [f"# `{name}`\n", f"{summary(planner)}\n", f"Label\n: {label}: {LABELS[label]}\n"]
     lines += [f"Reads\n: pose, twist, goal and limits of the robot{', ' * bool(needs)}{needs}\n"]
     if source := module_source(planner):
         lines += ["## Source\n", f"{source}\n"]
     lines += ["## Parameters\n", parameters(planner)]
-    if tunable := getattr(planner, "tunable", {}):
+    if tunable := declares.tunable:
         spans = [
             [f"`{key}`", f"{s.low:g}", f"{s.high:g}", "by order of magnitude" if s.log else "evenly"] for key, s in tunable.items()
         ]
@@ -308,8 +322,8 @@ def component_part(kind: str, name: str, head: str) -> str:
     """A component: what it is, what it needs, where it comes from, its parameters."""
     component = load(kind, name)
     lines = [f"{head} `{name}`\n\n{summary(component)}\n"]
-    if (needs := getattr(component, "needs", None)) and isinstance(needs, frozenset):
-        lines.append(f"Needs: {', '.join(sorted(needs))}.\n")
+    if kind == "interplanners":
+        lines.append(f"Needs: {', '.join(sorted(component().declares.channels))}.\n")
     if source := module_source(component):
         lines.append(f"Source: {source}\n")
     return "\n".join([*lines, parameters(component)])

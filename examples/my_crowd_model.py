@@ -7,7 +7,7 @@ import numpy as np
 
 from agora.core.state import Floats
 from agora.episode import Conditions, Episodes
-from agora.interfaces import CrowdScene
+from agora.interfaces import CrowdDeclaration, CrowdScene
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.tasks.suite import load_suite
 
@@ -22,7 +22,7 @@ class Sidestep:
         reach: distance over which it falls to a third, m.
     """
 
-    output: ClassVar[str] = "acceleration"
+    declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("acceleration")
 
     relaxation: float = 0.5
     strength: float = 2.0

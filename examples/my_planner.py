@@ -1,12 +1,12 @@
 """A planner of your own: it follows the path and waits for whoever is in front of it."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from agora.episode import Conditions, Episodes
-from agora.interfaces import Observation
+from agora.interfaces import Declaration, Observation
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.tasks.suite import load_suite
 
@@ -20,10 +20,13 @@ class Polite:
         speed: m/s.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
-
     distance: float = 0.8
     speed: float = 1.0
+
+    @property
+    def declares(self) -> Declaration:
+        """What it reads, and how fast it drives."""
+        return Declaration(needs=("path", "pedestrians"), top_speed=self.speed)
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
         """Return the twist (vx, vy, omega) and the memory for the next call."""

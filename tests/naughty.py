@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from agora.errors import PlacementError
+from agora.interfaces import CrowdDeclaration, Declaration
 from agora.tasks.robots.random import Random
 
 _LINES = 400
@@ -39,7 +40,7 @@ class Naughty:
     after: int = 3
     beyond: float = 0.0
     seconds: float = 2.0
-    needs: ClassVar[frozenset[str]] = frozenset()
+    declares: ClassVar[Declaration] = Declaration()
 
     def act(self, observation, memory):
         calls = memory["calls"] if memory else np.zeros(len(observation.goal), np.int32)
@@ -102,7 +103,7 @@ class Rude:
 
     mischief: str = ""
     beyond: float = 0.0
-    output: ClassVar[str] = "velocity"
+    declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("velocity")
 
     def compute(self, scene):
         velocity = 0.1 * (scene.waypoint - scene.position)

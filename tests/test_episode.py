@@ -12,6 +12,7 @@ import pytest
 from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
+from agora.interfaces import Declaration
 from agora.pedestrians.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
 from agora.tasks.periods import Periods
@@ -52,7 +53,7 @@ def test_an_episode_is_the_same_alone_refilled_or_beside_63_others_with_any_padd
 class Shy:
     """Drives to where a noisy scan sees farthest."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"scan"})
+    declares: ClassVar[Declaration] = Declaration(needs=("scan",))
 
     def plan(self, observation, memory):
         bearing = observation.scan_angles[np.argmax(observation.scan)]

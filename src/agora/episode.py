@@ -19,13 +19,14 @@ from agora.engine.paths import Paths
 from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.errors import InputError
-from agora.planners.lift import Unmade, call, note_contact, notes_of, reset_memory
+from agora.interfaces.channel import channels_of
+from agora.planners.lift import Unmade, call, note_contact, notes_of
+from agora.planners.memory import reset
 from agora.tasks.budget import way_length
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
-    from agora.costmap.window import Window
-    from agora.interfaces import Memory, SemanticWindow
+    from agora.interfaces import Channel, Memory
     from agora.maps.grid import Map
     from agora.world.start import RobotStart, Start
 
@@ -41,7 +42,7 @@ class Batch:
     Args:
         starts: the episodes.
         conditions: what they have in common.
-        needs: what the robots know (`agora.interfaces.Need`).
+        needs: the channels that robots read.
         worlds: W.
         window: local costmap, where "costmap" is needed. semantics: semantic maps, where "semantics" is needed.
         threads: threads over worlds.
@@ -58,25 +59,22 @@ class Batch:
         self,
         starts: Sequence[Start],
         conditions: Conditions,
-        needs: Collection[str],
+        needs: Collection[str | Channel],
         worlds: int,
         *,
-        window: Window | None = None,
-        semantics: SemanticWindow | None = None,
         threads: int = 1,
         slots: int = 0,
     ) -> None:
         if not starts:
             raise InputError("there is no episode to run")
         self.starts, self.conditions = list(starts), conditions
-        self.needs = frozenset(needs) | (frozenset() if window is None else window.needs)
         periods = conditions.periods
         self.engine = Engine.of(starts, conditions, worlds=worlds, threads=threads, slots=slots)
         self.world = self.engine.world
         self.lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
         seen = (conditions.layers, conditions.perception)
-        self.observer = Observer(self.world, self.needs, periods.control, self.lidar, window, semantics, *seen)
-        self._paths = Paths(self.world, self.observer, conditions, "path" in self.needs)
+        self.observer = Observer(self.world, needs, periods.control, self.lidar, *seen)
+        self._paths = Paths(self.world, self.observer, conditions, "path" in channels_of(needs))
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
         self.goals = np.zeros((worlds, self.world.layout.robots), np.int64)
@@ -153,8 +151,7 @@ class Episodes:
         self.planner, self.conditions = planner, conditions
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
-        parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
-        self._batch = Batch(starts, conditions, planner.needs, worlds, **parts, threads=threads, slots=slots)
+        self._batch = Batch(starts, conditions, planner.declares.needs, worlds, threads=threads, slots=slots)
         self.engine, self.observer, self.starts = self._batch.engine, self._batch.observer, self._batch.starts
         self.world = self._batch.world
         longest = max(s.timeout for s in starts)
@@ -205,7 +202,7 @@ class Episodes:
         self._planning[w], self._failure[w] = [], {}
         rows = np.zeros(self.observer.rows, np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
-        self._memory = reset_memory(self._memory, rows)
+        self._memory = reset(self._memory, rows)
         self._shortest[w] = [_way(start.map, robot) for robot in start.robots]
 
     def _control(self) -> None:
@@ -218,17 +215,18 @@ class Episodes:
         self._calls += 1
         planner = self.planner
         if self._unmade is not None and self._calls >= self._unmade[0]:
-            planner = Unmade(frozenset(planner.needs), self._unmade[1])
+            planner = Unmade(planner.declares, self._unmade[1])
         began, compiled = time.perf_counter(), seconds_compiling()
         ranges = self.observer.everywhere if self.world.threads.several else None
-        twists, self._memory, failures = call(planner, observation, self._memory, active, ranges)
+        answer, failures = call(planner, observation, self._memory, active, ranges)
         share = (time.perf_counter() - began - (seconds_compiling() - compiled)) / int(active.sum())
         self._after()
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
-        note_contact(self._memory, np.repeat(self.world.status.step == 0, robots) & self._touching.reshape(-1))
-        self._recorder.note(self._memory, active)
-        self.world.command(twists, active, failures)
+        self._memory = answer.memory
+        note_contact(answer, np.repeat(self.world.status.step == 0, robots) & self._touching.reshape(-1))
+        self._recorder.note(answer.notes, active)
+        self.world.command(answer.twists, active, failures)
         for row, reason in failures.items():
             self._failure[row // robots][row % robots] = reason
 

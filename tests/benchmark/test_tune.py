@@ -20,7 +20,7 @@ from agora.benchmark.tune import Tuning, tune
 from agora.benchmark.tuned import preset
 from agora.config import dump, load, parse
 from agora.errors import InputError, ResultsError
-from agora.interfaces import Span
+from agora.interfaces import Declaration, Span
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.orca import OrcaPlanner
 from agora.registry import Named
@@ -170,7 +170,7 @@ def test_what_is_left_open_is_not_tuned_and_what_lies_outside_its_span_is_said()
 def test_a_planner_without_anything_to_tune_says_so():
     @dataclasses.dataclass(frozen=True)
     class Fixed:
-        needs: ClassVar[frozenset[str]] = frozenset()
+        declares: ClassVar[Declaration] = Declaration()
 
     with pytest.raises(InputError, match="'fixed' names no parameters to tune"):
         space(Named("fixed", Fixed()))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from agora.core.jit import kernel
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.orca import Orca
 from agora.registry import available, make
@@ -30,7 +31,7 @@ def test_so_does_it_with_other_parameters(model):
 class Decent:
     """Relaxes to its way, keeps from others and walls: plain NumPy, as a newcomer writes it."""
 
-    output: ClassVar[str] = "acceleration"
+    declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("acceleration")
     strength: float = 2.0
 
     def __post_init__(self) -> None:
@@ -171,7 +172,7 @@ def _half_done(parameters, dt, sees, pedestrians, traits, waypoints, robots, rob
 @pytest.mark.parametrize(("function", "reason"), [(_follow, "empty slots count"), (_half_done, "empty slot 9 of world 0")])
 def test_a_bad_compiled_model_fails(function, reason):
     class Bad:
-        output = "velocity"
+        declares = CrowdDeclaration("velocity")
 
         def kernel(self) -> Any:
             return function

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from agora.interfaces import Declaration
 from agora.planners.inter.bypass import Bypass
 from agora.planners.inter.surroundings import unchanged
 from agora.registry import available, make
@@ -26,7 +27,7 @@ def test_a_registered_interplanner_keeps_the_contract(name):
 class Naughty(Bypass):
     """Breaks a clause."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "scan"})
+    declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians", "scan"))
     how: str = ""
 
     def guide(self, observation, memory):

@@ -8,6 +8,7 @@ from tests.engines import engine as engine_at
 from tests.starts import people, plane, start
 
 from agora.errors import InputError
+from agora.interfaces import CrowdDeclaration
 from agora.maps.grid import Map
 from agora.pedestrians.evacuation import Evacuation
 from agora.pedestrians.helbing import Helbing
@@ -20,7 +21,7 @@ DT = 0.05
 class Straight(Waypoint):
     """Everybody walks straight at the waypoint, and only the last step minds others."""
 
-    last_step = "all"
+    declares = CrowdDeclaration("velocity")
 
 
 def run(crowd, seconds=8.0, place=None, model=None, robot=(0.0, 90.0, 0.0), command=(0.0, 0.0, 0.0), dt=DT, **more):
@@ -129,7 +130,9 @@ def test_models_whose_own_forces_act_between_bodies_keep_them_and_only_robots_an
 
 def test_a_model_that_minds_something_else_is_refused():
     class Odd(Waypoint):
-        last_step = "walls"
+        @property
+        def declares(self):
+            return CrowdDeclaration("velocity", last_step="walls")
 
     with pytest.raises(InputError, match="crowd model Odd: last_step is 'walls'; expected one of 'all', 'robots', 'nothing'"):
         run(people([(-2.0, 1.0)], [(2.0, 1.0)]), model=Odd())

@@ -102,7 +102,7 @@ def test_of_nobody_nothing_is_told_at_any_level():
 
 def test_local_costmaps_show_those_who_are_known_of():
     def costs(level):
-        made = batch(level, needs=("costmap",), window=Window(size=8.4, resolution=0.1))
+        made = batch(level, needs=(Window(size=8.4, resolution=0.1),))
         for _ in range(3):
             made.look()
             seen = made.observer.observe().costmap
@@ -119,7 +119,7 @@ def test_layers_put_costs_about_those_who_are_known_of_on_local_costmaps_and_who
     layers = {"layers": (PersonalSpace(),)}
 
     def costs(level):
-        made = batch(level, needs=("costmap",), window=Window(size=8.4, resolution=0.1, sources=("map",)), conditions=layers)
+        made = batch(level, needs=(Window(size=8.4, resolution=0.1, sources=("map",)),), conditions=layers)
         for _ in range(3):
             made.look()
             seen = made.observer.observe().costmap
@@ -140,7 +140,7 @@ def test_layers_put_costs_about_those_who_are_known_of_on_local_costmaps_and_who
 def test_semantic_maps_are_of_those_who_are_known_of():
     window = SemanticWindow(("pedestrian",), size=12.0, resolution=0.25)
     for level, count in (("truth", 4), ("visible", 2), ("tracked", 2)):
-        made = batch(level, needs=("semantics",), semantics=window)
+        made = batch(level, needs=(window,))
         for _ in range(3):
             made.look()
             seen = made.observer.observe().semantics
@@ -152,7 +152,7 @@ def test_what_no_scan_shows_is_refused_with_its_name():
     with pytest.raises(InputError, match=r"tracked.*stress"):
         batch("tracked", conditions={"layers": (PersonalSpace(), Semantic("stress"))})
     with pytest.raises(InputError, match=r"tracked.*social_state.phone"):
-        batch("tracked", needs=("semantics",), semantics=SemanticWindow(("social_state.phone",)))
+        batch("tracked", needs=(SemanticWindow(("social_state.phone",)),))
     begun = start()
     world = World.of([begun], dt=0.05)
     with pytest.raises(InputError, match="visible needs a lidar"):

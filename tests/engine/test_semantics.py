@@ -62,7 +62,7 @@ def test_an_attribute_that_there_is_not_is_told_the_nearest(world):
 
 def test_maps_hold_the_evidence_in_the_cell_where_the_pedestrian_is(world):
     window = SemanticWindow(("pedestrian", "stress", "pedestrian_vel_y"), size=8.4, resolution=0.28)
-    observer = Observer(world, frozenset({"semantics"}), 0.1, semantics=window)
+    observer = Observer(world, {window}, 0.1)
     maps = observer.observe().semantics
     assert maps.evidence.shape == (2, 3, 30, 30)
     for place, stress, vy in zip([(1.5, 2.2), (-2.7, 0.4), (3.9, -0.9)], (0.1, 0.2, 0.7), (0, 0, 1), strict=True):
@@ -75,7 +75,7 @@ def test_maps_hold_the_evidence_in_the_cell_where_the_pedestrian_is(world):
 
 def test_of_two_in_one_cell_the_larger_evidence_is_kept_whatever_their_slots(world):
     world.pedestrians.x[1, :3], world.pedestrians.y[1, :3] = 1.0, 1.0
-    maps = Observer(world, frozenset({"semantics"}), 0.1, semantics=SemanticWindow(("stress",))).observe().semantics
+    maps = Observer(world, {SemanticWindow(("stress",))}, 0.1).observe().semantics
     assert np.unique(maps.evidence[1]) == pytest.approx([0.0, 0.7])
 
 
@@ -86,7 +86,7 @@ def test_layers_cost_the_same_on_the_whole_map_and_on_the_local_window(world):
     place = plane()
     whole = layer_costs(world, 1, layers, place)
     window = Window(size=6.0, resolution=place.resolution, sources=("map",))
-    observer = Observer(world, frozenset({"costmap"}), 0.1, window=window, layers=layers)
+    observer = Observer(world, {window}, 0.1, layers=layers)
     local = observer.observe().costmap
     column, row = np.round((local.origin[1] - place.origin) / place.resolution).astype(int)
     assert whole.max() == 200

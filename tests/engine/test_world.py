@@ -13,6 +13,7 @@ from tests.starts import DISC, people, plane, start
 from agora.core.recording import Outcome
 from agora.engine.engine import Engine
 from agora.errors import InputError
+from agora.interfaces import CrowdDeclaration
 from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
@@ -230,7 +231,7 @@ def test_a_reset_world_starts_as_if_nothing_had_been_before():
 
 def test_a_user_written_crowd_model_is_called_with_read_only_arrays_and_moves_people():
     class Push:
-        output = "velocity"
+        declares = CrowdDeclaration("velocity")
 
         def compute(self, scene):
             with pytest.raises(ValueError, match="read-only"):
@@ -243,7 +244,7 @@ def test_a_user_written_crowd_model_is_called_with_read_only_arrays_and_moves_pe
 
 def test_a_crowd_model_that_answers_nonsense_is_named():
     class Wrong:
-        output = "velocity"
+        declares = CrowdDeclaration("velocity")
 
         def compute(self, scene):
             return np.full(scene.position.shape, np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import gymnasium
@@ -20,6 +20,7 @@ from tests.suites import plane
 from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Declaration
 from agora.learning.env import ENV_ID, AgoraEnv, AgoraVectorEnv
 from agora.learning.observations import Observe, to_actions, to_twists
 from agora.learning.rewards import Reward
@@ -35,16 +36,16 @@ class Rounded:
     """A planner whose twists go the way through actions."""
 
     planner: Any
-    needs: ClassVar[frozenset[str]] = frozenset()
+    declares: ClassVar[Declaration] = Declaration()
 
     def act(self, observation, memory):
-        twists, memory = self.planner.act(observation, memory)
-        return to_twists(to_actions(twists, observation.limits), observation.limits), memory
+        answer = self.planner.act(observation, memory)
+        return replace(answer, twists=to_twists(to_actions(answer.twists, observation.limits), observation.limits))
 
 
 def actions_of(env: AgoraVectorEnv, planner: Any) -> np.ndarray:
     observation = env._batch.observer.observe()
-    return to_actions(planner.act(observation, {})[0], observation.limits)
+    return to_actions(planner.act(observation, {}).twists, observation.limits)
 
 
 def wander(observations: np.ndarray) -> np.ndarray:

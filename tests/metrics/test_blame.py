@@ -11,6 +11,7 @@ from tests.starts import DISC, plane, start
 
 from agora.core.recording import Closer, Closing, Contact, ContactKind, Outcome
 from agora.episode import Conditions, Episodes
+from agora.interfaces import Declaration
 from agora.maps.grid import Map
 from agora.metrics import blame
 from agora.metrics.blame import avoidable
@@ -28,7 +29,7 @@ class Steady:
     """Asks for one twist for ever."""
 
     twist: tuple[float, float, float]
-    needs: ClassVar[frozenset[str]] = frozenset()
+    declares: ClassVar[Declaration] = Declaration()
 
     def plan(self, observation, memory):
         return self.twist, None

@@ -160,6 +160,6 @@ def test_speed_falls_with_density_as_weidmann_measured():
 
 
 def test_what_may_be_fitted_lies_within_its_span():
-    for name, span in Anticipation.tunable.items():
+    for name, span in Anticipation().declares.tunable.items():
         assert isinstance(span, Span)
         assert span.low <= getattr(MODEL, name) <= span.high

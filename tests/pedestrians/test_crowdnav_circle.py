@@ -115,7 +115,7 @@ class Circle:
             dt=DT,
             pedestrians=tracks,
         )
-        twist, _ = OrcaPlanner(follow_path=False).act(observation, {})
+        twist = OrcaPlanner(follow_path=False).act(observation, {}).twists
         assert (twist[:, 2] == 0.0).all()
         return twist[:, :2].astype(float)
 

@@ -185,10 +185,10 @@ class _Step(NamedTuple):
 
 def walk(model, crowd, steps, dt):
     """Advance a crowd as the engine does: v += a dt, capped, p += v dt."""
-    people, cap = crowd.pedestrians, model.max_speed_factor * crowd.traits.speed
+    people, cap = crowd.pedestrians, model.declares.max_speed_factor * crowd.traits.speed
     for _ in range(steps):
         a = crowds.forces(model, crowd, dt=dt)
-        v = np.stack([people.vx, people.vy], -1) + dt * a if model.output == "acceleration" else a
+        v = np.stack([people.vx, people.vy], -1) + dt * a if model.declares.output == "acceleration" else a
         v *= np.minimum(1.0, cap / np.maximum(np.linalg.norm(v, axis=-1), 1e-9))[..., None]
         people.vx[:], people.vy[:] = v[..., 0], v[..., 1]
         people.x[:] += dt * people.vx

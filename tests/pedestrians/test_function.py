@@ -11,6 +11,7 @@ import pytest
 
 from agora.config import build_component
 from agora.errors import InputError
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.function import crowd_model
 from agora.testing import ContractError, check_crowd_model
 from agora.testing.crowds import crowd, standing
@@ -33,7 +34,7 @@ def lost(scene: Any) -> Any:
 
 def test_it_is_a_dataclass_whose_fields_are_the_functions_parameters_and_keeps_the_contract():
     assert {f.name: (f.type, f.default) for f in dataclasses.fields(stroll)} == {"haste": (float, 0.2), "gap": (float, 0.5)}
-    assert (stroll.output, stroll.max_speed_factor, stroll.max_step) == ("velocity", 1.5, 0.05)
+    assert stroll.declares == CrowdDeclaration("velocity", 1.5, 0.05)
     assert "slower near walls" in stroll.__doc__
     assert pickle.loads(pickle.dumps(stroll(haste=0.4))) == stroll(haste=0.4)  # noqa: S301
     check_crowd_model(stroll())

@@ -43,7 +43,7 @@ def test_a_robot_that_needs_a_path_and_has_none_stands_and_the_record_says_so(na
     planner = make("planners", name)
     made = played(planner, pose=pose, goal=goal)
     assert made.shortest_path == np.inf
-    if "path" in planner.needs:
+    if "path" in planner.declares.channels:
         assert (made.pose == made.pose[0]).all() and made.outcome == Outcome.TIMEOUT
         assert main_reason(made) == "no_path" and (made.reason == Reason.NO_PATH).all()
 

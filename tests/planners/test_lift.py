@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from agora.errors import PlannerError
-from agora.planners.lift import call, one, reset_memory, rows
+from agora.interfaces import Answer, Declaration
+from agora.planners.lift import call, one, rows
+from agora.planners.memory import reset, without_seen
 from agora.testing import observation
 
 EVERYBODY = np.ones(4, np.bool_)
@@ -18,7 +20,7 @@ EVERYBODY = np.ones(4, np.bool_)
 class Counter:
     """Drives as many centimetres a second as it has been called, and remembers where it was."""
 
-    needs: ClassVar[frozenset[str]] = frozenset()
+    declares: ClassVar[Declaration] = Declaration()
 
     def plan(self, seen: Any, memory: Any) -> Any:
         count = 1 if memory is None else int(memory[0]) + 1
@@ -29,14 +31,14 @@ class Counter:
 class Batch:
     """A batch planner that does what it is told for robots right of x = 0."""
 
-    needs: ClassVar[frozenset[str]] = frozenset()
+    declares: ClassVar[Declaration] = Declaration()
     trouble: Any = None
 
     def act(self, seen: Any, memory: Any) -> Any:
         right = seen.pose[:, 0] > 0
         steps = memory.get("steps", np.zeros(len(right), np.int32)) + 1
         twists = np.column_stack((steps, 0.0 * steps, 0.0 * steps)).astype(np.float32)
-        return self.trouble(right, twists, {"steps": steps}) if self.trouble else (twists, {"steps": steps})
+        return Answer(*(self.trouble(right, twists, {"steps": steps}) if self.trouble else (twists, {"steps": steps})))
 
 
 def right_and_left(seen):
@@ -63,7 +65,8 @@ def test_one_robot_sees_its_row_without_the_leading_axis_and_cannot_write_to_it(
 def test_a_plain_planner_s_rows_each_carry_their_own_memory():
     seen, memory = observation(), {}
     for step in (1, 2, 3):
-        twists, memory, failures = call(Counter(), seen, memory, EVERYBODY)
+        answer, failures = call(Counter(), seen, memory, EVERYBODY)
+        twists, memory = answer.twists, answer.memory
         assert not failures
         assert twists[:, 0] == pytest.approx(0.01 * step)
         assert twists[:, 2] == pytest.approx(seen.pose[:, 2])
@@ -73,11 +76,11 @@ def test_a_plain_planner_s_rows_each_carry_their_own_memory():
 
 def test_resetting_rows_starts_them_afresh_and_leaves_the_others():
     seen = observation()
-    _, memory, _ = call(Counter(), seen, {}, EVERYBODY)
+    memory = call(Counter(), seen, {}, EVERYBODY)[0].memory
     before = {name: array.copy() for name, array in memory.items()}
-    fresh = reset_memory(memory, np.array([True, False, False, True]))
+    fresh = reset(memory, np.array([True, False, False, True]))
     assert all(np.array_equal(memory[name], before[name]) for name in memory)
-    assert call(Counter(), seen, fresh, EVERYBODY)[0][:, 0] == pytest.approx([0.01, 0.02, 0.02, 0.01])
+    assert call(Counter(), seen, fresh, EVERYBODY)[0].twists[:, 0] == pytest.approx([0.01, 0.02, 0.02, 0.01])
 
 
 def test_rows_that_are_not_active_are_not_called_stand_still_and_keep_their_memory():
@@ -89,8 +92,9 @@ def test_rows_that_are_not_active_are_not_called_stand_still_and_keep_their_memo
             return super().plan(seen, memory)
 
     whole, active = observation(), np.array([True, False, True, True])
-    _, memory, _ = call(Counter(), whole, {}, EVERYBODY)
-    twists, after, failures = call(Touchy(), whole, memory, active)
+    memory = call(Counter(), whole, {}, EVERYBODY)[0].memory
+    answer, failures = call(Touchy(), whole, memory, active)
+    twists, after = answer.twists, answer.memory
     assert not failures
     assert twists[:, 0] == pytest.approx([0.02, 0.0, 0.02, 0.02])
     assert after["0"].tolist() == [2, 1, 2, 2]
@@ -125,11 +129,11 @@ def test_a_plain_planner_s_bad_row_fails_alone_with_a_reason(answer, reason):
             )
 
     whole = observation()
-    twists, _, failures = call(Bad(), whole, {}, EVERYBODY)
+    answer, failures = call(Bad(), whole, {}, EVERYBODY)
     assert set(failures) == {2}
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(failures[2])
-    assert twists[:, 0] == pytest.approx([0.01, 0.01, 0.0, 0.01])
+    assert answer.twists[:, 0] == pytest.approx([0.01, 0.01, 0.0, 0.01])
     with pytest.raises(PlannerError, match="row 2"):
         rows(Bad()).act(whole, {})
 
@@ -141,16 +145,17 @@ def test_a_batch_that_raises_is_repeated_row_by_row_and_only_the_bad_rows_end():
         return twists, memory
 
     seen = observation()
-    good, memory, _ = call(Batch(), seen, {}, EVERYBODY)
+    memory = call(Batch(), seen, {}, EVERYBODY)[0].memory
     bad_rows, good_rows = right_and_left(seen)
     assert bad_rows.size
     assert good_rows.size
-    twists, after, failures = call(Batch(trouble), seen, memory, EVERYBODY)
+    answer, failures = call(Batch(trouble), seen, memory, EVERYBODY)
+    twists, after = answer.twists, answer.memory
     assert failures == dict.fromkeys(bad_rows.tolist(), "ZeroDivisionError: no")
     assert twists[good_rows, 0] == pytest.approx(2.0)
     assert not twists[bad_rows].any()
     assert after["steps"][good_rows].tolist() == [2] * len(good_rows)
-    _, first, _ = call(Batch(trouble), seen, {}, EVERYBODY)
+    first = call(Batch(trouble), seen, {}, EVERYBODY)[0].memory
     assert first["steps"].shape == (4,)
     assert first["steps"].dtype == np.int32
 
@@ -167,7 +172,8 @@ def test_a_batch_that_raises_is_repeated_row_by_row_and_only_the_bad_rows_end():
 def test_a_batch_s_bad_rows_fail_alone_whatever_is_wrong(trouble, reason):
     seen = observation()
     bad_rows, good_rows = right_and_left(seen)
-    twists, _, failures = call(Batch(trouble), seen, {}, EVERYBODY)
+    answer, failures = call(Batch(trouble), seen, {}, EVERYBODY)
+    twists = answer.twists
     assert sorted(failures) == bad_rows.tolist()
     assert all(reason in text for text in failures.values())
     assert twists[good_rows, 0] == pytest.approx(1.0)
@@ -179,15 +185,15 @@ def test_failures_of_rows_that_are_not_active_do_not_count():
     bad_rows, _ = right_and_left(seen)
     active = EVERYBODY.copy()
     active[bad_rows] = False
-    twists, _, failures = call(Batch(lambda right, t, m: (np.where(right[:, None], np.nan, t), m)), seen, {}, active)
+    answer, failures = call(Batch(lambda right, t, m: (np.where(right[:, None], np.nan, t), m)), seen, {}, active)
     assert not failures
-    assert not twists[bad_rows].any()
+    assert not answer.twists[bad_rows].any()
 
 
 def test_a_batch_planner_is_already_what_rows_returns():
     planner = Batch()
     assert rows(planner) is planner
-    assert rows(Counter()).needs == frozenset()
+    assert rows(Counter()).declares is Counter.declares
     assert dataclasses.is_dataclass(rows(Counter()))
 
 
@@ -196,7 +202,7 @@ def test_a_concurrent_planner_is_asked_for_ranges_of_rows_and_answers_as_for_all
 
     @dataclass(frozen=True)
     class Concurrent(Batch):
-        concurrent: ClassVar[bool] = True
+        declares: ClassVar[Declaration] = Declaration(concurrent=True)
 
         def act(self, seen: Any, memory: Any) -> Any:
             sizes.append(len(seen.pose))
@@ -207,10 +213,58 @@ def test_a_concurrent_planner_is_asked_for_ranges_of_rows_and_answers_as_for_all
             ask(first, last)
 
     memory = {"steps": np.arange(4, dtype=np.int32)}
-    twists, after, failures = call(Concurrent(), whole, memory, EVERYBODY, ranges)
+    answer, failures = call(Concurrent(), whole, memory, EVERYBODY, ranges)
+    twists, after = answer.twists, answer.memory
     assert sizes == [1, 3]
     assert twists[:, 0].tolist() == after["steps"].tolist() == [1, 2, 3, 4]
     assert failures == {}
     call(Batch(), whole, memory, EVERYBODY, ranges)
     call(Concurrent(), whole, memory, EVERYBODY)
     assert sizes == [1, 3, 4]
+
+
+def test_memories_of_planners_inside_planners_are_cut_joined_and_reset_with_their_rows():
+    @dataclass(frozen=True)
+    class Around:
+        """Asks another planner, whose memory has an array of the same name as its own."""
+
+        declares: ClassVar[Declaration] = Declaration(concurrent=True)
+
+        def act(self, seen: Any, memory: Any) -> Any:
+            if self.fails and len(seen.pose) > 1:
+                raise ValueError
+            inner = Batch().act(seen, memory.get("planner", {}))
+            own = memory.get("steps", np.zeros(len(seen.pose), np.int32)) + 10
+            return Answer(inner.twists, {"planner": inner.memory, "steps": own, "seen": {"cost": own[:, None].copy()}})
+
+        fails: bool = False
+
+    def ranges(ask):
+        for first, last in ((3, 4), (0, 3)):
+            ask(first, last)
+
+    whole = observation(4, 5)
+    for planner, how in ((Around(), None), (Around(), ranges), (Around(fails=True), None)):
+        memory: Any = {}
+        for _ in range(2):
+            answer, failures = call(planner, whole, memory, EVERYBODY, how)
+            memory = answer.memory
+        assert not failures
+        assert memory["steps"].tolist() == [20] * 4 and memory["planner"]["steps"].tolist() == [2] * 4
+        fresh = reset(memory, np.array([False, True, False, False]))
+        assert fresh["steps"].tolist() == [20, 0, 20, 20] and fresh["planner"]["steps"].tolist() == [2, 0, 2, 2]
+        cleared = without_seen(memory, np.array([True, False, False, False]))
+        assert cleared["seen"]["cost"][:, 0].tolist() == [0, 20, 20, 20] and cleared["steps"].tolist() == [20] * 4
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"needs": "path"}, "collections of names"),
+        ({"notes": ("reasons",)}, "no note called 'reasons'; did you mean 'reason'"),
+        ({"top_speed": -1.0}, "top_speed must be at least 0"),
+    ],
+)
+def test_a_declaration_that_means_nothing_is_refused(fields, reason):
+    with pytest.raises(ValueError, match=reason):
+        Declaration(**fields)

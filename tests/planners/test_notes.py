@@ -13,6 +13,7 @@ from tests.starts import DISC, people, start
 from agora.benchmark import tracks
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
+from agora.interfaces import Answer, Declaration
 from agora.metrics.notes import danger_average, main_reason, reason_share, speed_limit_average
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.guided import Guided
@@ -28,16 +29,15 @@ LIDAR = Lidar(beams=180, range_max=8.0)
 class Hesitant:
     """Has no path for two calls, is blocked at every third, and drives at the others."""
 
-    needs: ClassVar[frozenset[str]] = frozenset()
-    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
+    declares: ClassVar[Declaration] = Declaration(notes=("reason",))
     kind: type = np.int8
 
     def act(self, observation, memory):
-        assert not any(name.startswith("note.") for name in memory)
+        assert memory.keys() <= {"calls"}
         calls = memory.get("calls", np.zeros(len(observation.pose), np.int32)) + 1
         reason = np.where(calls % 3 == 0, Reason.BLOCKED, np.where(calls < 3, Reason.NO_PATH, Reason.NONE))
         twists = np.where(reason[:, None] == 0, (0.5, 0.0, 0.1), (0.0, 0.0, 0.0))
-        return twists, {"calls": calls, "note.reason": reason.astype(self.kind)}
+        return Answer(twists, {"calls": calls}, {"reason": reason.astype(self.kind)})
 
 
 def begun(k: int = 0, **more):
@@ -116,4 +116,4 @@ def test_notes_come_back_from_the_file_as_they_were(tmp_path):
 def test_a_planner_that_does_not_note_what_it_promised_fails_and_is_told():
     (made,) = played(Hesitant(kind=np.float32), [begun()])
     assert made.outcome == Outcome.PLANNER_FAILED
-    assert "'note.reason' is no array of int8" in made.failure
+    assert "notes 'reason' as no array (1,) of int8" in made.failure

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from tests.planners.local.dwa_twin import under_footprint
 from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.errors import InputError
+from agora.interfaces import Answer, Declaration
 from agora.planners.presets import named_planner
 from agora.planners.recovering import Recovering
 from agora.registry import Named
@@ -30,12 +30,13 @@ GO, STAND = Reason.NONE, Reason.BLOCKED
 class Scripted:
     """Says at its k-th call what stands at place k of its row's script, and drives forward where it has a command."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
-    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
-
     script: tuple[tuple[Reason, ...], ...] = ((STAND,),)
     speeds: tuple[float, ...] = (0.4,)
     window: Window = field(default_factory=lambda: LONG)
+
+    @property
+    def declares(self):
+        return Declaration(needs=("path", self.window), notes=("reason",))
 
     def act(self, observation, memory):
         calls = memory.get("calls", np.zeros(len(observation.pose), np.int32))
@@ -44,7 +45,7 @@ class Scripted:
         twists = np.zeros((len(calls), 3), np.float32)
         speed = [self.speeds[k % len(self.speeds)] for k in calls]
         twists[:, 0] = np.where((reason == GO) | (reason == Reason.ESCAPING), speed, 0.0)
-        return twists, {"calls": calls + 1, "note.reason": reason}
+        return Answer(twists, {"calls": calls + 1}, {"reason": reason})
 
 
 def recovering(*script, **fields):
@@ -58,9 +59,10 @@ def played(planner, seconds, discs=(), goal=GOAL, start=START, memory=None, robo
     pose, twist, memory, kept = tuple(start), (0.0, 0.0, 0.0), memory or {}, []
     for _ in range(round(seconds / DT)):
         seen = look(pose, twist, goal, discs=discs, dt=DT, robot=robot or limits(min_vx=-1.0))
-        twists, memory = planner.act(seen, memory)
+        answer = planner.act(seen, memory)
+        twists, memory = answer.twists, answer.memory
         twist = tuple(twists[0].tolist())
-        kept.append((pose, twist, int(memory["note.reason"][0]), int(memory["calls"][0])))
+        kept.append((pose, twist, int(answer.notes["reason"][0]), int(memory["planner"]["calls"][0])))
         pose = moved(pose, twist, DT)
     poses, twists, reasons, calls = (np.array(column) for column in zip(*kept, strict=True))
     return poses, twists, reasons, calls, memory
@@ -223,8 +225,9 @@ def test_the_kernel_does_what_its_plain_twin_does():
     for k in range(1200):
         place = np.column_stack((pose[:, :2], np.arctan2(np.sin(pose[:, 2]), np.cos(pose[:, 2])))).astype(np.float32)
         now = dataclasses.replace(seen, pose=place, twist=twists, limits=fast)
-        calls = memory.get("calls", np.zeros(rows, np.int32))
-        twists, memory = planner.act(now, memory)
+        calls = memory["planner"]["calls"] if memory else np.zeros(rows, np.int32)
+        answer = planner.act(now, memory)
+        twists, memory = answer.twists, answer.memory
         for n in range(rows):
             said = scripts[n][calls[n] % len(scripts[n])]
             corners, cost = np.array(LONG.footprint), (seen.costmap.cost[n], seen.costmap.origin[n].astype(float), 0.05)
@@ -235,10 +238,10 @@ def test_the_kernel_does_what_its_plain_twin_does():
                 return under_footprint(*cost, corners, (*here[:2], heading)) is not None
 
             rate, gave_up = twins[n].step(k * DT, here, tuple(seen.goal[n]), said in (2, 4), free)
-            noted = Reason(memory["note.reason"][n])
+            noted = Reason(answer.notes["reason"][n])
             assert noted == (Reason.GAVE_UP if gave_up else said if rate is None else Reason.RECOVERING)
             assert rate is None or twists[n] == pytest.approx((0.0, 0.0, rate), abs=2e-3)
-            assert memory["calls"][n] == calls[n] + (rate is None)
+            assert memory["planner"]["calls"][n] == calls[n] + (rate is None)
             told.add((noted, bool(rate)))
         for n in range(rows):
             pose[n] = moved(pose[n], twists[n].astype(float), DT)

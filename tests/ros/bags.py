@@ -20,8 +20,7 @@ from tests.played import small_suite
 from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.episode import Batch, Conditions
-from agora.interfaces import NOTE
-from agora.planners.lift import call, note_contact, notes_of
+from agora.planners.lift import call, note_contact
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite
 from agora.world.records import RUNNING
@@ -32,8 +31,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
     """Play an episode as `agora.episode.Episodes` does; topics, messages and times of what the parts of the graph say about it."""
     conditions, part = suite.stage(stage), named_planner(planner)[1].part
     start = suite.start(stage, episode)
-    windows = {"window": getattr(part, "window", None), "semantics": getattr(part, "semantics", None)}
-    batch = Batch([start], Conditions.of(conditions), part.needs, 1, **windows)
+    batch = Batch([start], Conditions.of(conditions), part.declares.needs, 1)
     names = [f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots)]
     messages = [msg.Robot(name=name, navigation="agora", planner=planner, interplanner="bypass") for name in names]
     dt, since = conditions.periods.physics, 2.5
@@ -75,13 +73,14 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         batch.look()
         goals += left - status.goals_left[0]
         active = batch.active
-        twists, memory, failed = call(part, batch.observer.observe(), memory, active)
+        answer, failed = call(part, batch.observer.observe(), memory, active)
+        memory = answer.memory
         if status.step[0] == 0:
-            note_contact(memory, touching(batch.world, 0))
+            note_contact(answer, touching(batch.world, 0))
         notes = msg.Notes()
-        add_notes(notes, names, {name: memory[NOTE + name] for name in notes_of(part)})
+        add_notes(notes, names, answer.notes)
         write("navigation/notes", notes)
-        batch.world.command(twists, active, failed)
+        batch.world.command(answer.twists, active, failed)
         failures.update(failed)
         batch.advance(say)
     robots = [

@@ -135,8 +135,8 @@ def test_time_never_goes_back_over_episodes_and_a_simulator_that_was_killed(grap
     for number in (1, 2):
         begin(graph, episode("jackal", number=number))
         assert graph.call("simulator/step", srv.Step, 5).success
-    node.kill(signal.SIGKILL)
     clock.wait(12)
+    node.kill(signal.SIGKILL)
     node = launch(graph)
     graph.heard_from("simulator_node", "/clock")
     begin(graph, episode("jackal", number=2))

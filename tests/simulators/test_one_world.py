@@ -54,8 +54,7 @@ class NavigationPart:
 
     def __init__(self, begun, conditions, planner):
         self.planner, self.memory = planner, {}
-        parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
-        self.batch = Batch([begun], conditions, planner.needs, 1, **parts)
+        self.batch = Batch([begun], conditions, planner.declares.needs, 1)
         self.batch.begin(0, 0)
 
     def plan(self, step, robots, crowd, scans, standing):
@@ -76,8 +75,9 @@ class NavigationPart:
         for r, _, ranges, _ in scans:
             batch.observer.ranges[r] = ranges
         active = batch.active
-        twists, self.memory, failures = call(self.planner, batch.observer.observe(), self.memory, active)
-        return np.where(active[:, None], twists, np.float32(0)), failures
+        answer, failures = call(self.planner, batch.observer.observe(), self.memory, active)
+        self.memory = answer.memory
+        return np.where(active[:, None], answer.twists, np.float32(0)), failures
 
 
 def composed(begun, of, planner):

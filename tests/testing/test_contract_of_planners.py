@@ -6,7 +6,6 @@ import dataclasses
 import random
 import threading
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ import pytest
 
 from agora.core.recording import Reason
 from agora.costmap.window import Window
-from agora.interfaces import Span
+from agora.interfaces import Answer, Declaration, Span
 from agora.testing import ContractError, Move, check_bad_input, check_planner, observation
 
 
@@ -22,7 +21,7 @@ from agora.testing import ContractError, Move, check_bad_input, check_planner, o
 class Decent:
     """Drives to the goal, a little away from the nearest pedestrian, slower at every call."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"pedestrians", "path"})
+    declares: ClassVar[Declaration] = Declaration(needs=("pedestrians", "path"), top_speed=0.3)
 
     def act(self, o: Any, memory: Any) -> Any:
         heading = o.pose[:, 2].astype(float)
@@ -32,9 +31,9 @@ class Decent:
         gap = np.where(o.pedestrians.present, np.hypot(near[..., 0], near[..., 1]), 9.0).min(axis=1, initial=9.0)
         steps = memory.get("steps", np.zeros(len(side), np.int32)) + 1
         turn = np.clip(0.1 * side, -0.4, 0.4) * (o.limits.turning_radius <= 0)
-        forward = np.clip(0.03 * (gap - 0.8), 0.0, 0.3)
+        forward = np.clip(0.03 * (gap - 0.8), 0.0, np.minimum(0.3, o.limits.max_vx))
         twists = np.stack((forward / steps, 0.0 * turn, turn / steps), axis=1).astype(np.float32)
-        return twists, {"steps": steps}
+        return Answer(twists, {"steps": steps})
 
 
 def bad(**methods: Any) -> Any:
@@ -43,7 +42,11 @@ def bad(**methods: Any) -> Any:
     @dataclass(frozen=True)
     class Bad(Decent):
         def act(self, o: Any, memory: Any) -> Any:
-            return methods["act"](o, memory, lambda seen=o: super(Bad, self).act(seen, memory))
+            def good(seen: Any = o) -> Any:
+                answer = super(Bad, self).act(seen, memory)
+                return answer.twists, answer.memory
+
+            return Answer(*methods["act"](o, memory, good))
 
     return Bad()
 
@@ -227,16 +230,15 @@ def test_whether_it_gives_way_is_the_author_s_choice():
 class Watcher(Decent):
     """Slower the nearer the walls about it are, which it says."""
 
-    needs: ClassVar[frozenset[str]] = Decent.needs | {"scan"}
-    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
+    declares: ClassVar[Declaration] = Declaration(needs=("pedestrians", "path", "scan"), notes=("reason",), top_speed=0.3)
     says: bool = True
 
     def act(self, o: Any, memory: Any) -> Any:
-        twists, after = super().act(o, memory)
+        answer = super().act(o, memory)
         room = np.where(np.isnan(o.scan), o.scan_range, o.scan).min(axis=1).clip(0.0, 1.0)
-        twists = (room[:, None] * twists).astype(np.float32)
+        twists = (room[:, None] * answer.twists).astype(np.float32)
         reason = np.where(np.abs(twists).max(axis=1) < 1e-6, np.int8(Reason.WAITING), np.int8(0))
-        return twists, after | {"note.reason": reason if self.says else np.zeros_like(reason)}
+        return Answer(twists, answer.memory, {"reason": reason if self.says else np.zeros_like(reason)})
 
 
 def test_who_stands_has_to_say_why():
@@ -252,7 +254,7 @@ def test_limits_are_the_author_s_choice():
 def test_a_need_that_nothing_answers_is_named():
     @dataclass(frozen=True)
     class Needy(Decent):
-        needs: ClassVar[frozenset[str]] = frozenset({"telepathy"})
+        declares: ClassVar[Declaration] = Declaration(needs=("telepathy",))
 
     with pytest.raises(ContractError, match="telepathy"):
         check_planner(Needy())
@@ -261,7 +263,7 @@ def test_a_need_that_nothing_answers_is_named():
 def test_a_label_that_is_none_is_named():
     @dataclass(frozen=True)
     class Boastful(Decent):
-        label: ClassVar[str] = "best"
+        declares: ClassVar[Declaration] = dataclasses.replace(Decent.declares, label="best")
 
     with pytest.raises(ContractError, match="Boastful: label: expected one of faithful, small, reconstruction, own, got 'best'"):
         check_planner(Boastful())
@@ -279,7 +281,7 @@ def test_a_label_that_is_none_is_named():
 def test_what_cannot_be_tuned_is_named(parameter, span, reason):
     @dataclass(frozen=True)
     class Tuned(Decent):
-        tunable: ClassVar[MappingProxyType[str, Span]] = MappingProxyType({parameter: span})
+        declares: ClassVar[Declaration] = dataclasses.replace(Decent.declares, tunable={parameter: span})
         speed: float = 0.5
         title: str = "swift"
         brave: bool = True
@@ -297,7 +299,7 @@ def test_a_planner_that_threads_may_not_ask_at_the_same_time_is_found_out_where_
 
     @dataclass(frozen=True)
     class Shared(Decent):
-        concurrent: ClassVar[bool] = True
+        declares: ClassVar[Declaration] = dataclasses.replace(Decent.declares, concurrent=True)
 
         def act(self, o: Any, memory: Any) -> Any:
             shared[0] = o
@@ -306,13 +308,13 @@ def test_a_planner_that_threads_may_not_ask_at_the_same_time_is_found_out_where_
 
     with pytest.raises(ContractError, match="concurrent: two threads and one"):
         check_planner(Shared())
-    check_planner(type("Own", (Decent,), {"concurrent": True})())
+    check_planner(type("Own", (Decent,), {"declares": dataclasses.replace(Decent.declares, concurrent=True)})())
 
 
 def test_what_a_planner_does_not_need_it_does_not_get():
     @dataclass(frozen=True)
     class Nosy:
-        needs: ClassVar[frozenset[str]] = frozenset({"path"})
+        declares: ClassVar[Declaration] = Declaration(needs=("path",))
 
         def plan(self, o: Any, memory: Any) -> Any:
             assert o.scan is None

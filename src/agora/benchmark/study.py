@@ -21,7 +21,7 @@ _AT_RANDOM = 2 * TOGETHER
 
 
 def space(component: Named, kind: str = "planner") -> dict[str, Span]:
-    """The parameters to try: the component's ``tunable`` ones but those that it leaves open (None).
+    """The parameters to try: those that the component declares as ``tunable`` but those that it leaves open (None).
 
     Args:
         component: what is tuned.
@@ -30,7 +30,7 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
     Raises:
         InputError: it has none, or one lies outside its span.
     """
-    spans: Mapping[str, Span] = getattr(component.part, "tunable", {})
+    spans: Mapping[str, Span] = component.part.declares.tunable
     found = {name: span for name, span in spans.items() if getattr(component.part, name) is not None}
     if not found:
         raise InputError(f"{kind} {component.name!r} names no parameters to tune (tunable)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -130,8 +130,9 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
 
 @dataclass(frozen=True)
 class Window:
-    """The square local costmap about a robot; its cells lie on the lattice of its resolution from the map's origin.
+    """The square local costmap about a robot, the channel "costmap".
 
+    Its cells lie on the lattice of its resolution from the map's origin.
     Where its resolution is the map's, its cells are the map's and get the costs of `agora.costmap.inflation.inflate`; otherwise the
     distance is interpolated between the map's cells, which are obstacles out to their edges. Pedestrians are marked by the distance
     of a cell's centre to the disc.
@@ -150,6 +151,8 @@ class Window:
         footprint: corners of a convex polygon in the robot's frame that stands for the robot, m; its own outline where empty.
         footprint_padding: by which the footprint's corners move outwards along x and y, m.
     """
+
+    channel: ClassVar[str] = "costmap"
 
     size: float = 10.0
     resolution: float = 0.05
@@ -183,7 +186,7 @@ class Window:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What a robot must know for its window to be filled, beyond what the simulation knows anyway."""
+        """The channels from which it is filled, beyond what the simulation knows anyway."""
         return frozenset({"scan"} & set(self.sources))
 
     @property

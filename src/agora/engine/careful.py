@@ -13,17 +13,19 @@ for ever; the one of the larger id steps back, too.
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import numpy as np
 
 from agora.core.field import clearance_at
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import HALF, ONE, ZERO
+from agora.interfaces.crowd_model import LastStep
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.walls import ROWS, clearances
 
-MINDS = ("all", "robots", "nothing")
-"""Values of a crowd model's ``last_step``, whom it minds: robots and walls alone where the model's forces act between bodies."""
+MINDS = get_args(LastStep)
+"""What a crowd model declares as its ``last_step``, whom it minds: robots and walls alone where its forces act between bodies."""
 
 ALL, ROBOTS, NOTHING = range(3)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.taken import pass_taken
 from agora.errors import InputError
-from agora.interfaces import CompiledCrowdModel
+from agora.interfaces import CompiledCrowdModel, CrowdDeclaration
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.world.records import Fed, fed
 from agora.world.threads import Work
@@ -88,13 +88,13 @@ class EngineCrowd:
         self._bits = np.int64(SEES_PEDESTRIANS * sees_pedestrians + SEES_ROBOTS * sees_robots)
         worlds, slots = world.layout.worlds, world.slots
         self.number: Ints = np.zeros((worlds, slots), np.int32)
-        longest = [_longest(model) for model in models]
+        longest = [model.declares.max_step for model in models]
         self._stiff = [step < (1.0 - _ROUNDING) * world.dt * every for step in longest]
         self.substeps = max((math.ceil(world.dt / step - _ROUNDING) for step in longest), default=1) or 1
         self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
         self.fed: Fed | None = fed(worlds, slots) if is_fed else None
         self._careful = careful and bool(models)
-        self._minds = np.array([MINDS.index(getattr(model, "last_step", "all")) for model in models] or [0], np.int32)
+        self._minds = np.array([MINDS.index(model.declares.last_step) for model in models] or [0], np.int32)
         chooses = len(models) > 1 or is_fed or self._careful
         self._chosen = np.zeros((2, worlds, slots), np.float32) if chooses else self._answers[0]
         between = [state.pedestrians(worlds, slots)] if self.substeps > 1 else []
@@ -175,8 +175,8 @@ class EngineCrowd:
         world, models = self._world, self._models
         step = np.float32(world.dt), np.int64(substep), np.int64(self.substeps)
         people = self._generations[here]
-        accelerations = np.array([model.output == "acceleration" for model in models] or [True])
-        factors = np.array([getattr(model, "max_speed_factor", 1.0) for model in models] or [1.0], np.float32)
+        accelerations = np.array([model.declares.output == "acceleration" for model in models] or [True])
+        factors = np.array([model.declares.max_speed_factor for model in models] or [1.0], np.float32)
         acceleration, factor = bool(accelerations[0]), factors[0]
         if len(models) > 1 or self.fed or self._careful:
             chosen = self.number, people, world.traits, self._answers, *self._chosen
@@ -200,15 +200,9 @@ def _check(model: object) -> None:
     name = type(model).__name__
     if not (hasattr(model, "kernel") or callable(getattr(model, "compute", None))):
         raise InputError(f"{name} is no crowd model: expected a method compute(scene) that returns accelerations or velocities")
-    if getattr(model, "output", None) not in ("acceleration", "velocity"):
-        raise InputError(f"crowd model {name}: output is {getattr(model, 'output', None)!r}; expected 'acceleration' or 'velocity'")
-    if (minds := getattr(model, "last_step", MINDS[0])) not in MINDS:
-        raise InputError(f"crowd model {name}: last_step is {minds!r}; expected one of {', '.join(map(repr, MINDS))}")
-
-
-def _longest(model: Any) -> float:
-    """The longest step that a model may be called with, s."""
-    longest = getattr(model, "max_step", math.inf)
-    if not (isinstance(longest, int | float) and longest > 0):
-        raise InputError(f"crowd model {type(model).__name__}: max_step is {longest!r}; expected a number of seconds above 0")
-    return float(longest)
+    try:
+        declares = getattr(model, "declares", None)
+    except InputError as error:
+        raise InputError(f"crowd model {name}: {error}") from error
+    if not isinstance(declares, CrowdDeclaration):
+        raise InputError(f"crowd model {name}: expected declares to be a CrowdDeclaration, such as CrowdDeclaration('velocity')")

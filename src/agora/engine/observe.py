@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from agora.engine.perceive import Perceiver
 from agora.engine.scanner import Scanner
 from agora.engine.semantics import SemanticReader, put_layers
 from agora.errors import InputError
-from agora.interfaces import Costmap, CostmapLayer, Limits, Observation, SemanticWindow
+from agora.interfaces import Channel, Costmap, CostmapLayer, Limits, Observation, SemanticWindow
+from agora.interfaces.channel import channels_of
 from agora.perception.perception import Perception
 from agora.perception.tracker import empty_tracks
 
@@ -55,16 +56,25 @@ def _gather_robots(robots, traits, position, velocity, radius, present, identity
                 q += 1
 
 
+_Part = TypeVar("_Part", Window, SemanticWindow)
+
+
+def _parameters(channels: Mapping[str, Channel | None], kind: type[_Part]) -> _Part | None:
+    """A channel with its parameters, the default ones where it is only named; None where it is not needed."""
+    if kind.channel not in channels:
+        return None
+    given = channels[kind.channel]
+    return given if isinstance(given, kind) else kind()
+
+
 class Observer:
     """Makes the observations of a batch's robots for one planner.
 
     Args:
         world: the worlds.
-        needs: what the planner reads.
+        needs: the channels that the planner reads.
         control: control period, s.
         lidar: sensor of every robot, where "scan" is needed.
-        window: local costmap, where "costmap" is needed.
-        semantics: semantic maps, where "semantics" is needed.
         layers: put costs about pedestrians on the local costmap, and on the maps of `layer_costs`.
         perception: what is known of pedestrians.
 
@@ -76,15 +86,16 @@ class Observer:
     def __init__(
         self,
         world: World,
-        needs: frozenset[str],
+        needs: Collection[str | Channel],
         control: float,
         lidar: Lidar | None = None,
-        window: Window | None = None,
-        semantics: SemanticWindow | None = None,
         layers: Sequence[CostmapLayer] = (),
         perception: Perception | None = None,
     ) -> None:
-        self._world, self._needs, self._control, self.lidar = world, needs, control, lidar
+        self._channels = channels = channels_of(needs)
+        window = _parameters(channels, Window)
+        semantics = _parameters(channels, SemanticWindow)
+        self._world, self._control, self.lidar = world, control, lidar
         worlds, count = world.layout.worlds, world.layout.robots
         rows, corners = worlds * count, world.layout.corners
         self.rows = rows
@@ -95,9 +106,9 @@ class Observer:
         self.limits = Limits(np.zeros(rows, np.bool_), *(np.zeros(rows, np.float32) for _ in range(8)))
         self._path, self._path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         chosen, others = perception or Perception("truth"), max(count - 1, 0)
-        about_people = "pedestrians" in needs or window is not None or semantics is not None or bool(layers)
+        about_people = "pedestrians" in channels or window is not None or semantics is not None or bool(layers)
         tracked = about_people and chosen.source == "tracked"
-        self._robots = empty_tracks(rows, others) if "robots" in needs or window is not None or tracked else None
+        self._robots = empty_tracks(rows, others) if "robots" in channels or window is not None or tracked else None
         self._people = Perceiver(world, chosen, lidar, self._pose, self._robots) if about_people else None
         self.ranges = np.zeros((rows, 0 if lidar is None else lidar.beams), np.float32)
         self._scan_angles = np.zeros(0, np.float32) if lidar is None else lidar.angles
@@ -268,9 +279,15 @@ class Observer:
             self._scanned(slice(part.start * count, part.stop * count), self._time)
 
     @property
+    def reads_pedestrians(self) -> bool:
+        """Whether it matters where pedestrians are: to the planner, to a local costmap that marks them, or to layers."""
+        marked = self._window is not None and "people" in self._window.sources
+        return bool(marked or {"pedestrians", "semantics"} & self._channels.keys() or self._layers)
+
+    @property
     def reads_scans(self) -> bool:
         """Whether scans are needed: by the planner, or to know of pedestrians."""
-        return "scan" in self._needs or (self._people is not None and self._people.reads_scans)
+        return "scan" in self._channels or self._seen is not None or (self._people is not None and self._people.reads_scans)
 
     def _scanned(self, rows: slice, time: Doubles | float) -> None:
         """Note where the robots of some rows are at their new scan, for the obstacle layer, and what it shows of pedestrians."""
@@ -297,7 +314,7 @@ class Observer:
             self._fill_window()
         if self._semantics is not None:
             self._semantics.read()
-        seen = self._needs
+        seen = self._channels
         lidar = self.lidar if "scan" in seen else None
         return Observation(
             pose=read_only(self._pose),

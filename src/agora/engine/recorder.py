@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +11,9 @@ from agora.core.contact import closing
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Contact, ContactKind
 from agora.core.state import Array, Bools
-from agora.interfaces import NOTE, NOTES
+from agora.interfaces import NOTES
 
 if TYPE_CHECKING:
-    from agora.interfaces import Memory
     from agora.world.world import World
 
 
@@ -81,7 +80,7 @@ class Recorder:
         self.group = np.full((worlds, length, slots), -1, np.int32)
         self.states = np.zeros((worlds, length, slots if states else 0), np.int8)
         self.door = np.ones((worlds, length if world.doors is not None else 0), np.float32)
-        self._notes = {NOTE + name: np.zeros((worlds, length, robots), NOTES[name]) for name in notes}
+        self._notes = {name: np.zeros((worlds, length, robots), NOTES[name]) for name in notes}
         self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
         records = (world.traits, world.minds, world.status)
         samples = (self.robots, self.pedestrians, self.present, self.group, self.states)
@@ -103,18 +102,16 @@ class Recorder:
         for w, r, contact in take_events(world):
             self._events[w].append((r, contact))
 
-    def note(self, memory: Memory, active: Bools) -> None:
-        """Keep what the planner noted since the last sample, in rows (N,) that are under way."""
-        if not self._notes:
-            return
+    def note(self, notes: Mapping[str, Array], active: Bools) -> None:
+        """Keep what the planner notes (N,) at the last sample, in rows (N,) that are under way."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
-        for name in self._notes.keys() & memory.keys():
-            self._notes[name][worlds, self.cursor[worlds] - 1, robots] = memory[name][rows]
+        for name in self._notes.keys() & notes.keys():
+            self._notes[name][worlds, self.cursor[worlds] - 1, robots] = notes[name][rows]
 
     def noted(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
         """What was noted of one robot between these samples, by name."""
-        noted = {name.removeprefix(NOTE): kept[world, samples, robot][:-1] for name, kept in self._notes.items()}
+        noted = {name: kept[world, samples, robot][:-1] for name, kept in self._notes.items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:

@@ -6,28 +6,34 @@ you keep.
 """
 
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
+from agora.interfaces.channel import Channel
 from agora.interfaces.costmap_layer import CostmapLayer
-from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdModel, CrowdScene
+from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdScene
 from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
-from agora.interfaces.observation import Costmap, Need, Observation, SemanticMaps, SemanticWindow, Tracks
-from agora.interfaces.planner import NOTE, NOTES, SEEN, BatchPlanner, Label, Memory, Planner, Span
+from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow, Tracks
+from agora.interfaces.planner import NOTES, SEEN, Answer, BatchPlanner, Declaration, Label, Memory, Planner
 from agora.interfaces.simulator import Ability, Bodies, Simulator
+from agora.interfaces.span import Span
 from agora.robots.limits import Limits
 
 __all__ = [
     "Ability",
+    "Answer",
     "AnyCrowdModel",
     "AttachedBehaviour",
     "BatchPlanner",
     "Behaviour",
     "Bodies",
+    "Channel",
     "CompiledCrowdModel",
     "Costmap",
     "CostmapLayer",
+    "CrowdDeclaration",
     "CrowdModel",
     "CrowdScene",
+    "Declaration",
     "GlobalPlanner",
     "Guidance",
     "InterPlanner",
@@ -35,9 +41,7 @@ __all__ = [
     "Limits",
     "MapGenerator",
     "Memory",
-    "NOTE",
     "NOTES",
-    "Need",
     "Observation",
     "Planner",
     "SEEN",

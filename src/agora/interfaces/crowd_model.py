@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from agora.core.state import Bools, Floats, Ints
+from agora.errors import InputError
+from agora.interfaces.span import Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +53,47 @@ class CrowdScene:
     dt: float
 
 
+Output = Literal["acceleration", "velocity"]
+LastStep = Literal["all", "robots", "nothing"]
+
+
+@dataclass(frozen=True)
+class CrowdDeclaration:
+    """What a crowd model says of itself, in its attribute ``declares``.
+
+    Attributes:
+        output: what it answers, m/s2 or m/s.
+        max_speed_factor: cap of the speed, in preferred speeds.
+        max_step: longest step that it may be called with, s. With a shorter one than the suite's crowd period it is called more
+            often, and ``dt`` is that step (`agora.engine.crowd`).
+        last_step: whom its pedestrians do not step into where the suite's crowd is not ``faithful`` (`agora.engine.careful`):
+            "robots" where the model's own forces act between bodies that touch, "nothing" where it moves people who mind nobody.
+        tunable: what `agora calibrate` may try for its fields, by their names.
+    """
+
+    output: Output
+    max_speed_factor: float = 1.0
+    max_step: float = math.inf
+    last_step: LastStep = "all"
+    tunable: Mapping[str, Span] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, known in {"output": get_args(Output), "last_step": get_args(LastStep)}.items():
+            if (value := vars(self)[name]) not in known:
+                raise InputError(f"{name} is {value!r}; expected one of {', '.join(map(repr, known))}")
+        if not (isinstance(self.max_step, int | float) and self.max_step > 0):
+            raise InputError(f"max_step is {self.max_step!r}; expected a number of seconds above 0")
+
+
 class CrowdModel(Protocol):
     """Moves pedestrians: one function over arrays."""
 
-    output: ClassVar[Literal["acceleration", "velocity"]]
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
 
     def compute(self, scene: CrowdScene) -> Floats:
-        """Return accelerations or velocities (W, P, 2), as ``output`` says; rows that are not active are ignored."""
+        """Return accelerations or velocities (W, P, 2), as it declares; rows that are not active are ignored."""
 
 
 @runtime_checkable
@@ -67,7 +104,9 @@ class CompiledCrowdModel(Protocol):
     first, last)``: ``sees`` has bit 1 set where pedestrians see each other, bit 2 where they see robots; it writes (W, P).
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]]
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
 
     def kernel(self) -> Any:
         """Return the compiled function."""
@@ -77,11 +116,4 @@ class CompiledCrowdModel(Protocol):
 
 
 AnyCrowdModel = CrowdModel | CompiledCrowdModel
-"""A crowd model of either form.
-
-Three attributes more, fields or of the class, are read where a model has them: ``max_speed_factor``, the cap of the speed in
-preferred speeds (1 where it has none), and ``max_step``, the longest step in s that it may be called with: with a shorter one
-than the suite's crowd period it is called more often, and ``dt`` is that step (`agora.engine.crowd`); ``last_step``, whom its
-pedestrians do not step into where the suite's crowd is not ``faithful`` (`agora.engine.careful`): "all", as where it has none,
-"robots" where the model's own forces act between bodies that touch, or "nothing" where it moves people who mind nobody.
-"""
+"""A crowd model of either form."""

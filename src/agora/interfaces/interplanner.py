@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.interfaces.observation import Observation, Tracks
-from agora.interfaces.planner import Memory
+from agora.interfaces.planner import Declaration, Memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,12 @@ class Guidance:
 class InterPlanner(Protocol):
     """Path to path, between the global and the local planner, for a batch: rows share no state.
 
-    It always needs the path; `agora.planners.guided.Guided` puts it in front of any local planner. ``concurrent`` may stand beside,
-    as for a `BatchPlanner`.
+    It always needs the path; `agora.planners.guided.Guided` puts it in front of any local planner.
     """
 
-    needs: ClassVar[frozenset[str]]
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return what the local planner is to follow, and the memory for the next call."""

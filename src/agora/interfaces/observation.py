@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar
 
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Bools, Floats, Ints
@@ -51,13 +51,15 @@ class Costmap:
 
 @dataclass(frozen=True)
 class SemanticWindow:
-    """Which semantic maps a planner reads; the field ``semantics`` of a planner that needs "semantics".
+    """Which semantic maps a planner reads: the channel "semantics".
 
     Attributes:
         attributes: names in `agora.core.semantics.ATTRIBUTES`.
         size: of a side, m.
         resolution: m per cell.
     """
+
+    channel: ClassVar[str] = "semantics"
 
     attributes: tuple[str, ...] = ("pedestrian", "pedestrian_moving", "pedestrian_vel_x", "pedestrian_vel_y", "pedestrian_type")
     size: float = 20.0
@@ -95,7 +97,7 @@ class SemanticMaps:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What N robots know at one moment; a planner names in ``needs`` what it reads, the rest is None.
+    """What N robots know at one moment; a planner declares which channels it needs, the rest is None.
 
     Attributes:
         pose: (N, 3) x, y, heading.
@@ -109,7 +111,7 @@ class Observation:
             as where it is None.
         path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
         path_count: (N,).
-        pedestrians, robots: who is near ("pedestrians", "robots" in ``needs``).
+        pedestrians, robots: who is near (the channels "pedestrians" and "robots").
         scan: (N, B) ranges, m. scan_angles: (B,) of the beams in the sensor's frame, rad.
         scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
         costmap: local window about the robot.
@@ -135,6 +137,3 @@ class Observation:
     scan_range: float | None = None
     costmap: Costmap | None = None
     semantics: SemanticMaps | None = None
-
-
-Need = Literal["path", "pedestrians", "robots", "scan", "costmap", "semantics"]

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from agora.core.state import Array, Floats
+from agora.errors import nearest
+from agora.interfaces.channel import Channel, channels_of
 from agora.interfaces.observation import Observation
+from agora.interfaces.span import Span
 
-Memory = dict[str, Array]
-"""What a planner remembers between calls: arrays by name, each with the rows as its first axis; {} at the start of an episode."""
+Memory: TypeAlias = dict[str, Any]
+"""What a planner remembers between calls: arrays by name, each with the rows as its first axis; {} at the start of an episode.
+
+A planner that asks another keeps the other's memory, a dict, whole under a name of its own. A dict called `SEEN` holds what the
+robot has seen: it is zeroed where the robot's costmaps are cleared.
+"""
+
+
+SEEN = "seen"
 
 
 NOTES = {"reason": np.int8, "speed_limit": np.float32, "danger": np.float32}
-"""What a `BatchPlanner` can have written into the episode's record at every call, and the types.
-
-It names them in an attribute ``notes``, as it does what it reads in ``needs``: ``notes = frozenset({"reason"})``. Every memory that
-it returns then holds an array (N,) of each, under ``NOTE + name``; they are not given back to it. Who names none pays nothing.
+"""What a planner may note at every call, for the episode's record, and the types of its arrays (N,).
 
 ``reason`` is the number of an `agora.core.recording.Reason`: why a robot stands, or does something else than go on along its path
 (blocked, started in contact, the solver did not converge, escaping ...); 0 for none. ``speed_limit`` and ``danger`` are those of a
@@ -29,51 +39,75 @@ Two reasons need no planner: a robot whose planner needs a path and that has non
 """
 
 
-NOTE = "note."
-
-
-SEEN = "seen."
-"""Begins the names of those arrays of a memory that hold what the robot has seen: zeros where its costmaps are cleared."""
-
-
 Label = Literal["faithful", "small", "reconstruction", "own"]
-"""What a planner claims to be, its attribute ``label``: the published method, whose differences the module's docstring names; a
-published learned one with a smaller network or less training; one rebuilt from a publication that leaves much unsaid; or, where a
-planner says nothing, its author's own.
+"""What a planner claims to be: the published method, whose differences the module's docstring names; a published learned one with
+a smaller network or less training; one rebuilt from a publication that leaves much unsaid; or its author's own.
 """
 
 
 @dataclass(frozen=True)
-class Span:
-    """What `agora tune` or `agora calibrate` may try for a parameter.
-
-    The attribute ``tunable`` of a planner or crowd model maps names of its fields to spans.
+class Declaration:
+    """What a planner or an interplanner says of itself, in its attribute ``declares``.
 
     Attributes:
-        low, high: least and largest value, whole numbers for a field of whole numbers.
-        log: whether all orders of magnitude are alike, for scales and weights.
+        needs: names of the channels that it reads, or channels with parameters of their own.
+        label: what it claims to be.
+        tunable: what may be tried for its fields, by their names.
+        notes: which of `NOTES` it answers at every call.
+        concurrent: whether threads may ask it at the same time, each for some of the rows.
+        turns_at_goal: whether it turns to the goal's heading itself; else the library does.
+        top_speed: how fast it drives at most where the robot may be faster, m/s. An interplanner's speed is a share of it.
+        danger_threshold: danger above which an interplanner warns.
     """
 
-    low: float
-    high: float
-    log: bool = False
+    needs: Collection[str | Channel] = ()
+    label: Label = "own"
+    tunable: Mapping[str, Span] = field(default_factory=dict)
+    notes: Collection[str] = ()
+    concurrent: bool = False
+    turns_at_goal: bool = False
+    top_speed: float = math.inf
+    danger_threshold: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.low < self.high or (self.log and self.low <= 0):
-            raise ValueError(f"low must be below high, and above 0 where log is set; got {self.low} and {self.high}")
+        if isinstance(self.needs, str) or isinstance(self.notes, str):
+            raise ValueError("needs and notes are collections of names, not a text")
+        for name in self.notes:
+            if name not in NOTES:
+                raise ValueError(f"notes: no note called {name!r}; {nearest(name, NOTES)}")
+        if not self.top_speed >= 0.0:
+            raise ValueError(f"top_speed must be at least 0 m/s, got {self.top_speed}")
+
+    @cached_property
+    def channels(self) -> dict[str, Channel | None]:
+        """What it reads by the names of channels: with parameters of its own, or None."""
+        return channels_of(self.needs)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a planner says for N rows.
+
+    Attributes:
+        twists: (N, 3) vx, vy, omega in the robots' frames, m/s and rad/s.
+        memory: for the next call.
+        notes: (N,) of each that it declares, with the type in `NOTES`.
+    """
+
+    twists: Floats
+    memory: Memory = field(default_factory=dict)
+    notes: Mapping[str, Array] = field(default_factory=dict)
 
 
 class BatchPlanner(Protocol):
-    """A local planner for a batch: rows share no state.
+    """A local planner for a batch: rows share no state."""
 
-    ``label`` (`Label`), ``tunable`` (`Span` by field), ``concurrent`` (True: threads may call ``act`` at the same time, each for
-    some of the rows) and ``turns_at_goal`` (True: it turns to the goal's heading itself; else the library does) may stand beside.
-    """
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
 
-    needs: ClassVar[frozenset[str]]
-
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
-        """Return twists (N, 3) in the robot's frame, and the memory for the next call."""
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists, the memory for the next call, and what it notes."""
 
 
 class Planner(Protocol):
@@ -82,7 +116,9 @@ class Planner(Protocol):
     ``memory`` is None at the start of an episode and may be any tuple of arrays of fixed shape afterwards.
     """
 
-    needs: ClassVar[frozenset[str]]
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
         """Return the twist (vx, vy, omega) in the robot's frame, and the memory for the next call."""

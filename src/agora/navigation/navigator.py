@@ -18,16 +18,16 @@ from numpy.typing import ArrayLike
 from agora.core import state
 from agora.core.state import Array, Bools, Floats, Minds, Pedestrians, Robots, Traits
 from agora.costmap.inflation import INSCRIBED, inflate
-from agora.costmap.window import Window
 from agora.engine.conditions import Conditions
 from agora.engine.observe import Observer
 from agora.engine.paths import Paths
 from agora.engine.rules import touching
 from agora.errors import InputError
-from agora.interfaces import NOTE, SEEN, Memory, Observation
+from agora.interfaces import Answer, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
-from agora.planners.lift import call, note_contact, notes_of
+from agora.planners.lift import call, note_contact
+from agora.planners.memory import without_seen
 from agora.robots.model import RobotModel
 from agora.world.start import PedestrianStarts, RobotStart, Start
 from agora.world.world import World
@@ -110,14 +110,13 @@ class Navigator:
         self._start, self._planner, self._patience = start, planner, patience
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
-        window, semantics = getattr(planner, "window", None), getattr(planner, "semantics", None)
-        self.needs = frozenset(planner.needs) | (frozenset() if window is None else window.needs)
+        self.needs = planner.declares.channels
         periods, slots = conditions.periods, state.padded(max(room, start.crowd_size))
         self._conditions, self._world = conditions, World.of([start], dt=periods.physics, slots=slots)
         self._world.reset(0, start)
         lidar = conditions.lidar or (start.robots[0].model.lidar if start.robots else None)
         seen = (conditions.layers, conditions.perception)
-        self._observer = Observer(self._world, self.needs, periods.control, lidar, window, semantics, *seen)
+        self._observer = Observer(self._world, planner.declares.needs, periods.control, lidar, *seen)
         for r, robot in enumerate(start.robots):
             self._observer.place(0, r, robot.model)
         self._paths = Paths(self._world, self._observer, conditions, "path" in self.needs)
@@ -174,15 +173,12 @@ class Navigator:
     @property
     def danger_threshold(self) -> float:
         """Level of danger above which the interplanner warns."""
-        part = self._planner.interplanner.part if isinstance(self._planner, Guided) else None
-        return float(getattr(part, "danger_threshold", 1.0))
+        return float(self._planner.declares.danger_threshold)
 
     @property
     def reads_pedestrians(self) -> bool:
         """Whether it matters where pedestrians are."""
-        window = getattr(self._planner, "window", None)
-        marked = window is not None and "people" in window.sources
-        return bool(marked or {"pedestrians", "semantics"} & self.needs or self._conditions.layers)
+        return self._observer.reads_pedestrians
 
     def people(self, count: int) -> People:
         """The pedestrians' records, to write ``count`` of them into.
@@ -284,10 +280,7 @@ class Navigator:
     def forget_obstacles(self, robot: int) -> None:
         """Clear what a robot's lidar has put on its costmap, and what its planner remembers of it."""
         self._observer.forget_obstacles(0, robot)
-        for name in [name for name in self._memory if SEEN in name]:
-            cleared = self._memory[name].copy()
-            cleared[robot] = 0
-            self._memory[name] = cleared
+        self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
 
     def prepare(self) -> None:
         """Have everything compiled that a decision needs: makes one from where everybody stands, and forgets it.
@@ -295,9 +288,9 @@ class Navigator:
         The first decision of a kind on a machine takes half a minute otherwise, in the middle of an episode.
         """
         self._observer.ranges[...] = 0.0 if self._observer.lidar is None else self._observer.lidar.range_max
-        everybody, memory = np.ones(len(self.names), np.bool_), dict[str, Array]()
+        everybody, answer = np.ones(len(self.names), np.bool_), Answer(np.zeros((len(self.names), 3), np.float32))
         for _ in range(2):
-            _, memory, _ = call(self._planner, self._observer.observe(), memory, everybody)
+            answer, _ = call(self._planner, self._observer.observe(), answer.memory, everybody)
 
     def decide(self, time: float, step: int, active: Bools) -> Decision:
         """Plan for the robots that are under way.
@@ -325,15 +318,15 @@ class Navigator:
             return Decision(np.zeros((len(active), 3), np.float32), {}, standing, 0.0, notes)
         self._seen, self._before = self._observer.observe(), self._memory
         began = clock.perf_counter()
-        twists, self._memory, failures = call(self._planner, self._seen, self._memory, going)
+        answer, failures = call(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
+        self._memory = answer.memory
         if step == 0:
-            note_contact(self._memory, touching(self._world, 0))
-        noted = {name: self._memory[NOTE + name] for name in notes_of(self._planner) if NOTE + name in self._memory}
+            note_contact(answer, touching(self._world, 0))
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self._observer.path(0, int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}
-        return Decision(twists, failures, standing, share, notes, noted)
+        return Decision(answer.twists, failures, standing, share, notes, dict(answer.notes))
 
     def standing(self, time: float, active: Bools) -> dict[int, str]:
         """Why robots that are under way must stand whatever their planner says, by their numbers."""
@@ -385,7 +378,7 @@ class Navigator:
         else:
             if self._window is None:
                 periods, layers = self._conditions.periods, self._conditions.layers
-                self._window = Observer(self._world, frozenset({"costmap"}), periods.control, window=Window(), layers=layers)
+                self._window = Observer(self._world, {"costmap"}, periods.control, layers=layers)
                 for r, one in enumerate(self._start.robots):
                     self._window.place(0, r, one.model)
             made = self._window.observe().costmap

@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Floats
 from agora.episode import Conditions
 from agora.errors import InputError
-from agora.interfaces import Memory, Observation
+from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.maps.grid import Map
 from agora.navigation.navigator import Led, Navigator
 from agora.planners.global_.astar import AStar
@@ -29,11 +28,11 @@ _ROOM = 0.5  # m between a goal and the end of a path to it: global planners hav
 class Elsewhere:
     """The local planner of robots whose controller is another program."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path"})
+    declares: ClassVar[Declaration] = Declaration(needs=("path",))
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return nothing but zeros."""
-        return np.zeros((len(observation.pose), 3), np.float32), memory
+        return Answer(np.zeros((len(observation.pose), 3), np.float32))
 
 
 class Relay:
@@ -54,7 +53,7 @@ class Relay:
 
     def __init__(self, model: RobotModel, interplanner: Named, period: float = 0.2, room: int = 64) -> None:
         periods = Periods(physics=period, control=period, crowd=period, sensor=period)
-        if "costmap" in interplanner.part.needs:
+        if "costmap" in interplanner.part.declares.channels:
             raise InputError(f"interplanner {interplanner.name}: it reads a costmap; Move Base Flex plans on its own one itself")
         planner = Guided(Named("elsewhere", Elsewhere()), interplanner)
         nowhere = Map.open((-1.0, -1.0), (1.0, 1.0), resolution=0.5, name="nowhere")

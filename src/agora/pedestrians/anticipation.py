@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.core.state import Floats
-from agora.interfaces import Span
+from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
@@ -172,6 +172,20 @@ def _anticipation(parameters, dt, sees, pedestrians, traits, waypoints, robots, 
         ay[top:] = ZERO
 
 
+_TUNABLE: dict[str, Span] = {
+    "relaxation_time": Span(0.3, 1.0),
+    "intention": Span(0.1, 0.9),
+    "time_gap": Span(0.4, 1.2),
+    "body": Span(0.5, 1.0),
+    "avoidance": Span(0.5, 6.0, log=True),
+    "distance": Span(0.1, 1.0, log=True),
+    "horizon": Span(1.5, 8.0, log=True),
+    "behind": Span(0.0, 1.0),
+    "push": Span(5.0, 50.0, log=True),
+    "breadth": Span(1.5, 5.0),
+}
+
+
 @dataclass(frozen=True)
 class Anticipation:
     """Pedestrians who avoid collisions that they foresee, queue, give way at narrow places, and pass each other on the right.
@@ -201,20 +215,6 @@ class Anticipation:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-    tunable: ClassVar[dict[str, Span]] = {
-        "relaxation_time": Span(0.3, 1.0),
-        "intention": Span(0.1, 0.9),
-        "time_gap": Span(0.4, 1.2),
-        "body": Span(0.5, 1.0),
-        "avoidance": Span(0.5, 6.0, log=True),
-        "distance": Span(0.1, 1.0, log=True),
-        "horizon": Span(1.5, 8.0, log=True),
-        "behind": Span(0.0, 1.0),
-        "push": Span(5.0, 50.0, log=True),
-        "breadth": Span(1.5, 5.0),
-    }
-
     relaxation_time: Duration = 0.5
     intention: float = 0.3
     time_gap: Duration = 0.65
@@ -240,6 +240,11 @@ class Anticipation:
         above_zero(self, "max_speed_factor")
         at_least_zero(self, "intention", "body", "robot_margin", "wall_repulsion", "avoidance", "side", "behind", "push", "back")
         at_least_zero(self, "breadth", "wait")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.core.state import Floats
 from agora.errors import InputError
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
@@ -126,8 +127,6 @@ class DeepSocialForce:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-
     potential: str = "deep_social_force"
     relaxation_time: Duration = 0.5
     stride: Duration = 0.4
@@ -151,6 +150,11 @@ class DeepSocialForce:
     def learned(self) -> Potential:
         """Return the potential."""
         return load_potential(self.potential)
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

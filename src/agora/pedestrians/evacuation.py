@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.core.state import Floats
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
@@ -103,9 +104,6 @@ class Evacuation:
         max_speed_factor: cap of the speed, in preferred speeds; the paper has none, and by default it is out of reach.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-    last_step: ClassVar[str] = "robots"
-
     relaxation_time: Duration = 0.5
     mass: float = 80.0
     repulsion: float = 2000.0
@@ -118,6 +116,11 @@ class Evacuation:
     def __post_init__(self) -> None:
         above_zero(self, "relaxation_time", "mass", "length", "max_step", "max_speed_factor")
         at_least_zero(self, "repulsion", "body", "friction")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor, self.max_step, "robots")
 
     def kernel(self) -> Any:
         """Return the compiled function."""

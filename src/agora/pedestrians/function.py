@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from agora.core.state import Floats
 from agora.errors import InputError
-from agora.interfaces import CrowdScene
+from agora.interfaces import CrowdDeclaration, CrowdScene
 
 
 def crowd_model(
@@ -47,9 +47,7 @@ def crowd_model(
                     raise InputError(f"{name}.{key} is {getattr(self, key)!r}; expected a finite number")
 
         namespace: dict[str, Any] = {
-            "output": output,
-            "max_speed_factor": max_speed_factor,
-            "max_step": max_step,
+            "declares": CrowdDeclaration(output, max_speed_factor, max_step),
             "compute": compute,
             "__post_init__": finite,
             "__doc__": function.__doc__,

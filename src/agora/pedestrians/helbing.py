@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from agora.core.cells import cell_at, extent, run, sort_into_cells
 from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.core.state import Floats
-from agora.interfaces import Span
+from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
@@ -124,6 +124,16 @@ def _helbing(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot
         ay[top:] = ZERO
 
 
+_TUNABLE: dict[str, Span] = {
+    "relaxation_time": Span(0.2, 1.5, log=True),
+    "repulsion": Span(0.3, 10.0, log=True),
+    "length": Span(0.05, 0.6, log=True),
+    "anisotropy": Span(0.0, 1.0),
+    "wall_repulsion": Span(0.5, 20.0, log=True),
+    "wall_length": Span(0.05, 0.5, log=True),
+}
+
+
 @dataclass(frozen=True)
 class Helbing:
     """Pedestrians that keep their direction and are pushed by everybody and by the nearest wall.
@@ -145,16 +155,6 @@ class Helbing:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-    tunable: ClassVar[dict[str, Span]] = {
-        "relaxation_time": Span(0.2, 1.5, log=True),
-        "repulsion": Span(0.3, 10.0, log=True),
-        "length": Span(0.05, 0.6, log=True),
-        "anisotropy": Span(0.0, 1.0),
-        "wall_repulsion": Span(0.5, 20.0, log=True),
-        "wall_length": Span(0.05, 0.5, log=True),
-    }
-
     relaxation_time: Duration = 0.5
     repulsion: float = 3.0
     length: Distance = 0.25
@@ -167,6 +167,11 @@ class Helbing:
     def __post_init__(self) -> None:
         above_zero(self, "relaxation_time", "length", "wall_length", "max_speed_factor")
         at_least_zero(self, "repulsion", "anisotropy", "wall_repulsion", "cutoff")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.core.state import Floats
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, X, Y, append, lanes
@@ -77,8 +78,6 @@ class HelbingSimple:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-
     relaxation: float = 1.0
     repulsion: float = 2.0
     length: Distance = 1.0
@@ -87,6 +86,11 @@ class HelbingSimple:
     def __post_init__(self) -> None:
         above_zero(self, "relaxation", "length", "max_speed_factor")
         at_least_zero(self, "repulsion")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

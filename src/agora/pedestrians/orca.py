@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from agora.core.jit import kernel, part
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import PADDING, Floats
 from agora.errors import InputError
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.ranges import Count, Distance, Duration
@@ -64,8 +65,6 @@ class Orca:
     settle: Duration = 1.0
     walls: bool = True
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
-
     def __post_init__(self) -> None:
         above_zero(self, "neighbour_distance", "horizon", "horizon_obstacle", "max_speed_factor", "settle")
         at_least_zero(self, "max_neighbours", "padding")
@@ -73,6 +72,11 @@ class Orca:
             raise InputError(f"Orca.reciprocal is {self.reciprocal!r}; expected a number in (0, 1]")
         if self.walls not in (True, False):
             raise InputError(f"Orca.walls is {self.walls!r}; expected true or false")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("velocity", self.max_speed_factor)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

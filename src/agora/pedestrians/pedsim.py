@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp
 from agora.core.state import Floats
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import group_forces, walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
@@ -102,8 +103,6 @@ class Pedsim:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-
     relaxation_time: Duration = 0.5
     desired_factor: float = 1.0
     social_factor: float = 2.1
@@ -125,6 +124,11 @@ class Pedsim:
         above_zero(self, "relaxation_time", "obstacle_sigma", "gamma", "cutoff", "max_speed_factor")
         at_least_zero(self, "desired_factor", "social_factor", "obstacle_factor", "importance", "n", "n_prime", "vision")
         at_least_zero(self, "gaze_factor", "coherence_factor", "repulsion_factor", "repulsion_distance")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

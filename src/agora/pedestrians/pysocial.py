@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, exp
 from agora.core.state import Floats
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import group_forces, walls
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
@@ -113,8 +114,6 @@ class PySocial:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-
     relaxation_time: Duration = 0.5
     desired_factor: float = 1.0
     speed_factor: float = 1.0
@@ -139,6 +138,11 @@ class PySocial:
             self, "desired_factor", "social_factor", "importance", "n", "n_prime", "obstacle_factor", "obstacle_threshold"
         )
         at_least_zero(self, "coherence_factor", "repulsion_factor", "gaze_factor", "repulsion_distance")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from agora.core.jit import lean_kernel
 from agora.core.scalar import ZERO, sincos
 from agora.core.state import Floats
 from agora.errors import InputError
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
 
 _WALKING2 = np.float32(0.05**2)
@@ -52,8 +53,6 @@ class Spinny:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "acceleration"
-
     angle: float = math.pi / 6
     rate: float = 1.0
     push: float = 1.0
@@ -64,6 +63,11 @@ class Spinny:
         at_least_zero(self, "push")
         if not 0.0 <= self.angle <= math.pi:
             raise InputError(f"Spinny.angle is {self.angle!r}; expected a number in [0, pi]")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """What it says of itself."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import Floats
+from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.goal import direction
 
 
@@ -25,15 +26,9 @@ def _waypoint(parameters, dt, sees, pedestrians, traits, waypoints, robots, robo
 
 @dataclass(frozen=True)
 class Waypoint:
-    """Constant preferred speed straight to the current waypoint, through everything; stops on it until there is another one.
+    """Constant preferred speed straight to the current waypoint, through everything; stops on it until there is another one."""
 
-    Attributes:
-        max_speed_factor: cap of the speed, in preferred speeds; never reached.
-    """
-
-    output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
-    last_step: ClassVar[str] = "nothing"
-    max_speed_factor: ClassVar[float] = 1.0
+    declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("velocity", last_step="nothing")
 
     def kernel(self) -> Any:
         """Return the compiled function."""

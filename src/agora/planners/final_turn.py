@@ -1,6 +1,6 @@
 """The last turn, to the goal's heading, that the library makes for planners that only drive to a place.
 
-A planner that plans poses says so (`turns_at_goal`), and nothing is done for it. For any other the turn takes over where the task
+A planner that plans poses declares ``turns_at_goal``, and nothing is done for it. For any other the turn takes over where the task
 asks for a heading and the robot, if it braked now, would come to a stand within the tolerance of the goal: it brakes, then turns in
 place, on the shorter side. `dwa` and `trajectory_rollout` have a turn of their own, which begins at their own tolerance; that may
 be nearer than the task asks for, and than they come.
@@ -13,7 +13,6 @@ brings them with, and only one that plans poses (`teb`) brings them with the rig
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -31,11 +30,6 @@ _INSIDE = np.float32(0.95)
 _STILL = np.float32(0.05)  # m/s
 _STEP = np.float32(0.1)  # rad
 _ONCE = TWO * PI
-
-
-def turns_at_goal(planner: Any) -> bool:
-    """Whether a planner turns to the goal's heading itself: its attribute ``turns_at_goal``, False where it has none."""
-    return bool(getattr(planner, "turns_at_goal", False))
 
 
 def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple[Floats, Bools]:

@@ -6,17 +6,18 @@ A row's memory under `Planner` is None or a tuple of arrays; for a batch it is k
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Bools, Floats, read_only
+from agora.core.state import Bools, read_only
 from agora.errors import PlannerError, in_words
-from agora.interfaces import NOTE, NOTES, BatchPlanner, Memory, Observation, Planner
-from agora.planners.final_turn import turn_at_goal, turns_at_goal
+from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
+from agora.planners.final_turn import turn_at_goal
+from agora.planners.memory import each, joined, parts, put, rows_of
 
 Ranges = Callable[[Callable[[int, int], None]], None]
 """Calls a function for ranges of rows ``first <= n < last`` that together are all, on several threads."""
@@ -39,13 +40,13 @@ def batch_of_one(observation: Observation, row: int) -> Observation:
 
 def call(
     planner: Planner | BatchPlanner, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None = None
-) -> tuple[Floats, Memory, dict[int, str]]:
-    """Return the twists (N, 3) of a planner of either form, its memory, and why rows failed.
+) -> tuple[Answer, dict[int, str]]:
+    """Return the answer of a planner of either form, and why rows failed.
 
     A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
     stand still; nothing that a planner does raises here, short of leaving the process. So do rows that have no path, whatever a
     planner that needs one says of them. Rows at a goal whose heading counts turn to it (`agora.planners.final_turn`), unless their
-    planner does that itself. The memory always has the ``reason`` noted of every row (`agora.interfaces.NOTES`).
+    planner does that itself. Reasons are noted in any case.
 
     Args:
         planner: of either form.
@@ -54,66 +55,53 @@ def call(
         active: (N,) rows that count.
         ranges: where given, a planner that is ``concurrent`` is asked for ranges of rows, by several threads.
     """
-    lost, none = _lost(planner, observation), np.zeros(len(active), np.int8)
-    twists, after, failures = _call(planner, observation, unnoted(memory), active & ~lost, ranges)
-    reason = np.where(lost, np.int8(Reason.NO_PATH), after.get(NOTE + "reason", none))
-    if not turns_at_goal(planner):
+    declares = planner.declares
+    lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)
+    answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)
+    twists, reason = answer.twists, np.where(lost, np.int8(Reason.NO_PATH), answer.notes.get("reason", none))
+    if not declares.turns_at_goal:
         well = active & ~lost
         well[list(failures)] = False
         twists, turning = turn_at_goal(observation, twists, well)
         reason = np.where(turning, np.int8(Reason.NONE), reason)
-    return twists, after | {NOTE + "reason": reason}, failures
+    return Answer(twists, answer.memory, {**answer.notes, "reason": reason}), failures
 
 
-def notes_of(planner: Any) -> frozenset[str]:
-    """What is noted of a planner's rows: what it names itself, and reasons in any case."""
-    return frozenset(getattr(planner, "notes", ())) | {"reason"}
+def notes_of(planner: Planner | BatchPlanner) -> frozenset[str]:
+    """What is noted of a planner's rows: what it declares, and reasons in any case."""
+    return frozenset(planner.declares.notes) | {"reason"}
 
 
-def note_contact(memory: Memory, touching: Bools) -> None:
+def note_contact(answer: Answer, touching: Bools) -> None:
     """Note ``START_IN_CONTACT`` of the rows (N,) that touch something at their first call and whose planner noted nothing."""
-    noted = memory[NOTE + "reason"]
+    noted = answer.notes["reason"]
     noted[touching & (noted == Reason.NONE)] = Reason.START_IN_CONTACT
 
 
-def _lost(planner: Any, observation: Observation) -> Bools:
+def _lost(declares: Declaration, observation: Observation) -> Bools:
     """The rows (N,) that have no path, where the planner needs one."""
     count = observation.path_count
-    return np.zeros(len(observation.pose), np.bool_) if count is None or "path" not in planner.needs else np.asarray(count <= 0)
+    return np.zeros(len(observation.pose), np.bool_) if count is None or "path" not in declares.channels else np.asarray(count <= 0)
 
 
 def _call(
-    planner: Any, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None
-) -> tuple[Floats, Memory, dict[int, str]]:
+    planner: Any, declares: Declaration, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None
+) -> tuple[Answer, dict[int, str]]:
     """What a planner of either form says of the active rows."""
     if hasattr(planner, "plan"):
         return _row_by_row(planner, observation, memory, active)
-    notes = getattr(planner, "notes", ())
     try:
-        if ranges is not None and getattr(planner, "concurrent", False):
-            twists, after = in_ranges(planner, observation, memory, ranges)
+        if ranges is not None and declares.concurrent:
+            answer = in_ranges(planner, observation, memory, ranges)
         else:
-            twists, after = planner.act(observation, memory)
-        twists, after = checked((twists, after), len(active), notes)
+            answer = planner.act(observation, memory)
+        answer = checked(answer, len(active), declares)
     except Exception:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
-        return _batch_by_row(planner, observation, memory, active)
-    twists = np.where(active[:, None], twists, np.float32(0.0))
+        return _batch_by_row(planner, declares, observation, memory, active)
+    twists = np.where(active[:, None], answer.twists, np.float32(0.0))
     failures = {int(row): f"twist {tuple(twists[row].tolist())}" for row in np.flatnonzero(~np.isfinite(twists).all(axis=1))}
     twists[list(failures)] = 0.0
-    return twists, after, failures
-
-
-def reset_memory(memory: Memory, rows: Bools) -> Memory:
-    """Return the memory with ``rows`` (N,) as at the start of an episode: zero, which for a plain planner means None."""
-    after = {name: array.copy() for name, array in memory.items()}
-    for array in after.values():
-        array[rows] = 0
-    return after
-
-
-def unnoted(memory: Memory) -> Memory:
-    """Return the memory without what was noted, which a planner is not given back."""
-    return {name: array for name, array in memory.items() if not name.startswith(NOTE)}
+    return Answer(twists, answer.memory, answer.notes), failures
 
 
 @dataclass(frozen=True)
@@ -121,13 +109,13 @@ class Unmade:
     """Stands in for a planner at a call that must not be made: every row fails.
 
     Attributes:
-        needs: of the planner. reason: why the rows fail.
+        declares: of the planner. reason: why the rows fail.
     """
 
-    needs: frozenset[str]
+    declares: Declaration
     reason: str
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Raise the reason.
 
         Raises:
@@ -147,38 +135,39 @@ class Lifted:
     planner: Planner
 
     @property
-    def needs(self) -> frozenset[str]:
-        """What the planner needs."""
-        return self.planner.needs
+    def declares(self) -> Declaration:
+        """What the planner says of itself."""
+        return self.planner.declares
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3) and the memory.
 
         Raises:
             PlannerError: a row failed.
         """
-        twists, after, failures = _row_by_row(self.planner, observation, memory, ~_lost(self.planner, observation))
+        answer, failures = _row_by_row(self.planner, observation, memory, ~_lost(self.declares, observation))
         for row, reason in failures.items():
             raise PlannerError(f"row {row}: {reason}")
-        return twists, after
+        return answer
 
 
 def rows(planner: Planner | BatchPlanner) -> BatchPlanner:
     """Return a planner of either form as one for a batch."""
-    return cast(BatchPlanner, Lifted(cast(Planner, planner)) if hasattr(planner, "plan") else planner)
+    return Lifted(cast(Planner, planner)) if hasattr(planner, "plan") else planner
 
 
-def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, ranges: Ranges) -> tuple[Floats, Memory]:
-    """Return the twists (N, 3) and the memory of a batch planner that is asked for ranges of rows."""
-    answers: dict[int, tuple[Floats, Memory]] = {}
+def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, ranges: Ranges) -> Answer:
+    """Return the answer of a batch planner that is asked for ranges of rows."""
+    answers: dict[int, Answer] = {}
 
     def ask(first: int, last: int) -> None:
         part = slice(first, last)
-        answers[first] = planner.act(_take(observation, part), {name: array[part] for name, array in memory.items()})
+        answers[first] = planner.act(_take(observation, part), rows_of(memory, part))
 
     ranges(ask)
-    twists, memories = zip(*(answers[first] for first in sorted(answers)), strict=True)
-    return np.concatenate(twists), {name: np.concatenate([after[name] for after in memories]) for name in memories[0]}
+    said = [answers[first] for first in sorted(answers)]
+    notes = {name: np.concatenate([one.notes[name] for one in said]) for name in said[0].notes}
+    return Answer(np.concatenate([one.twists for one in said]), joined([one.memory for one in said]), notes)
 
 
 def _take(record: Any, index: Any) -> Any:
@@ -196,55 +185,60 @@ def _take(record: Any, index: Any) -> Any:
     return type(record)(**taken)
 
 
-def checked(answer: Any, count: int, notes: Collection[str] = ()) -> tuple[Floats, Memory]:
-    """Return a batch planner's answer for ``count`` rows as float32 twists and memory.
+def checked(answer: Any, count: int, declares: Declaration) -> Answer:
+    """Return a batch planner's answer for ``count`` rows with float32 twists.
 
     Args:
         answer: what it returned. count: of rows.
-        notes: what it is to note (`agora.interfaces.NOTES`).
+        declares: says what it is to note.
 
     Raises:
         PlannerError: a shape or a type is not as it must be, or a note is missing.
     """
-    twists, memory = answer
+    if not isinstance(answer, Answer):
+        raise PlannerError(f"act returns an Answer, not {type(answer).__name__}")
     with np.errstate(over="ignore"):
-        twists = np.array(twists, np.float32)
+        twists = np.array(answer.twists, np.float32)
     if twists.shape != (count, 3):
         raise PlannerError(f"twists of shape {twists.shape}, not {(count, 3)}")
-    if not isinstance(memory, dict):
-        raise PlannerError(f"memory is of type {type(memory).__name__}, not a dict of arrays")
-    for name, array in memory.items():
+    if not isinstance(answer.memory, dict):
+        raise PlannerError(f"memory is of type {type(answer.memory).__name__}, not a dict of arrays")
+    for name, array in parts(answer.memory):
         if not isinstance(array, np.ndarray) or array.shape[:1] != (count,):
             raise PlannerError(f"memory {name!r} is no array whose first axis is the {count} rows")
-    for name in notes:
-        if getattr(memory.get(NOTE + name), "dtype", None) != NOTES[name]:
-            raise PlannerError(f"memory {NOTE + name!r} is no array of {np.dtype(NOTES[name])}, but notes has {name!r}")
-    return twists, memory
+    for name in answer.notes.keys() | set(declares.notes):
+        note = answer.notes.get(name)
+        if name not in declares.notes:
+            raise PlannerError(f"notes {name!r}, which it does not declare")
+        if not isinstance(note, np.ndarray) or note.dtype != NOTES[name] or note.shape != (count,):
+            raise PlannerError(f"notes {name!r} as no array ({count},) of {np.dtype(NOTES[name])}, though it declares it")
+    return Answer(twists, answer.memory, answer.notes)
 
 
 def _batch_by_row(
-    planner: BatchPlanner, observation: Observation, memory: Memory, active: Bools
-) -> tuple[Floats, Memory, dict[int, str]]:
+    planner: BatchPlanner, declares: Declaration, observation: Observation, memory: Memory, active: Bools
+) -> tuple[Answer, dict[int, str]]:
     """A batch planner called for one row at a time, as a batch of one."""
     count = len(active)
     twists, failures = np.zeros((count, 3), np.float32), {}
-    after = {name: array.copy() for name, array in memory.items()}
+    notes = {name: np.zeros(count, NOTES[name]) for name in declares.notes}
+    after = each(np.copy, memory)
     for row in map(int, np.flatnonzero(active)):
-        single = slice(row, row + 1)
         try:
-            answer = planner.act(batch_of_one(observation, row), {name: array[single] for name, array in memory.items()})
-            twist, kept = checked(answer, 1, getattr(planner, "notes", ()))
-            if not np.isfinite(twist).all():
-                raise PlannerError(f"twist {tuple(twist[0].tolist())}")
-            for name, array in kept.items():
-                after.setdefault(name, np.zeros((count, *array.shape[1:]), array.dtype))[row] = array[0]
-            twists[row] = twist[0]
+            own = rows_of(memory, slice(row, row + 1))
+            answer = checked(planner.act(batch_of_one(observation, row), own), 1, declares)
+            if not np.isfinite(answer.twists).all():
+                raise PlannerError(f"twist {tuple(answer.twists[0].tolist())}")
+            put(after, row, answer.memory, count)
+            twists[row] = answer.twists[0]
+            for name, note in answer.notes.items():
+                notes[name][row] = note[0]
         except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
             failures[row] = in_words(error)
-    return twists, after, failures
+    return Answer(twists, after, notes), failures
 
 
-def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Floats, Memory, dict[int, str]]:
+def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
     """A plain planner called for every active row."""
     count = len(active)
     twists, failures = np.zeros((count, 3), np.float32), {}
@@ -263,7 +257,7 @@ def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: 
             twists[row] = twist
         except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
             failures[row] = in_words(error)
-    return twists, after, failures
+    return Answer(twists, after), failures
 
 
 def _keep(after: Memory, row: int, count: int, kept: Any) -> None:

@@ -17,8 +17,8 @@ Where it differs:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -28,17 +28,15 @@ from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Bools, Floats, Ints
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Label, Memory, Observation
+from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.planners import lift
-from agora.planners.final_turn import turns_at_goal
-from agora.planners.guided import top_speed
 from agora.planners.limits import own
 from agora.planners.local.dwa_critics import footprint_cost
 from agora.planners.local.dwa_rollout import scene_of
+from agora.planners.memory import each
 from agora.ranges import Count, Distance, Duration
 from agora.registry import Named, Plug
 
-_OWN = "recovery."
 _PI = np.float32(math.pi)
 _RECOVERING, _GAVE_UP = np.int8(Reason.RECOVERING), np.int8(Reason.GAVE_UP)
 _NO_COMMAND = (Reason.NO_PATH, Reason.BLOCKED, Reason.START_IN_CONTACT, Reason.NOT_CONVERGED)
@@ -62,9 +60,6 @@ class Recovering:
         sim_granularity: between two headings at which the footprint must be free before the robot turns on, rad.
     """
 
-    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
-    label: ClassVar[Label] = "faithful"
-
     planner: Annotated[Named, Plug("planners")] = field(default_factory=lambda: Named.of("planners", "trajectory_rollout"))
     controller_patience: Duration = 5.0
     oscillation_timeout: Duration = 0.0
@@ -77,7 +72,7 @@ class Recovering:
     sim_granularity: float = 0.017
 
     def __post_init__(self) -> None:
-        if "reason" not in getattr(self.planner.part, "notes", ()):
+        if "reason" not in self.planner.part.declares.notes:
             raise InputError(f"planner: must note why the robot stands, which {self.planner.name} does not")
         for name in ("acc_lim_theta", "max_vel_theta", "sim_granularity", "yaw_goal_tolerance"):
             if (value := getattr(self, name)) is not None and not value > 0:
@@ -87,51 +82,32 @@ class Recovering:
                 raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
 
     @property
-    def needs(self) -> frozenset[str]:
-        """What the local planner needs, and what shows whether there is room to turn."""
-        return frozenset(self.planner.part.needs | {"path", "costmap"})
+    def declares(self) -> Declaration:
+        """What the local planner says of itself, and the costmap that shows whether there is room to turn."""
+        mine: Declaration = self.planner.part.declares
+        channels = {"path": None} | mine.channels | {"costmap": self._window}
+        needs = tuple(name if one is None else one for name, one in channels.items())
+        return replace(mine, needs=needs, label="faithful", tunable={}, notes=("reason",))
 
     @property
-    def concurrent(self) -> bool:
-        """Whether threads may ask the local planner at the same time."""
-        return bool(getattr(self.planner.part, "concurrent", False))
-
-    @property
-    def turns_at_goal(self) -> bool:
-        """Whether the local planner turns to the goal's heading."""
-        return turns_at_goal(self.planner.part)
-
-    @property
-    def window(self) -> Window:
+    def _window(self) -> Window:
         """The local costmap of the local planner."""
-        own: Window | None = getattr(self.planner.part, "window", None)
-        return Window() if own is None else own
+        own = self.planner.part.declares.channels.get("costmap")
+        return own if isinstance(own, Window) else Window()
 
-    @property
-    def semantics(self) -> Any:
-        """The semantic maps of the local planner."""
-        return getattr(self.planner.part, "semantics", None)
-
-    @property
-    def max_speed(self) -> float:
-        """The local planner's, m/s."""
-        return top_speed(self.planner.part)
-
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the memory of the local planner and of what is done about it."""
-        o, rows = observation, len(observation.pose)
-        before = {name: array for name, array in lift.unnoted(memory).items() if not name.startswith(_OWN)}
-        planned, after = lift.rows(self.planner.part).act(o, before)
-        twists, reasons = np.array(planned, np.float32), np.array(after[NOTE + "reason"], np.int8)
-        recall = Recall(*(memory[_OWN + name].copy() for name in Recall._fields)) if memory else Recall.fresh(rows)
+        o, rows, before = observation, len(observation.pose), memory.get("planner", {})
+        answer = lift.rows(self.planner.part).act(o, before)
+        twists, reasons = np.array(answer.twists, np.float32), np.array(answer.notes["reason"], np.int8)
+        recall = Recall(*(memory["recovery"][name].copy() for name in Recall._fields)) if memory else Recall.fresh(rows)
         asked = np.ones(rows, np.bool_)
         no_command = np.isin(reasons, _NO_COMMAND)
-        _supervise(self._parameters(o.dt), scene_of(o, self.window), recall, no_command, twists, reasons, asked, 0, rows)
-        for name, array in before.items():
-            if name in after and not asked.all():
-                after[name] = np.where(asked.reshape(-1, *[1] * (array.ndim - 1)), after[name], array)
-        own = {_OWN + name: array for name, array in recall._asdict().items()}
-        return twists, after | own | {NOTE + "reason": reasons}
+        _supervise(self._parameters(o.dt), scene_of(o, self._window), recall, no_command, twists, reasons, asked, 0, rows)
+        after = answer.memory
+        if before and not asked.all():
+            after = each(lambda new, old: np.where(asked.reshape(-1, *[1] * (new.ndim - 1)), new, old), after, before)
+        return Answer(twists, {"planner": after, "recovery": recall._asdict()}, {"reason": reasons})
 
     def _parameters(self, dt: float) -> Parameters:
         """The kernel's parameters."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from agora.core.state import Floats
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.scene import CrowdReader
-from agora.interfaces import CompiledCrowdModel, CrowdModel, CrowdScene
+from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdScene
 from agora.tasks.periods import Periods
 from agora.testing.crowds import DT, SIZES, crowd, standing
 from agora.testing.errors import ContractError
@@ -30,8 +30,7 @@ _STEPS = 6
 class _Companion:
     """Walks to its waypoint, in substeps of a third of a step."""
 
-    output: ClassVar[Literal["acceleration", "velocity"]] = "velocity"
-    max_step = DT / 3
+    declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("velocity", max_step=DT / 3)
 
     def compute(self, scene: CrowdScene) -> Floats:
         """Return velocities (W, P, 2)."""
@@ -106,9 +105,9 @@ class _Check:
             raise self.fail(f"{clause}: pedestrian {k[-1]} gets {one[tuple(k)].tolist()} and {other[tuple(k)].tolist()}")
 
     def declares(self) -> None:
-        """What the answer means, and parameters that must be numbers."""
-        if self.model.output not in ("acceleration", "velocity"):
-            raise self.fail(f"output is {self.model.output!r}, not 'acceleration' or 'velocity'")
+        """What it declares, and parameters that must be numbers."""
+        if not isinstance(getattr(self.model, "declares", None), CrowdDeclaration):
+            raise self.fail("declares: expected a CrowdDeclaration")
         for field in dataclasses.fields(self.model) if dataclasses.is_dataclass(self.model) else ():
             if type(getattr(self.model, field.name)) is float and field.init:
                 try:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.state import Array, Floats
-from agora.interfaces import Guidance, InterPlanner, Memory, Observation, Tracks
+from agora.core.state import Array
+from agora.interfaces import Answer, Declaration, Guidance, InterPlanner, Memory, Observation, Tracks
 from agora.testing.bad_input import bad_inputs
 from agora.testing.errors import ContractError
 from agora.testing.planners import beyond, check_planner, needed
@@ -35,7 +35,7 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
         ContractError: it breaks a clause.
     """
     name = type(interplanner).__name__
-    if "path" not in interplanner.needs:
+    if "path" not in interplanner.declares.channels:
         raise ContractError(f"{name}: needs: it must need the path")
     for seed in (1, 2, 3):
         _answers(interplanner, name, observation(seed=seed))
@@ -50,7 +50,7 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
 
 
 def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: bool = False) -> None:
-    seen, rows = needed(whole, frozenset(interplanner.needs)), len(whole.pose)
+    seen, rows = needed(whole, interplanner.declares.channels), len(whole.pose)
     memory: Memory = {}
     for step in range(3):
         found, memory = interplanner.guide(seen, memory)
@@ -118,35 +118,31 @@ class _Whither:
     inter: InterPlanner
 
     @property
-    def concurrent(self) -> bool:
-        return bool(getattr(self.inter, "concurrent", False))
+    def declares(self) -> Declaration:
+        return self.inter.declares
 
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset(self.inter.needs)
-
-    def act(self, seen: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)
         x, y = _in_frame(found.goal[:, :2] - seen.pose[:, :2], seen.pose[:, 2])
-        return np.column_stack((x, y, np.cos(found.goal[:, 2] - seen.pose[:, 2]))).astype(np.float32), after
+        return Answer(np.column_stack((x, y, np.cos(found.goal[:, 2] - seen.pose[:, 2]))).astype(np.float32), after)
 
 
 @dataclass(frozen=True)
 class _How(_Whither):
     """A planner whose twist is made of speed, danger and the middle of the path in the robot's frame."""
 
-    def act(self, seen: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)
         middle = found.path[np.arange(len(seen.pose)), found.path_count // 2]
         x, y = _in_frame(middle - seen.pose[:, :2], seen.pose[:, 2])
-        return np.column_stack((found.speed + 10.0 * found.danger, x, y)).astype(np.float32), after
+        return Answer(np.column_stack((found.speed + 10.0 * found.danger, x, y)).astype(np.float32), after)
 
 
 @dataclass(frozen=True)
 class _What(_Whither):
     """A planner whose twist is made of what robots are to drive, and of how near and how many those are whom they are told of."""
 
-    def act(self, seen: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)
         twist = np.zeros((len(seen.pose), 3), np.float32)
         if found.twist is not None and found.overrules is not None:
@@ -155,7 +151,7 @@ class _What(_Whither):
         if told is not None:
             gap = np.hypot(*np.moveaxis(told.position - seen.pose[:, None, :2], -1, 0)) - told.radius
             twist += np.where(told.present, 1.0 / (1.0 + np.abs(gap)), 0.0).sum(axis=1, keepdims=True)
-        return twist.astype(np.float32), after
+        return Answer(twist.astype(np.float32), after)
 
 
 def _in_frame(offset: Array, heading: Array) -> tuple[Array, Array]:

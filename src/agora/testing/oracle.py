@@ -17,7 +17,7 @@ from agora.core.jit import kernel
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles, Floats
 from agora.episode import Conditions, Episodes
-from agora.interfaces import Memory, Observation
+from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.tasks.cards.card import Card, Oracle
@@ -47,11 +47,11 @@ class Timed:
         track: (T, 2) where to be, m; one row a control period.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset()
+    declares: ClassVar[Declaration] = Declaration()
 
     track: Doubles
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Steer to where the track will be in a moment."""
         step = memory.get("step", np.zeros(len(observation.pose), np.int64))
         ahead = self.track[np.minimum(step + round(_AHEAD / observation.dt), len(self.track) - 1)]
@@ -65,7 +65,7 @@ class Timed:
         twists = np.zeros((len(away), 3), np.float32)
         twists[:, 0] = np.clip(np.where(back, -speed, speed), observation.limits.min_vx, observation.limits.max_vx)
         twists[:, 2] = np.clip(3.0 * error, -observation.limits.max_omega, observation.limits.max_omega)
-        return twists, {"step": step + 1}
+        return Answer(twists, {"step": step + 1})
 
 
 class Solution(NamedTuple):

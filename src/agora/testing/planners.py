@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -14,12 +14,14 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
-from agora.interfaces import NOTE, BatchPlanner, Label, Limits, Memory, Observation, Planner
+from agora.interfaces import Answer, BatchPlanner, Label, Limits, Memory, Observation, Planner
 from agora.planners import lift
+from agora.planners.memory import each, reset
 from agora.testing.bad_input import BEARING, INPUTS, NO_PATH, PERSON, WALL, bad_inputs
 from agora.testing.errors import ContractError
 from agora.testing.guard import freeze, pure
 from agora.testing.scenes import Move, observation
+from agora.testing.speed import hidden_speed
 
 _KINDS: dict[str, dict[str, Any]] = {
     "differential": {},
@@ -48,6 +50,7 @@ def check_planner(
     nothing; a scene that is shifted or turned gives the same twists; memory has the rows as first axis, and zero in a row means the
     start of an episode. Its label is one of `agora.interfaces.Label`, and what it names as tunable are numbers among its fields
     that it takes from end to end of a span.
+    It drives about as fast as the robot or its declared top speed allows, and no faster than an interplanner lets it.
     Bad input is answered as `check_bad_input` says.
 
     Args:
@@ -71,6 +74,8 @@ def check_planner(
         check.fresh_rows()
         check.moved(tolerance, grid)
         check.bad_input(within_limits, gives_way)
+    if within_limits and (hidden := hidden_speed(lift.rows(planner))):
+        raise ContractError(f"{type(planner).__name__}: {hidden}")
 
 
 def check_bad_input(
@@ -101,17 +106,18 @@ def check_bad_input(
 
 def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Check]:
     """The clauses for several kinds of robots."""
-    parts = {"window": getattr(planner, "window", None), "semantics": getattr(planner, "semantics", None)}
+    channels = planner.declares.channels
+    parts = {"window": channels.get("costmap"), "semantics": channels.get("semantics")}
     return [_Check(lift.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
 
 
 def _says(planner: Planner | BatchPlanner) -> None:
     """What a planner says of itself: its label, and what can be tuned."""
-    label, name = getattr(planner, "label", "own"), type(planner).__name__
-    if label not in get_args(Label):
-        raise ContractError(f"{name}: label: expected one of {', '.join(get_args(Label))}, got {label!r}")
+    declares, name = planner.declares, type(planner).__name__
+    if declares.label not in get_args(Label):
+        raise ContractError(f"{name}: label: expected one of {', '.join(get_args(Label))}, got {declares.label!r}")
     fields: set[str] = {field.name for field in dataclasses.fields(planner)} if dataclasses.is_dataclass(planner) else set()
-    for key, span in getattr(planner, "tunable", {}).items():
+    for key, span in declares.tunable.items():
         value = getattr(planner, key, None)
         if key not in fields or isinstance(value, bool) or not isinstance(value, int | float | None):
             raise ContractError(f"{name}: tunable: {key!r} is no number among its fields")
@@ -122,7 +128,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
                 raise ContractError(f"{name}: tunable: it refuses {key} = {end}: {error}") from error
 
 
-def needed(whole: Observation, needs: frozenset[str]) -> Observation:
+def needed(whole: Observation, needs: Collection[str]) -> Observation:
     """An observation without what a planner does not ask for, as the episode gives it."""
     groups = {
         "path": ("path", "path_count"),
@@ -132,7 +138,7 @@ def needed(whole: Observation, needs: frozenset[str]) -> Observation:
         "scan": ("scan", "scan_angles", "scan_pose", "scan_range"),
         "costmap": ("costmap",),
     }
-    unknown = needs - groups.keys()
+    unknown = set(needs) - groups.keys()
     if unknown:
         raise ContractError(f"needs: {sorted(unknown)} is none of {sorted(groups)}")
     absent: dict[str, Any] = {name: None for need, names in groups.items() if need not in needs for name in names}
@@ -165,7 +171,7 @@ class _Check:
     def observe(self, **changes: Any) -> Observation:
         """A scene with what the planner needs."""
         arguments = {**self.scene, **changes}
-        return needed(observation(**arguments), frozenset(self.planner.needs))
+        return needed(observation(**arguments), self.planner.declares.channels)
 
     def fail(self, clause: str) -> ContractError:
         """The error for a clause."""
@@ -174,14 +180,15 @@ class _Check:
     def act(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
         """Call the planner and check all that can be checked of one call."""
         rows = len(seen.pose)
-        memory = {name: array.copy() for name, array in memory.items()}
+        memory = each(np.copy, memory)
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
-            twists, after = lift.checked(self.planner.act(seen, memory), rows, getattr(self.planner, "notes", ()))
+            answer = lift.checked(self.planner.act(seen, memory), rows, self.planner.declares)
+        twists = answer.twists
         if not np.isfinite(twists).all():
             row = int(np.flatnonzero(~np.isfinite(twists).all(axis=1))[0])
             raise self.fail(f"{where}: row {row} gets the twist {twists[row].tolist()}")
-        return twists, after
+        return twists, answer.memory
 
     def same(self, twists: Floats, other: Floats, clause: str, tolerance: float = 0.0, agreement: float = 1.0) -> None:
         """Two answers must agree, to the bit or to a tolerance, in a share of the rows."""
@@ -210,31 +217,32 @@ class _Check:
 
     def bad_input(self, within_limits: bool, gives_way: bool) -> None:
         """See `check_bad_input`."""
-        seen, good = (needed(whole, frozenset(self.planner.needs)) for whole in bad_inputs(**self.scene))
+        seen, good = (needed(whole, self.planner.declares.channels) for whole in bad_inputs(**self.scene))
         memory: Memory = {}
         for step in range(_STEPS):
-            twists, after = self.called(seen, memory, f"bad input, step {step}")
+            answer = self.called(seen, memory, f"bad input, step {step}")
             if within_limits:
-                self.drivable(seen.limits, twists)
+                self.drivable(seen.limits, answer.twists)
             if step == 0:
-                self.stops(seen, twists, after, gives_way)
-                alone = [self.called(lift.batch_of_one(seen, row), {}, bad)[0] for row, bad in enumerate(INPUTS)]
-                self.same(twists, np.concatenate(alone), "rows are mixed: bad input in the batch and alone")
-            memory = after
+                self.stops(seen, answer, gives_way)
+                alone = [self.called(lift.batch_of_one(seen, row), {}, bad).twists for row, bad in enumerate(INPUTS)]
+                self.same(answer.twists, np.concatenate(alone), "rows are mixed: bad input in the batch and alone")
+            memory = answer.memory
         self.called(good, memory, "after bad input")
 
-    def called(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
+    def called(self, seen: Observation, memory: Memory, where: str) -> Answer:
         """Call the planner as episodes do."""
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
-            twists, after, failures = lift.call(self.planner, seen, memory, np.ones(len(seen.pose), np.bool_))
+            answer, failures = lift.call(self.planner, seen, memory, np.ones(len(seen.pose), np.bool_))
         for row, why in failures.items():
             raise self.fail(f"{where}: {INPUTS[row]}: fails: {why}" if len(seen.pose) > 1 else f"{where}: fails: {why}")
-        return twists, after
+        return answer
 
-    def stops(self, seen: Observation, twists: Floats, memory: Memory, gives_way: bool) -> None:
+    def stops(self, seen: Observation, answer: Answer, gives_way: bool) -> None:
         """Standing without a path, going no farther into what is touched, and a reason for standing."""
-        needs, window, noted = self.planner.needs, self.scene["window"], memory[NOTE + "reason"]
+        needs, window = self.planner.declares.channels, self.scene["window"]
+        twists, noted = answer.twists, answer.notes["reason"]
         if "path" in needs and (twists[NO_PATH].any() or noted[NO_PATH] != Reason.NO_PATH):
             raise self.fail(f"no path: expected a robot that stands, for that reason; it drives {twists[NO_PATH]}")
         marked = "costmap" in needs and (window is None or "people" in window.sources)
@@ -242,7 +250,7 @@ class _Check:
             into = float(twists[touched, :2] @ (math.cos(BEARING), math.sin(BEARING)))
             if gives_way and reads and into > _CREEPS:
                 raise self.fail(f"{INPUTS[touched]}: it drives {into:.3g} m/s farther into it")
-        if "reason" in getattr(self.planner, "notes", ()):
+        if "reason" in self.planner.declares.notes:
             for row in np.flatnonzero((np.abs(twists).max(axis=1) < _STANDS) & (noted == Reason.NONE)):
                 raise self.fail(f"{INPUTS[row]}: it stands, and notes no reason")
 
@@ -275,7 +283,7 @@ class _Check:
 
     def on_threads(self) -> None:
         """Where it says that threads may ask it at the same time, they get the bits of the whole batch."""
-        if not getattr(self.planner, "concurrent", False):
+        if not self.planner.declares.concurrent:
             return
         seen = self.observe(rows=2 * _PER_THREAD)
         together, memory = self.act(seen, {}, "batch")
@@ -286,10 +294,10 @@ class _Check:
                 for done in [pool.submit(ask, first, first + _PER_THREAD) for first in (0, _PER_THREAD)]:
                     done.result()
 
-        first, own = lift.in_ranges(self.planner, seen, {}, ranges)
-        self.same(together, first, "concurrent: two threads and one")
-        second, _ = lift.in_ranges(self.planner, seen, lift.unnoted(own), ranges)
-        self.same(after, second, "concurrent: two threads and one, second step")
+        first = lift.in_ranges(self.planner, seen, {}, ranges)
+        self.same(together, first.twists, "concurrent: two threads and one")
+        second = lift.in_ranges(self.planner, seen, first.memory, ranges)
+        self.same(after, second.twists, "concurrent: two threads and one, second step")
 
     def empty_slots(self) -> None:
         """What an empty slot holds, and how many there are, means nothing."""
@@ -314,7 +322,7 @@ class _Check:
         fresh, memory = self.act(seen, {}, "fresh")
         _, memory = self.act(self.observe(seed=5), memory, "another scene")
         some: Bools = np.arange(len(seen.pose)) % 2 == 0
-        again, _ = self.act(seen, lift.reset_memory(memory, some), "after a masked reset")
+        again, _ = self.act(seen, reset(memory, some), "after a masked reset")
         self.same(fresh[some], again[some], "a row whose memory was zeroed does not start afresh")
 
     def moved(self, tolerance: float, grid: bool) -> None:

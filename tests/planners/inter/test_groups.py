@@ -99,7 +99,7 @@ def test_as_a_path_taga_leads_the_local_planner_which_still_avoids_people():
     way = own(found.path[0, :2])
     assert way[0] == pytest.approx([0.0, 0.0], abs=1e-5) and found.twist is None
     assert np.hypot(*way[1]) == pytest.approx(1.5, rel=1e-4) and way[1] @ [1.2, 0.3] == pytest.approx(0.0, abs=1e-4)
-    direct, led = (Guided(named_planner("orca")[1], Named("taga", Taga(direct=d))).act(o, {})[0][0] for d in (True, False))
+    direct, led = (Guided(named_planner("orca")[1], Named("taga", Taga(direct=d))).act(o, {}).twists[0] for d in (True, False))
     towards = np.array([0.35, -0.75]) / math.hypot(0.35, 0.75)
     assert direct[:2] @ towards > led[:2] @ towards + 0.2
 

@@ -20,6 +20,7 @@ from agora.planners.inter.polite import Polite
 from agora.planners.inter.shortsighted import Shortsighted
 from agora.planners.inter.sideways import Sideways
 from agora.planners.local.dwa import Dwa
+from agora.planners.local.pure_pursuit import PurePursuit
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.sensors.lidar import Lidar
@@ -164,8 +165,8 @@ def test_a_retreat_that_meta_began_is_finished_when_there_is_no_reason_for_it_an
 def test_limits_are_shares_of_the_local_planners_top_speed():
     o = scene((1.0, 2.5))
     found, _ = Aggressive().guide(o, {})
-    assert guided(o, found, Dwa(max_vel_x=0.55)).limits.max_vx[0] == pytest.approx(0.5 * 0.55)
-    assert guided(o, found, object()).limits.max_vx[0] == pytest.approx(0.5 * o.limits.max_vx[0])
+    assert guided(o, found, Dwa(max_vel_x=0.55).declares.top_speed).limits.max_vx[0] == pytest.approx(0.5 * 0.55)
+    assert guided(o, found, PurePursuit().declares.top_speed).limits.max_vx[0] == pytest.approx(0.5 * o.limits.max_vx[0])
 
 
 def test_with_bypass_a_planner_is_itself_and_plays_the_same_episode():

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import dijkstra
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import NOTE, SEEN, Costmap
+from agora.interfaces import SEEN, Costmap
 from agora.maps.grid import Map
 from agora.planners.inter.replan import Replan, remember
 from agora.planners.presets import named_planner
@@ -135,8 +135,9 @@ def test_a_way_that_is_closed_is_driven_to_its_end_and_there_the_robot_stands_an
     found, _ = Replan(lookahead=50.0).guide(near, {})
     assert found.path_count[0] == 0 and found.reason[0] == Reason.NO_PATH
     for planner in ("orca", "go_to_goal", "pure_pursuit", "teb"):
-        twists, memory = named_planner(f"{planner}+replan:lookahead=50.0")[1].part.act(near, {})
-        assert not twists.any() and memory[NOTE + "reason"][0] == Reason.NO_PATH, planner
+        answer = named_planner(f"{planner}+replan:lookahead=50.0")[1].part.act(near, {})
+        twists, _memory = answer.twists, answer.memory
+        assert not twists.any() and answer.notes["reason"][0] == Reason.NO_PATH, planner
 
 
 def test_a_goal_just_too_near_to_a_wall_is_driven_to_as_near_as_can_be():
@@ -155,7 +156,8 @@ def test_a_robot_without_a_way_recovers_if_its_planner_does():
     o = replace(o, path=o.path[:, 1:], path_count=np.ones(1, np.int32))
     planner, memory, turned = named_planner("recovering:controller_patience=0.5,planner=dwa+replan:memory=0.0")[1].part, {}, []
     for _ in range(12):
-        twists, memory = planner.act(o, memory)
+        answer = planner.act(o, memory)
+        twists, memory = answer.twists, answer.memory
         turned.append(bool(twists[0, 2]))
     assert turned == [False] * 6 + [True] * 6
 
@@ -210,7 +212,7 @@ def test_what_windows_have_shown_is_remembered_where_it_was():
     for step in range(25):
         if step == 12:
             memory["begun"][1] = False
-            memory[SEEN + "cost"][1] = 0
+            memory[SEEN]["cost"][1] = 0
             memory["origin"][1] = 0.0
             known[1] = {}
         at += rng.integers(-9, 10, (rows, 2)) * (8 if step == 20 else 1)
@@ -257,7 +259,7 @@ def test_what_is_remembered_closes_a_way_until_it_leaves_none():
         points = cells_of(found)
         assert points[-1] == pytest.approx(there, abs=1e-3)
         assert (np.abs(points[:, 1] - 15.0).max() > 15.0) == detour
-        assert (memory[SEEN + "cost"] > 0).sum() == (then > 0).sum() + detour * (
+        assert (memory[SEEN]["cost"] > 0).sum() == (then > 0).sum() + detour * (
             4 * 29 + 14 * 2 + 1
         )  # somebody, walls, wall in the rim
 
@@ -283,7 +285,7 @@ def test_a_robot_too_near_to_an_obstacle_is_led_away_from_it():
 def test_its_own_window_counts_where_the_local_planner_reads_none():
     sizes = {"orca:wall_horizon=0.0": 12.0, "pure_pursuit": 12.0, "orca": 4.0, "dwa": 10.0}
     for planner, size in sizes.items():
-        assert named_planner(f"{planner}+replan:window={{size: 12.0}}")[1].part.window.size == size, planner
+        assert named_planner(f"{planner}+replan:window={{size: 12.0}}")[1].part.declares.channels["costmap"].size == size, planner
 
 
 def test_parameters_that_mean_nothing_are_refused():

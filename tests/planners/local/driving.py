@@ -66,7 +66,8 @@ def drive(planner, start, goal, seconds, **scene):
     pose, twist, memory = tuple(start), (0.0, 0.0, 0.0), {}
     poses, twists = [pose], []
     for _ in range(round(seconds / dt)):
-        twist, memory = planner.act(look(pose, twist, goal, path=path, **scene), memory)
+        answer = planner.act(look(pose, twist, goal, path=path, **scene), memory)
+        twist, memory = answer.twists, answer.memory
         twist = tuple(twist[0].tolist())
         pose = moved(pose, twist, dt)
         poses.append(pose)

@@ -62,7 +62,7 @@ def test_the_kernel_drives_the_sample_that_its_plain_twin_scores_best(kind, use_
     exact = 0
     for seed in (4, 5):
         seen = observation(6, seed=seed, window=planner.window, **kind)
-        twists, _ = planner.act(seen, {})
+        twists = planner.act(seen, {}).twists
         for n in range(6):
             found = scores(planner, corners=corners_of(planner, seen, n), **row_of(seen, n))
             if not found:
@@ -99,23 +99,25 @@ def test_at_the_goal_it_stops_within_the_tolerance_and_turns_to_the_goal_s_headi
     assert np.diff(twists[inside, 0]).min() >= -planner.acc_lim_x * 0.05 - 1e-5
 
 
-def why(memory):
-    return Reason(int(memory["note.reason"][0]))
+def why(answer):
+    return Reason(int(answer.notes["reason"][0]))
 
 
 def test_a_wall_all_round_stops_it():
     ring = [(START[0] + 0.75 * math.cos(a), START[1] + 0.75 * math.sin(a), 0.3) for a in np.linspace(0, 2 * math.pi, 16)]
     seen = look(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring)
-    twists, memory = ros(window=WINDOW).act(seen, {})
+    answer = ros(window=WINDOW).act(seen, {})
+    twists, _memory = answer.twists, answer.memory
     assert np.all(twists == 0.0)
-    assert why(memory) == Reason.BLOCKED
+    assert why(answer) == Reason.BLOCKED
 
 
 def test_standing_in_an_obstacle_it_stays():
     seen = look(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*ahead(0.25)[:2], 0.1)])
-    twists, memory = ros(window=WINDOW).act(seen, {})
+    answer = ros(window=WINDOW).act(seen, {})
+    twists, _memory = answer.twists, answer.memory
     assert np.all(twists == 0.0)
-    assert why(memory) == Reason.START_IN_CONTACT
+    assert why(answer) == Reason.START_IN_CONTACT
 
 
 def test_it_follows_a_path_round_a_pillar_without_touching_it_and_arrives():
@@ -147,15 +149,16 @@ def test_a_path_walled_off_from_the_robot_stops_it():
     shut = [(*ahead(1.0, 0.12 * k)[:2], 0.1) for k in range(-30, 31)]
     path = np.linspace(ahead(1.4)[:2], ahead(2.4)[:2], 30)
     seen = look(START, (0.3, 0.0, 0.0), ahead(2.4), path=path, discs=shut)
-    assert np.all(ros(window=WINDOW).act(seen, {})[0] == 0.0)
+    assert np.all(ros(window=WINDOW).act(seen, {}).twists == 0.0)
 
 
 def test_no_path_and_a_path_elsewhere_stop_it():
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
         seen = look(START, (0.3, 0.0, 0.0), ahead(30.0), path=path)
-        twists, memory = ros(window=WINDOW).act(seen, {})
+        answer = ros(window=WINDOW).act(seen, {})
+        twists, _memory = answer.twists, answer.memory
         assert np.all(twists == 0.0)
-        assert why(memory) == Reason.NO_PATH
+        assert why(answer) == Reason.NO_PATH
 
 
 @pytest.mark.parametrize(("aside", "heading"), [(0.37, 0.11), (0.21, -0.33)])
@@ -168,7 +171,7 @@ def test_a_mirrored_scene_gives_the_mirrored_twist(aside, heading):
         scene = look((0.01, sign * 1e-3, sign * heading), (0.4, 0.0, 0.0), (3.0, sign * 0.06, 0.0), path=path * (1, sign))
         origin = np.array([(here.costmap.origin[0, 0], -3.0)], np.float32)
         costmap = dataclasses.replace(here.costmap, cost=here.costmap.cost[:, ::sign].copy(), origin=origin)
-        twists.append(planner.act(dataclasses.replace(scene, costmap=costmap), {})[0][0])
+        twists.append(planner.act(dataclasses.replace(scene, costmap=costmap), {}).twists[0])
     assert abs(twists[0][2]) > 0.03
     assert twists[1] == pytest.approx(twists[0] * (1, -1, -1), abs=1e-6)
 
@@ -186,13 +189,14 @@ def test_it_does_not_swing_left_and_right_on_the_spot():
 def test_a_forbidden_direction_is_not_driven_until_the_path_changes():
     planner, goal = ros(window=WINDOW), ahead(0.2, 2.0)
     seen = look(START, (0.0, 0.0, 0.0), goal)
-    free, memory = planner.act(seen, {})
+    answer = planner.act(seen, {})
+    free, memory = answer.twists, answer.memory
     assert free[0, 2] > 0.0
     memory["oscillation"][0, 2] = -1, -1
-    barred, _ = planner.act(seen, memory)
+    barred = planner.act(seen, memory).twists
     assert barred[0, 2] <= 0.0
     other = look(START, (0.0, 0.0, 0.0), goal, path=np.linspace(START[:2], goal[:2], 81))
-    assert planner.act(other, memory)[0][0, 2] > 0.0
+    assert planner.act(other, memory).twists[0, 2] > 0.0
 
 
 def test_a_path_that_comes_by_twice_is_followed_in_order_once_what_lies_behind_is_cut_off():
@@ -223,9 +227,9 @@ def test_two_threads_get_what_one_gets():
 
     planner = ros(window=WINDOW)
     scenes = [observation(4, seed=s, window=w) for s in range(6) for w in (WINDOW, Window(size=4.2))]
-    serial = [planner.act(seen, {})[0] for seen in scenes]
+    serial = [planner.act(seen, {}).twists for seen in scenes]
     with ThreadPoolExecutor(3) as pool:
-        parallel = list(pool.map(lambda seen: planner.act(seen, {})[0], scenes))
+        parallel = list(pool.map(lambda seen: planner.act(seen, {}).twists, scenes))
     assert all(np.array_equal(a, b) for a, b in zip(serial, parallel, strict=True))
 
 

@@ -78,7 +78,8 @@ def test_a_holonomic_robot_moves_like_crowdnavs(rng):
     seen = tracks(position, velocities, radius)
     rows = len(robot)
     o = observation(np.column_stack([robot, heading]), goal, np.column_stack([in_frame, np.zeros(rows)]), pedestrians=seen)
-    twist, memory = OrcaPlanner(follow_path=False).act(o, {})
+    answer = OrcaPlanner(follow_path=False).act(o, {})
+    twist, memory = answer.twists, answer.memory
     theirs = np.array([crowdnav(robot[k], velocity[k], goal[k], position[k], velocities[k], radius[k]) for k in range(rows)])
     error = np.hypot(*(to_world(twist[:, :2].astype(float), heading) - theirs).T)
     assert np.mean(error < 1e-4) > 0.99
@@ -91,13 +92,13 @@ def test_other_robots_count_like_pedestrians_and_absent_tracks_not_at_all(rng):
     robot, velocity, goal, position, velocities, heading = crowds(rng, rows=60)
     pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(60)])
     planner = OrcaPlanner()
-    everybody = planner.act(observation(pose, goal, twist, pedestrians=tracks(position, velocities)), {})[0]
+    everybody = planner.act(observation(pose, goal, twist, pedestrians=tracks(position, velocities)), {}).twists
     split = {"pedestrians": tracks(position[:, :4], velocities[:, :4]), "robots": tracks(position[:, 4:], velocities[:, 4:])}
-    assert (planner.act(observation(pose, goal, twist, **split), {})[0] == everybody).all()
+    assert (planner.act(observation(pose, goal, twist, **split), {}).twists == everybody).all()
     padded = np.concatenate([np.repeat(robot[:, None], 3, 1), position], 1), np.concatenate([velocities[:, :3], velocities], 1)
     present = np.arange(9) >= 3 * np.ones((60, 1))
     absent = tracks(*padded, present=present)
-    assert (planner.act(observation(pose, goal, twist, pedestrians=absent), {})[0] == everybody).all()
+    assert (planner.act(observation(pose, goal, twist, pedestrians=absent), {}).twists == everybody).all()
 
 
 def test_a_row_does_not_depend_on_the_others(rng):
@@ -105,18 +106,18 @@ def test_a_row_does_not_depend_on_the_others(rng):
     pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(7)])
     path = rng.normal(0, 2.0, (7, 5, 2))
     planner = OrcaPlanner()
-    together = planner.act(observation(pose, goal, twist, path=path, pedestrians=tracks(position, velocities)), {})[0]
+    together = planner.act(observation(pose, goal, twist, path=path, pedestrians=tracks(position, velocities)), {}).twists
     for k in range(7):
         row = slice(k, k + 1)
         seen = tracks(position[row], velocities[row])
-        alone = planner.act(observation(pose[row], goal[row], twist[row], path=path[row], pedestrians=seen), {})[0]
+        alone = planner.act(observation(pose[row], goal[row], twist[row], path=path[row], pedestrians=seen), {}).twists
         assert (alone[0] == together[k]).all()
 
 
 def test_no_rows_and_nobody_about():
-    assert OrcaPlanner().act(observation(np.zeros((0, 3)), np.zeros((0, 2))), {})[0].shape == (0, 3)
+    assert OrcaPlanner().act(observation(np.zeros((0, 3)), np.zeros((0, 2))), {}).twists.shape == (0, 3)
     nobody = tracks(np.zeros((1, 0, 2)), np.zeros((1, 0, 2)))
-    twist, _ = OrcaPlanner().act(observation([[1.0, 2.0, 0.7]], [[4.0, -2.0]], pedestrians=nobody, robots=nobody), {})
+    twist = OrcaPlanner().act(observation([[1.0, 2.0, 0.7]], [[4.0, -2.0]], pedestrians=nobody, robots=nobody), {}).twists
     assert to_world(twist[:, :2], 0.7)[0] == pytest.approx([0.6, -0.8], abs=1e-6)
 
 
@@ -134,16 +135,16 @@ BENT = [[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [9.0, 4.0]]]
 )
 def test_it_heads_for_a_point_ahead_on_the_path_at_full_speed(at, towards):
     o = observation([[*at, 0.4]], [[9.0, 4.0]], path=BENT, max_vx=1.7)
-    twist, _ = OrcaPlanner(lookahead=1.5).act(o, {})
+    twist = OrcaPlanner(lookahead=1.5).act(o, {}).twists
     wish = np.subtract(towards, at)
     assert to_world(twist[:, :2], 0.4)[0] == pytest.approx(1.7 * wish / np.hypot(*wish), abs=1e-5)
 
 
 def test_it_heads_for_the_goal_at_the_end_of_the_path_and_slows_down():
     o = observation([[8.0, 4.3, 0.0]], [[9.1, 4.0]], path=BENT, max_vx=1.7)
-    twist, _ = OrcaPlanner(lookahead=1.5).act(o, {})
+    twist = OrcaPlanner(lookahead=1.5).act(o, {}).twists
     assert twist[0] == pytest.approx([1.1, -0.3, 0.0], abs=1e-5)
-    slow = OrcaPlanner(lookahead=1.5, preferred_speed=0.5).act(o, {})[0]
+    slow = OrcaPlanner(lookahead=1.5, preferred_speed=0.5).act(o, {}).twists
     assert np.hypot(*slow[0, :2]) == pytest.approx(0.5)
 
 
@@ -152,13 +153,13 @@ def test_points_after_the_paths_count_are_not_of_the_path():
     o = observation([[1.0, 0.1, 0.3]], [[3.0, 0.0]], path=longer, path_count=[2])
     expected = observation([[1.0, 0.1, 0.3]], [[3.0, 0.0]], path=[BENT[0][:2]])
     planner = OrcaPlanner(lookahead=1.2)
-    assert (planner.act(o, {})[0] == planner.act(expected, {})[0]).all()
+    assert (planner.act(o, {}).twists == planner.act(expected, {}).twists).all()
 
 
 def test_a_robot_that_cannot_move_sideways_turns_towards_the_velocity():
     heading = np.array([0.4, 2.9, -2.0])
     o = observation(np.column_stack([np.ones((3, 2)), heading]), np.tile([4.0, 5.0], (3, 1)), holonomic=False)
-    twist, _ = OrcaPlanner(follow_path=False, turn_gain=0.8).act(o, {})
+    twist = OrcaPlanner(follow_path=False, turn_gain=0.8).act(o, {}).twists
     error = np.arctan2(4.0, 3.0) - heading
     error = np.mod(error + np.pi, 2 * np.pi) - np.pi
     assert twist[:, 0] == pytest.approx(np.maximum(0.0, np.cos(error)), abs=1e-6)
@@ -170,20 +171,20 @@ def test_a_robot_that_cannot_turn_in_place_goes_on_while_it_turns():
     o = observation([[0.0, 0.0, 0.0], [0.0, 0.0, 2.0]], [[-5.0, -0.1], [5.0, 0.0]], holonomic=False)
     tight = np.full(2, 0.5, F)
     o = dataclasses.replace(o, limits=dataclasses.replace(o.limits, turning_radius=tight))
-    twist, _ = OrcaPlanner(follow_path=False).act(o, {})
+    twist = OrcaPlanner(follow_path=False).act(o, {}).twists
     assert twist == pytest.approx(np.array([[0.3, 0.0, -0.6], [0.3, 0.0, -0.6]]), abs=1e-6)
 
 
 def test_a_holonomic_robot_is_not_asked_for_more_than_it_can_and_keeps_the_direction():
     o = observation([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], [[0.5, -5.0], [-5.0, 1.0]])
     o = dataclasses.replace(o, limits=dataclasses.replace(o.limits, max_vy=np.full(2, 0.4, F), min_vx=np.full(2, -0.2, F)))
-    twist, _ = OrcaPlanner(follow_path=False).act(o, {})
+    twist = OrcaPlanner(follow_path=False).act(o, {}).twists
     assert twist == pytest.approx(np.array([[0.04, -0.4, 0.0], [-0.2, 0.04, 0.0]]), abs=1e-4)
 
 
 def test_at_the_goal_it_stands_still():
     for holonomic in (True, False):
-        twist, _ = OrcaPlanner().act(observation([[1.0, 2.0, 0.7]], [[1.0, 2.0]], holonomic=holonomic), {})
+        twist = OrcaPlanner().act(observation([[1.0, 2.0, 0.7]], [[1.0, 2.0]], holonomic=holonomic), {}).twists
         assert (twist == 0.0).all()
 
 
@@ -191,7 +192,7 @@ def test_who_takes_all_responsibility_is_clear_of_someone_who_takes_none():
     person, walks = np.array([5.0, 0.1]), np.array([-1.0, 0.0])
     o = observation([[0, 0, 0]], [[9.0, 0.0]], [[1.0, 0.0, 0.0]], pedestrians=tracks([[person]], [[walks]]))
     for responsibility, clear in ((1.0, True), (0.5, False)):
-        twist, _ = OrcaPlanner(follow_path=False, responsibility=responsibility).act(o, {})
+        twist = OrcaPlanner(follow_path=False, responsibility=responsibility).act(o, {}).twists
         time = np.linspace(0.0, 5.0, 501)[:, None]
         gap = np.hypot(*(person + time * (walks - twist[0, :2])).T).min()
         assert (gap > 0.619) == clear
@@ -206,7 +207,7 @@ def test_the_whole_scene_may_be_turned(rng):
         r = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
         pose = np.column_stack([robot @ r, heading + angle])
         twist = np.column_stack([to_world(velocity, -heading), np.zeros(80)])
-        return planner.act(observation(pose, goal @ r, twist, pedestrians=tracks(position @ r, velocities @ r)), {})[0]
+        return planner.act(observation(pose, goal @ r, twist, pedestrians=tracks(position @ r, velocities @ r)), {}).twists
 
     assert np.mean(np.abs(act(0.0) - act(turn)).max(1) < 1e-4) > 0.95
 
@@ -223,11 +224,11 @@ WALL = [[1.005, -6.0, 1.005, 6.0]]
 def test_towards_a_wall_it_is_as_fast_as_reaches_it_in_its_horizon_and_along_it_as_ever(horizon):
     planner = OrcaPlanner(follow_path=False, wall_horizon=horizon, padding=0.0)
     pose = [[0.0, 0.3, 0.4], [0.5, -0.2, 2.0]]
-    twist, _ = planner.act(walled(WALL, pose, goal=[[7.0, 0.3], [7.0, -0.2]]), {})
+    twist = planner.act(walled(WALL, pose, goal=[[7.0, 0.3], [7.0, -0.2]]), {}).twists
     velocity = to_world(twist[:, :2].astype(float), np.array(pose)[:, 2])
     gap = 1.0 - np.array(pose)[:, 0] - 0.3
     assert velocity[:, 0] == pytest.approx(np.minimum(gap / horizon, 1.0), abs=0.03 / horizon)
-    along, _ = planner.act(walled(WALL, [[0.65, 0.0, 1.5]], goal=[[0.65, 5.0]]), {})
+    along = planner.act(walled(WALL, [[0.65, 0.0, 1.5]], goal=[[0.65, 5.0]]), {}).twists
     assert to_world(along[:, :2].astype(float), 1.5)[0] == pytest.approx([0.0, 1.0], abs=0.03)
 
 
@@ -238,7 +239,7 @@ def test_beside_walls_it_moves_about_as_with_the_segments_of_rvo2(rng):
     goal = robot + 4.0 * np.stack([np.cos(angle := rng.uniform(-np.pi, np.pi, rows)), np.sin(angle)], -1)
     in_frame = np.column_stack([to_world(velocity, -heading), np.zeros(rows)])
     o = walled(walls, np.column_stack([robot, heading]), goal=goal, twist=in_frame)
-    twist, _ = OrcaPlanner(follow_path=False, wall_horizon=1.5, padding=0.0).act(o, {})
+    twist = OrcaPlanner(follow_path=False, wall_horizon=1.5, padding=0.0).act(o, {}).twists
     mine, theirs = to_world(twist[:, :2].astype(float), heading), []
     for k in range(rows):
         sim = pyrvo.RVOSimulator(0.25, 10.0, 10, 5.0, 1.5, 0.3, 1.0)
@@ -264,7 +265,8 @@ def test_beside_walls_it_moves_about_as_with_the_segments_of_rvo2(rng):
 def test_through_a_doorway_it_drives_at_full_speed():
     door = [[1.0, -6.0, 1.0, -0.45], [1.0, 0.45, 1.0, 6.0]]
     for x in (0.2, 0.7, 1.0, 1.3):
-        twist, _ = OrcaPlanner(follow_path=False).act(walled(door, [[x, 0.0, 0.0]], goal=[[5.0, 0.0]], twist=[[1.0, 0.0, 0.0]]), {})
+        seen = walled(door, [[x, 0.0, 0.0]], goal=[[5.0, 0.0]], twist=[[1.0, 0.0, 0.0]])
+        twist = OrcaPlanner(follow_path=False).act(seen, {}).twists
         assert twist[0] == pytest.approx([1.0, 0.0, 0.0], abs=1e-3)
 
 
@@ -283,11 +285,11 @@ def test_every_parameter_is_a_field_that_changes_something(rng):
     o = observation(pose, goal, twist, path=rng.normal(0, 3, (40, 6, 2)), pedestrians=tracks(position, velocities))
     o = dataclasses.replace(o, costmap=walled(WALL, pose, goal=goal).costmap)
     fixed = dataclasses.replace(o, limits=dataclasses.replace(o.limits, holonomic=np.zeros(40, bool)))
-    usual = OrcaPlanner().act(o, {})[0], OrcaPlanner().act(fixed, {})[0]
+    usual = OrcaPlanner().act(o, {}).twists, OrcaPlanner().act(fixed, {}).twists
     for name, value in {
         "neighbour_distance": 1.5, "max_neighbours": 2, "horizon": 1.0, "padding": 0.1, "responsibility": 1.0,
         "wall_horizon": 3.0, "follow_path": False, "lookahead": 3.0, "preferred_speed": 0.4, "turn_gain": 0.5,
     }.items():  # fmt: skip
         planner = OrcaPlanner(**{name: value})
-        changed = planner.act(o, {})[0], planner.act(fixed, {})[0]
+        changed = planner.act(o, {}).twists, planner.act(fixed, {}).twists
         assert any((a != b).any() for a, b in zip(usual, changed, strict=True)), name

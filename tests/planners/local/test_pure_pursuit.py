@@ -77,4 +77,4 @@ def test_a_mirrored_scene_gives_the_mirrored_twist():
 
 def test_without_a_path_it_stands():
     seen = look(START, (0.5, 0.0, 0.0), (0.0, 0.0, 0.0), path=np.zeros((0, 2)))
-    assert (rows(PurePursuit()).act(seen, {})[0] == 0.0).all()
+    assert (rows(PurePursuit()).act(seen, {}).twists == 0.0).all()

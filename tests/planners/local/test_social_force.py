@@ -15,7 +15,8 @@ PLANNERS = [SocialForce(max_speed=1.2), SocialForceSimple(speed=1.0)]
 
 def velocity(planner, observation):
     """Commanded velocities of holonomic robots, (N, 2), map frame."""
-    twists, memory = planner.act(observation, {})
+    answer = planner.act(observation, {})
+    twists, memory = answer.twists, answer.memory
     assert memory == {}
     c, s = np.cos(observation.pose[:, 2]), np.sin(observation.pose[:, 2])
     return np.stack([c * twists[:, 0] - s * twists[:, 1], s * twists[:, 0] + c * twists[:, 1]], axis=1)
@@ -150,7 +151,7 @@ def test_other_robots_count_like_pedestrians_and_the_absent_not_at_all(planner, 
 
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_planner_keeps_the_contract(planner):
-    check_planner(planner, grid="costmap" in planner.needs)
+    check_planner(planner, grid="costmap" in planner.declares.channels)
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
@@ -158,7 +159,7 @@ def test_alone_a_robot_reaches_its_goal_whether_it_can_move_sideways_or_not(plan
     for bounds in (dict(), dict(holonomic=False, min_vx=0.0, max_vx=0.9, max_vy=0.0)):
         pose, twist = np.array([[0.0, 0.0, 2.4]]), np.zeros((1, 3))
         for _ in range(400):
-            twist, _ = planner.act(observe(pose, [(4.0, -1.0)], twist=twist, **bounds), {})
+            twist = planner.act(observe(pose, [(4.0, -1.0)], twist=twist, **bounds), {}).twists
             vx, vy, omega = twist[0]
             c, s = np.cos(pose[0, 2]), np.sin(pose[0, 2])
             pose = pose + 0.05 * np.array([[c * vx - s * vy, s * vx + c * vy, omega]])

@@ -42,7 +42,8 @@ def drive(planner, start, goal, seconds, *, people=(), dt=0.1, **scene):
     pose, twist, memory = tuple(start), (0.0, 0.0, 0.0), {}
     poses, twists, crowd = [pose], [], [people.copy()]
     for _ in range(round(seconds / dt)):
-        twist, memory = planner.act(see(pose, twist, goal, path=path, dt=dt, people=people, **scene), memory)
+        answer = planner.act(see(pose, twist, goal, path=path, dt=dt, people=people, **scene), memory)
+        twist, memory = answer.twists, answer.memory
         twist = tuple(twist[0].tolist())
         pose = moved(pose, twist, dt)
         people[:, :2] += dt * people[:, 2:4]
@@ -103,7 +104,7 @@ def test_both_ways_round_a_disc_on_the_axis_are_planned_at_the_same_cost():
     start, goal, pillar = (0.025, 0.025, 0.0), (3.025, 0.025, 0.0), (1.525, 0.025, 0.2)
     seen, memory = see(start, (0.0, 0.0, 0.0), goal, discs=[pillar]), {}
     for _ in range(6):
-        _, memory = MANY.act(seen, memory)
+        memory = MANY.act(seen, memory).memory
     found = bands(memory)
     assert len(found) == 2
     for band in found:
@@ -113,7 +114,7 @@ def test_both_ways_round_a_disc_on_the_axis_are_planned_at_the_same_cost():
     mirrored = found[0] * (1, -1, -1, 1) + (0.0, 0.05, 0.0, 0.0)
     memory["counts"][0, 1] = len(mirrored)
     memory["bands"][0, 1, : len(mirrored)] = mirrored
-    _, memory = MANY.act(seen, memory)
+    memory = MANY.act(seen, memory).memory
     costs = [price(MANY, seen, band) for band in bands(memory)]
     assert len(costs) == 2
     assert costs[0] == pytest.approx(costs[1], rel=0.01)
@@ -126,7 +127,7 @@ def test_five_ways_between_four_pillars_are_all_planned():
     planner = dataclasses.replace(MANY, max_global_plan_lookahead_dist=4.4)
     seen, memory = see(START, (0.0, 0.0, 0.0), ahead(4.3), discs=pillars, size=12.0), {}
     for _ in range(12):
-        _, memory = planner.act(seen, memory)
+        memory = planner.act(seen, memory).memory
     passed = []
     for band in bands(memory):
         way = (band[:, :2] - START[:2]) @ ((math.cos(0.6), -math.sin(0.6)), (math.sin(0.6), math.cos(0.6)))
@@ -141,12 +142,12 @@ def test_for_a_while_after_a_change_of_class_there_is_no_other(period, expected)
     pillar, goal = (*ahead(1.5)[:2], 0.2), ahead(3.0)
     planner, memory = dataclasses.replace(MANY, switching_blocking_period=period), {}
     for _ in range(6):
-        _, memory = planner.act(see(START, (0.0, 0.0, 0.0), goal, discs=[pillar], dt=0.1), memory)
+        memory = planner.act(see(START, (0.0, 0.0, 0.0), goal, discs=[pillar], dt=0.1), memory).memory
     changed = []
     for _ in expected:
         before = side(memory)
         person = (*ahead(1.5, 0.6 * before)[:2], 0.0, 0.0, 0.2)
-        _, memory = planner.act(see(START, (0.0, 0.0, 0.0), goal, discs=[pillar], people=[person], dt=0.1), memory)
+        memory = planner.act(see(START, (0.0, 0.0, 0.0), goal, discs=[pillar], people=[person], dt=0.1), memory).memory
         changed.append(side(memory) != before)
     assert changed == expected
 
@@ -174,7 +175,7 @@ def test_where_a_disc_will_be_counts_not_where_it_is():
     bent = []
     for dynamic in (True, False):
         planner = dataclasses.replace(ONE, include_dynamic_obstacles=dynamic)
-        _, memory = planner.act(see(START, (0.4, 0.0, 0.0), ahead(4.0), people=leaving), {})
+        memory = planner.act(see(START, (0.4, 0.0, 0.0), ahead(4.0), people=leaving), {}).memory
         aside = (bands(memory)[0][:, :2] - START[:2]) @ (-math.sin(0.6), math.cos(0.6))
         bent.append(np.abs(aside).max())
     assert bent[0] < 0.05 and bent[1] > 0.3
@@ -192,7 +193,7 @@ def test_a_mirrored_scene_gives_the_mirrored_twist(planner, aside, heading):
         people = [(2.5, y - sign * 0.7, -0.3, sign * 0.1, 0.3)]
         seen = see((0.025, y, sign * heading), (0.3, 0.0, sign * 0.1), (3.0, y, 0.0), people=people)
         costmap = dataclasses.replace(scene, cost=cost[:, ::sign].copy(), origin=origin)
-        twists.append(planner.act(dataclasses.replace(seen, costmap=costmap), {})[0][0])
+        twists.append(planner.act(dataclasses.replace(seen, costmap=costmap), {}).twists[0])
     assert abs(twists[0][2]) > 0.02
     assert twists[1] == pytest.approx(twists[0] * (1, 1, -1), abs=2e-3)
 
@@ -204,9 +205,9 @@ def test_a_car_keeps_its_turning_radius_and_arrives():
     turning = np.abs(twists[:, 2]) > 1e-4
     assert np.all(np.abs(twists[turning, 0] / twists[turning, 2]) >= 0.8 - 1e-3)
     assert math.dist(poses[-1, :2], goal[:2]) < 0.3
-    _, memory = MANY.act(see(START, (0.0, 0.0, 0.0), goal, robot=car), {})
+    memory = MANY.act(see(START, (0.0, 0.0, 0.0), goal, robot=car), {}).memory
     for _ in range(3):
-        _, memory = MANY.act(see(START, (0.0, 0.0, 0.0), goal, robot=car), memory)
+        memory = MANY.act(see(START, (0.0, 0.0, 0.0), goal, robot=car), memory).memory
     band = bands(memory)[0]
     turns = np.abs(np.remainder(np.diff(band[:, 2]) + math.pi, 2 * math.pi) - math.pi)
     assert np.all(np.hypot(*np.diff(band[:, :2], axis=0).T) >= 0.8 * 0.9 * turns)
@@ -214,12 +215,12 @@ def test_a_car_keeps_its_turning_radius_and_arrives():
 
 def test_the_band_of_the_period_before_is_where_the_next_one_starts():
     seen = see(START, (0.2, 0.0, 0.0), ahead(3.0), discs=[(*ahead(1.5, 0.1)[:2], 0.2)])
-    _, first = ONE.act(seen, {})
-    _, second = ONE.act(seen, first)
+    first = ONE.act(seen, {}).memory
+    second = ONE.act(seen, first).memory
     assert price(ONE, seen, bands(second)[0]) <= 1.02 * price(ONE, seen, bands(first)[0])
     band = bands(second)[0]
     later = see(band[5, :3], (0.4, 0.0, 0.0), ahead(3.0), path=np.linspace(START[:2], ahead(3.0)[:2], 80))
-    _, third = ONE.act(later, second)
+    third = ONE.act(later, second).memory
     assert bands(third)[0][0, :3] == pytest.approx(band[5, :3], abs=1e-5)
     assert bands(third)[0][:-1, 3].sum() < band[:-1, 3].sum()
 
@@ -227,9 +228,9 @@ def test_the_band_of_the_period_before_is_where_the_next_one_starts():
 def test_a_goal_that_jumps_starts_a_new_band():
     seen = see(START, (0.2, 0.0, 0.0), ahead(3.0))
     elsewhere = see(START, (0.2, 0.0, 0.0), ahead(1.0, 2.5, 2.0))
-    _, memory = ONE.act(seen, {})
-    fresh, _ = ONE.act(elsewhere, {})
-    after, _ = ONE.act(elsewhere, memory)
+    memory = ONE.act(seen, {}).memory
+    fresh = ONE.act(elsewhere, {}).twists
+    after = ONE.act(elsewhere, memory).twists
     assert np.array_equal(fresh, after)
 
 
@@ -249,9 +250,10 @@ def test_a_wall_across_the_path_is_not_touched():
 
 def test_shut_in_it_says_that_it_is_blocked():
     ring = [(START[0] + 0.75 * math.cos(a), START[1] + 0.75 * math.sin(a), 0.36) for a in np.linspace(0, 2 * math.pi, 16)]
-    twist, memory = MANY.act(see(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring), {})
+    answer = MANY.act(see(START, (0.2, 0.0, 0.1), ahead(4.0), discs=ring), {})
+    twist, _memory = answer.twists, answer.memory
     assert np.all(twist == 0.0)
-    assert memory["note.reason"][0] == Reason.BLOCKED
+    assert answer.notes["reason"][0] == Reason.BLOCKED
 
 
 def test_how_far_the_check_of_a_band_looks_is_a_number_of_poses_or_a_distance():
@@ -262,15 +264,16 @@ def test_how_far_the_check_of_a_band_looks_is_a_number_of_poses_or_a_distance():
     blind = dataclasses.replace(ONE, weight_obstacle=0.0, weight_inflation=0.0)
     for poses, distance in ((-1, -1.0), (5, -1.0), (-1, 0.7), (20, 0.7), (5, 2.0), (20, 2.0)):
         planner = dataclasses.replace(blind, feasibility_check_no_poses=poses, feasibility_check_lookahead_distance=distance)
-        found.append(Reason(int(planner.act(seen, {})[1]["note.reason"][0])))
+        found.append(Reason(int(planner.act(seen, {}).notes["reason"][0])))
     assert found == [Reason.BLOCKED, *[Reason.NONE] * 4, Reason.BLOCKED]
 
 
 def test_with_an_obstacle_in_its_footprint_it_stays():
     seen = see(START, (0.3, 0.0, 0.0), ahead(4.0), discs=[(*ahead(-0.35, 0.1)[:2], 0.2)])
-    twist, memory = MANY.act(seen, {})
+    answer = MANY.act(seen, {})
+    twist, _memory = answer.twists, answer.memory
     assert np.all(twist == 0.0)
-    assert memory["note.reason"][0] == Reason.START_IN_CONTACT
+    assert answer.notes["reason"][0] == Reason.START_IN_CONTACT
 
 
 def test_touching_a_person_it_moves_away():
@@ -282,36 +285,40 @@ def test_touching_a_person_it_moves_away():
 
 def test_no_path_and_a_path_elsewhere_stop_it():
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
-        twist, memory = MANY.act(see(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})
+        answer = MANY.act(see(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})
+        twist, _memory = answer.twists, answer.memory
         assert np.all(twist == 0.0)
-        assert memory["note.reason"][0] == Reason.NO_PATH
+        assert answer.notes["reason"][0] == Reason.NO_PATH
 
 
 def test_a_robot_that_may_not_move_does_not():
     for held in (limits(max_vx=0.0, min_vx=-0.5), limits(max_omega=0.0)):
-        assert np.all(MANY.act(see(START, (0.0, 0.0, 0.0), ahead(3.0), robot=held), {})[0] == 0.0)
+        assert np.all(MANY.act(see(START, (0.0, 0.0, 0.0), ahead(3.0), robot=held), {}).twists == 0.0)
 
 
 def test_a_band_that_is_not_finite_is_given_up_and_the_next_period_starts_afresh():
     seen = see(START, (0.2, 0.0, 0.0), ahead(3.0))
-    fresh, memory = ONE.act(seen, {})
+    answer = ONE.act(seen, {})
+    fresh, memory = answer.twists, answer.memory
     memory["bands"][0, 0, 3, 1] = np.nan
-    twist, after = ONE.act(seen, memory)
+    answer = ONE.act(seen, memory)
+    twist, after = answer.twists, answer.memory
     assert np.all(twist == 0.0)
-    assert after["note.reason"][0] == Reason.NOT_CONVERGED
-    again, after = ONE.act(seen, after)
+    assert answer.notes["reason"][0] == Reason.NOT_CONVERGED
+    answer = ONE.act(seen, after)
+    again, after = answer.twists, answer.memory
     assert np.array_equal(again, fresh)
-    assert after["note.reason"][0] == Reason.NONE
+    assert answer.notes["reason"][0] == Reason.NONE
 
 
 def test_after_an_infeasible_band_it_looks_half_as_far_for_a_while():
     seen = see(START, (0.2, 0.0, 0.0), ahead(6.0))
     reaches = []
     for failures, periods in ((0, 0), (1, 5), (12, 5)):
-        _, memory = ONE.act(seen, {})
+        memory = ONE.act(seen, {}).memory
         memory["counts"][:] = 0
         memory["trouble"][0] = failures, periods
-        _, memory = ONE.act(seen, memory)
+        memory = ONE.act(seen, memory).memory
         reaches.append(math.dist(bands(memory)[0][-1, :2], START[:2]))
         assert memory["trouble"][0, 1] == max(periods - 1, 0)
     assert reaches == pytest.approx([3.0, 1.5, 0.75], abs=0.11)
@@ -320,14 +327,14 @@ def test_after_an_infeasible_band_it_looks_half_as_far_for_a_while():
 def test_a_robot_that_swings_prefers_one_turn_for_a_while():
     planner = dataclasses.replace(ONE, oscillation_filter_duration=2.0, oscillation_recovery_min_duration=1.0)
     seen = see(START, (0.0, 0.0, -0.2), ahead(3.0), dt=0.1)
-    _, memory = planner.act(seen, {})
+    memory = planner.act(seen, {}).memory
     memory["history"][0] = np.column_stack((np.zeros(20), np.tile((0.5, -0.5), 10)))
     memory["turning"][0] = 20, 0, 0
-    _, after = planner.act(seen, memory)
+    after = planner.act(seen, memory).memory
     assert tuple(after["turning"][0, 1:]) == (-1, 10)
     after["history"][0] = (0.9, 0.1)
     for _ in range(10):
-        _, after = planner.act(seen, after)
+        after = planner.act(seen, after).memory
     assert tuple(after["turning"][0, 1:]) == (0, 0)
 
 
@@ -344,7 +351,7 @@ def test_among_500_people_it_stays_within_its_limits_and_touches_nobody_first():
 def test_other_robots_are_discs_too():
     seen = see(START, (0.3, 0.0, 0.0), ahead(4.0))
     other = tracks(np.array([[ahead(2.0, 0.05)[:2]]]))
-    _, memory = ONE.act(dataclasses.replace(seen, robots=other), {})
+    memory = ONE.act(dataclasses.replace(seen, robots=other), {}).memory
     assert (np.hypot(*(bands(memory)[0][:, :2] - ahead(2.0, 0.05)[:2]).T) - 0.3).min() > 0.45
 
 
@@ -375,7 +382,8 @@ def test_a_straight_band_is_that_of_the_package(speed, people, values, duration,
     planner, memory = dataclasses.replace(ONE, **values), {}
     seen = see((0.0, 0.0, 0.0), (speed, 0.0, 0.0), (3.0, 0.0, 0.0), people=people, path=straight(3.0), robot=able(), dt=0.1)
     for _ in range(10):
-        found, memory = planner.act(seen, memory)
+        answer = planner.act(seen, memory)
+        found, memory = answer.twists, answer.memory
     assert bands(memory)[0][:-1, 3].sum() == pytest.approx(duration, rel=1e-3)
     assert found[0, [0, 2]] == pytest.approx(twist, abs=1e-3)
 
@@ -385,7 +393,8 @@ def test_a_bent_band_is_nearly_that_of_the_package():
     disc = (1.5, 0.05, 0.0, 0.0, 0.2)
     memory, seen = {}, see((0.0,) * 3, (0.2, 0.0, 0.0), (3.0, 0.0, 0.0), people=[disc], path=straight(3.0), robot=able(), dt=0.1)
     for _ in range(10):
-        twist, memory = ONE.act(seen, memory)
+        answer = ONE.act(seen, memory)
+        twist, memory = answer.twists, answer.memory
     band = bands(memory)[0]
     assert band[:-1, 3].sum() == pytest.approx(8.738, rel=0.02)
     assert np.hypot(band[:, 0] - 1.5, band[:, 1] - 0.05).min() - 0.2 == pytest.approx(0.5481, abs=0.002)
@@ -393,7 +402,8 @@ def test_a_bent_band_is_nearly_that_of_the_package():
     assert twist[0, [0, 2]] == pytest.approx((0.0938, -0.2221), abs=0.015)
     memory, seen = {}, see((0.0,) * 3, (0.0,) * 3, (2.0, 0.0, 1.2), path=straight(2.0), robot=able(), dt=0.1)
     for _ in range(10):
-        twist, memory = ONE.act(seen, memory)
+        answer = ONE.act(seen, memory)
+        twist, memory = answer.twists, answer.memory
     band = bands(memory)[0]
     assert band[:-1, 3].sum() == pytest.approx(6.4382, rel=0.02)
     assert np.abs(band[:, 1]).max() == pytest.approx(0.2243, abs=0.01)
@@ -431,12 +441,14 @@ def test_rows_of_a_large_batch_are_those_of_a_small_one():
         ),
     }
     together = dataclasses.replace(one[0], **parts)
-    twists, memory = MANY.act(together, {})
-    again, _ = MANY.act(together, memory)
+    answer = MANY.act(together, {})
+    twists, memory = answer.twists, answer.memory
+    again = MANY.act(together, memory).twists
     for k in range(12):
-        alone, own = MANY.act(one[k], {})
+        answer = MANY.act(one[k], {})
+        alone, own = answer.twists, answer.memory
         assert np.array_equal(alone[0], twists[k])
-        assert np.array_equal(MANY.act(one[k], own)[0][0], again[k])
+        assert np.array_equal(MANY.act(one[k], own).twists[0], again[k])
 
 
 def test_arena_s_settings_of_the_jackal_are_a_preset():

@@ -44,14 +44,14 @@ def test_the_kernel_drives_what_its_plain_twin_drives(kind, fields):
     exact = rows = 0
     for seed in (4, 5):
         seen = observation(6, seed=seed, window=planner.window, **kind)
-        _, memory = planner.act(seen, {})
+        memory = planner.act(seen, {}).memory
         blank = {name: np.zeros_like(array) for name, array in memory.items()}
         for state in ({}, {"escaping": True}, {"only": (True, False)}, {"only": (False, True), "escaping": True}):
             given = {name: array.copy() for name, array in blank.items()}
             for name, value in state.items():
                 given[name][:] = value
             given["escape"][:] = seen.pose
-            twists, _ = planner.act(seen, given)
+            twists = planner.act(seen, given).twists
             for n in range(6):
                 twin = Twin(planner, corners=corners_of(planner, seen, n), **row_of(seen, n))
                 drive_, score = twin.best(**state)
@@ -102,13 +102,14 @@ def test_before_a_dead_end_it_backs_up_straight_until_it_has_the_way_and_not_bef
     box = np.array([[[0.3, 0.3], [-0.3, 0.3], [-0.3, -0.3], [0.3, -0.3]]], np.float32)
     cost = np.where(seen.costmap.cost == 253, 200, seen.costmap.cost).astype(np.uint8)
     seen = dataclasses.replace(seen, footprint=box, costmap=dataclasses.replace(seen.costmap, cost=cost))
-    first, memory = planner.act(seen, {})
+    answer = planner.act(seen, {})
+    first, memory = answer.twists, answer.memory
     assert first[0] == pytest.approx((-0.3, 0.0, 0.0))
     assert memory["escaping"][0]
-    assert memory["note.reason"][0] == Reason.ESCAPING
+    assert answer.notes["reason"][0] == Reason.ESCAPING
     for gone, still in ((0.1, True), (0.21, False)):
         moved = dataclasses.replace(seen, pose=np.array([ahead(-gone)], np.float32))
-        _, after = planner.act(moved, memory)
+        after = planner.act(moved, memory).memory
         assert after["escaping"][0] == still
 
 
@@ -123,9 +124,10 @@ def test_it_backs_up_into_nothing_unless_it_is_told_to(behind, blindly, backs_up
     box = np.array([[[0.3, 0.3], [-0.3, 0.3], [-0.3, -0.3], [0.3, -0.3]]], np.float32)
     cost = np.where(seen.costmap.cost == 253, 200, seen.costmap.cost).astype(np.uint8)
     seen = dataclasses.replace(seen, footprint=box, costmap=dataclasses.replace(seen.costmap, cost=cost))
-    twists, memory = planner.act(seen, {})
+    answer = planner.act(seen, {})
+    twists, _memory = answer.twists, answer.memory
     assert twists[0] == pytest.approx((-0.3 if backs_up else 0.0, 0.0, 0.0))
-    assert (memory["note.reason"][0] == Reason.ESCAPING) == backs_up
+    assert (answer.notes["reason"][0] == Reason.ESCAPING) == backs_up
 
 
 def test_a_robot_whose_centre_is_inscribed_stands():
@@ -135,22 +137,25 @@ def test_a_robot_whose_centre_is_inscribed_stands():
     column, row = ((seen.pose[0, :2] - seen.costmap.origin[0]) / 0.05).astype(int)
     assert seen.costmap.cost[0, row, column] == 253
     small = dataclasses.replace(seen, radius=np.array([0.2], np.float32))
-    twists, memory = ros(window=WINDOW).act(small, {})
+    answer = ros(window=WINDOW).act(small, {})
+    twists, _memory = answer.twists, answer.memory
     assert np.all(twists == 0.0)
-    assert memory["note.reason"][0] == Reason.BLOCKED
+    assert answer.notes["reason"][0] == Reason.BLOCKED
 
 
 def test_unknown_ground_no_path_and_a_path_elsewhere_stop_it():
     seen = look(START, (0.3, 0.0, 0.0), ahead(4.0), robot=REVERSING)
     unknown = dataclasses.replace(seen, costmap=dataclasses.replace(seen.costmap, cost=np.full_like(seen.costmap.cost, 255)))
     planner = dataclasses.replace(BARN, window=WINDOW)
-    twists, memory = planner.act(unknown, {})
+    answer = planner.act(unknown, {})
+    twists, _memory = answer.twists, answer.memory
     assert np.all(twists == 0.0)
-    assert memory["note.reason"][0] == Reason.BLOCKED
+    assert answer.notes["reason"][0] == Reason.BLOCKED
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
-        twists, memory = planner.act(look(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})
+        answer = planner.act(look(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})
+        twists, _memory = answer.twists, answer.memory
         assert np.all(twists == 0.0)
-        assert memory["note.reason"][0] == Reason.NO_PATH
+        assert answer.notes["reason"][0] == Reason.NO_PATH
 
 
 def test_it_turns_in_place_to_where_the_path_leads_and_keeps_the_side():
@@ -189,13 +194,13 @@ def test_a_barred_side_is_not_turned_to():
     """While it backs up there are no curves: what is left is to turn, to the one side or to the other."""
     planner = dataclasses.replace(BARN, window=WINDOW)
     seen = look(START, (0.0, 0.0, 0.0), ahead(-2.0, 0.3))
-    _, memory = planner.act(seen, {})
+    memory = planner.act(seen, {}).memory
     memory["escaping"][:], memory["escape"][:] = True, START
-    free, _ = planner.act(seen, memory)
+    free = planner.act(seen, memory).twists
     assert free[0, 0] == 0.0
     assert free[0, 2] != 0.0
     memory["only"][:] = (free[0, 2] > 0.0, free[0, 2] < 0.0)
-    barred, _ = planner.act(seen, memory)
+    barred = planner.act(seen, memory).twists
     assert barred[0, 0] == 0.0
     assert barred[0, 2] * free[0, 2] < 0.0
 
@@ -220,7 +225,7 @@ def test_per_metre_and_per_cell_are_the_same_with_biases_scaled_by_the_resolutio
     seen = observation(6, seed=8, window=Window(size=4.2))
     metre = ros(window=Window(size=4.2), path_distance_bias=0.6, goal_distance_bias=0.8, meter_scoring=True)
     cell = dataclasses.replace(metre, path_distance_bias=0.6 * 0.05, goal_distance_bias=0.8 * 0.05, meter_scoring=False)
-    np.testing.assert_allclose(metre.act(seen, {})[0], cell.act(seen, {})[0], atol=1e-6)
+    np.testing.assert_allclose(metre.act(seen, {}).twists, cell.act(seen, {}).twists, atol=1e-6)
 
 
 def test_parameters_that_make_no_sense_are_refused():

@@ -7,12 +7,11 @@ commanded collapses to 0 or 1 m/s, because a function that sets it returns a tru
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from agora.core.state import Floats
-from agora.interfaces import Guidance, Memory, Observation
+from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Chance, Distance
 
@@ -31,15 +30,17 @@ class Aggressive:
         danger_threshold: level of danger from which on it warns.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
-    concurrent: ClassVar[bool] = True
-
     slowdown_distance: Distance = 5.0
     danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.slowdown_distance <= 20.0:
             raise ValueError(f"slowdown_distance must be in [0, 20] m, got {self.slowdown_distance}")
+
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path and how fast to follow it."""

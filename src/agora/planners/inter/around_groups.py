@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from agora.core.jit import device, kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
 from agora.core.state import Floats
-from agora.interfaces import Guidance, Memory, Observation, Tracks
+from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.perception.rings import Rings, linked, rings
 from agora.planners.inter.surroundings import company, unchanged
@@ -54,9 +53,6 @@ class AroundGroups:
         danger_threshold: level of danger from which on it warns.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
-    concurrent: ClassVar[bool] = True
-
     detect: bool = False
     link_distance: Distance = 1.5
     link_speed: Speed = 0.5
@@ -73,6 +69,11 @@ class AroundGroups:
     def __post_init__(self) -> None:
         above_zero(self, "link_distance", "link_speed", "sensing_range", "reach")
         at_least_zero(self, "margin", "hold", "horizon", "room")
+
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the way round; the memory holds the side on which a robot goes round, 1 for left of the group, -1 for right."""

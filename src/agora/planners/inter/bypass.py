@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from agora.interfaces import Guidance, Memory, Observation
+from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import unchanged
 
 
@@ -13,8 +13,7 @@ from agora.planners.inter.surroundings import unchanged
 class Bypass:
     """Pass the path on as it is."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path"})
-    concurrent: ClassVar[bool] = True
+    declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path, full speed, no danger."""

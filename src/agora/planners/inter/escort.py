@@ -17,7 +17,7 @@ from agora.core.jit import hidden, lean_kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import frozen
-from agora.interfaces import Guidance, Memory, Observation
+from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Distance
@@ -68,8 +68,7 @@ class Escort:
             this and ``distance``.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "scan"})
-    concurrent: ClassVar[bool] = True
+    declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians", "scan"), concurrent=True)
 
     role: Literal["lead", "follow", "accompany"] = "follow"
     person: int = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.ndimage import label
@@ -13,7 +12,7 @@ from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import SEEN, Costmap, Guidance, Memory, Observation
+from agora.interfaces import SEEN, Costmap, Declaration, Guidance, Memory, Observation
 from agora.planners.global_.astar import AStar
 from agora.planners.global_.search import resample
 from agora.planners.inter.surroundings import unchanged
@@ -60,9 +59,6 @@ class Replan:
         spacing: of the points of the new path, m.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
-    concurrent: ClassVar[bool] = True
-
     window: Window = field(default_factory=Window)
     memory: float = 30.0
     lookahead: Distance = 4.0
@@ -76,6 +72,11 @@ class Replan:
         if not 0.0 < self.lookahead <= _FAR:
             raise InputError(f"lookahead: must be above 0 m and at most {_FAR:g} m, is {self.lookahead}")
         _ = self._search
+
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(needs=("path", self.window), concurrent=True)
 
     @property
     def _search(self) -> AStar:
@@ -173,13 +174,13 @@ def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bo
     for n in range(rows):
         if memory and memory["begun"][n]:
             right, up = np.rint((origin[n] - memory["origin"][n]) / costmap.resolution).astype(np.int64)
-            _roll(memory[SEEN + "cost"][n], cost[n], int(right), int(up))
+            _roll(memory[SEEN]["cost"][n], cost[n], int(right), int(up))
         if not blind[n]:
             inside, window = cost[n, above : above + high, beside : beside + wide], costmap.cost[n]
             np.maximum(inside, window, out=inside)
             inside[rim : high - rim, rim : wide - rim] = window[rim : high - rim, rim : wide - rim]
     corner = (origin - np.array([beside, above]) * costmap.resolution).astype(np.float32)
-    after = {SEEN + "cost": cost, "origin": costmap.origin.copy(), "begun": np.ones(rows, np.bool_)}
+    after = {SEEN: {"cost": cost}, "origin": costmap.origin.copy(), "begun": np.ones(rows, np.bool_)}
     return Costmap(cost, corner, costmap.resolution), blind, after
 
 
@@ -192,7 +193,7 @@ def _roll(old: Array, new: Array, right: int, up: int) -> None:
 
 def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
     """Leave of what one robot remembers its window alone."""
-    cost, (high, wide) = remembered[SEEN + "cost"][row], costmap.cost.shape[1:]
+    cost, (high, wide) = remembered[SEEN]["cost"][row], costmap.cost.shape[1:]
     above, beside = (cost.shape[0] - high) // 2, (cost.shape[1] - wide) // 2
     cost[...] = 0
     cost[above : above + high, beside : beside + wide] = costmap.cost[row]

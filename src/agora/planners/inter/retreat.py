@@ -16,7 +16,7 @@ import numpy as np
 
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.interfaces import Guidance, Memory, Observation
+from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.aggressive import slowed
 from agora.planners.inter.surroundings import Company, company, wall_within
 from agora.ranges import Chance, Distance
@@ -53,8 +53,6 @@ class Retreat:
         danger_threshold: level of danger from which on it warns.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "scan"})
-    concurrent: ClassVar[bool] = True
     stretch: ClassVar[float] = 1.0
     """Distance of the temporary goal over ``temp_goal_distance``."""
     turn: ClassVar[float] = 0.0
@@ -78,6 +76,11 @@ class Retreat:
                 raise ValueError(f"{name} must be at least 0 m, got {getattr(self, name)}")
         if not (0.0 <= self.cautious_speed <= 1.0 and 0.0 < self.fov <= math.tau):
             raise ValueError(f"cautious_speed must be in [0, 1] and fov in (0, 2 pi], got {self.cautious_speed} and {self.fov}")
+
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(needs=("path", "pedestrians", "scan"), concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path, or the way back; the memory holds whether it backs away, from where to where, and how long it stands."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from agora.interfaces import Guidance, Memory, Observation
+from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import unchanged
 from agora.ranges import Count
 
@@ -24,8 +24,7 @@ class Shortsighted:
         min_poses: how many at least.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path"})
-    concurrent: ClassVar[bool] = True
+    declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)
 
     vision_limit: float = 0.2
     min_poses: Count = 20

@@ -22,7 +22,7 @@ from agora.core.jit import lean_kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats
-from agora.interfaces import Guidance, Memory, Observation
+from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.perception.rings import linked, rings
 from agora.planners.inter.surroundings import company, unchanged
@@ -52,8 +52,7 @@ class Taga:
         danger_threshold: level of danger from which on it warns.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians"})
-    concurrent: ClassVar[bool] = True
+    declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians"), concurrent=True)
 
     detect: bool = False
     link_distance: Distance = 1.5

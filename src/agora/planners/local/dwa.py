@@ -26,7 +26,6 @@ import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,13 +33,25 @@ from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Label, Memory, Observation, Span
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.local.dwa_plan import plan
 from agora.planners.local.dwa_rollout import SPACING, Parameters, Recall, Scratch, horizon, scene_of
 from agora.ranges import Count, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
+
+
+_TUNABLE: dict[str, Span] = {
+    "max_vel_x": Span(0.3, 2.0),
+    "max_vel_trans": Span(0.3, 2.0),
+    "max_vel_theta": Span(0.5, 3.0),
+    "sim_time": Span(0.8, 3.0),
+    "path_distance_bias": Span(0.3, 100.0, log=True),
+    "goal_distance_bias": Span(0.3, 100.0, log=True),
+    "occdist_scale": Span(1e-4, 1.0, log=True),
+    "forward_point_distance": Span(0.0, 0.6),
+}
 
 
 @dataclass(frozen=True)
@@ -73,21 +84,6 @@ class Dwa:
         trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
         prune_plan: whether to cut off what lies behind.
     """
-
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
-    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
-    label: ClassVar[Label] = "faithful"
-    concurrent: ClassVar[bool] = True
-    tunable: ClassVar[dict[str, Span]] = {
-        "max_vel_x": Span(0.3, 2.0),
-        "max_vel_trans": Span(0.3, 2.0),
-        "max_vel_theta": Span(0.5, 3.0),
-        "sim_time": Span(0.8, 3.0),
-        "path_distance_bias": Span(0.3, 100.0, log=True),
-        "goal_distance_bias": Span(0.3, 100.0, log=True),
-        "occdist_scale": Span(1e-4, 1.0, log=True),
-        "forward_point_distance": Span(0.0, 0.6),
-    }
 
     window: Window = field(default_factory=Window)
     max_vel_x: Speed | None = None
@@ -135,7 +131,19 @@ class Dwa:
             if one.name not in ("window", "min_vel_x") and value is not None and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            needs=("path", self.window),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(min(own(self.max_vel_x), own(self.max_vel_trans))),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the memory: oscillation flags, goal latch, progress on the path, and why a robot stands."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -144,7 +152,7 @@ class Dwa:
         if o.path.shape[1] > 0:
             given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
             plan(*given, recall, self._scratch(o), twists, reasons, 0, len(twists))
-        return twists, recall._asdict() | {NOTE + "reason": reasons}
+        return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def horizon(self, o: Observation) -> Floats:
         """For how long each robot (N,) rolls out, s."""

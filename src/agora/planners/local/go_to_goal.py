@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
-from agora.core.state import Floats
-from agora.interfaces import Label, Memory, Observation, Span
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners.limits import own
 from agora.planners.steering import steer, stopping_speed
 from agora.ranges import Distance, Speed
 
@@ -31,24 +30,27 @@ class GoToGoal:
         tolerance: the robot comes to a stop at half this distance from the goal, m.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset()
-    label: ClassVar[Label] = "own"
-    turns_at_goal: ClassVar[bool] = True
-    tunable: ClassVar[dict[str, Span]] = {"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)}
-
     speed: Speed | None = None
     lookahead: Distance = 1.0
     tolerance: Distance = 0.1
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            tunable={"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)},
+            turns_at_goal=True,
+            top_speed=float(own(self.speed)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3); nothing is remembered."""
         o, m = observation, observation.limits
-        speed = math.inf if self.speed is None else self.speed
-        parameters = tuple(np.float32(v) for v in (speed, self.lookahead, self.tolerance, o.dt))
+        parameters = tuple(np.float32(v) for v in (own(self.speed), self.lookahead, self.tolerance, o.dt))
         limits = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.max_ax, m.max_alpha, m.turning_radius)
         twists = np.empty(o.pose.shape, np.float32)
         _drive(parameters, o.pose, o.goal, limits, twists, 0, len(twists))
-        return twists, memory
+        return Answer(twists)
 
 
 @lean_kernel

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,14 +23,25 @@ from agora.core.state import PADDING, Bools, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import Label, Memory, Observation, Span, Tracks
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.planners.limits import own
 from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Speed
 
 _SETTLE = np.float32(1.0)
 _WALLS = 24
+
+
+_TUNABLE: dict[str, Span] = {
+    "horizon": Span(0.5, 8.0, log=True),
+    "padding": Span(0.0, 0.5),
+    "responsibility": Span(0.3, 1.0),
+    "lookahead": Span(0.2, 2.0, log=True),
+    "preferred_speed": Span(0.3, 2.0),
+    "turn_gain": Span(0.5, 6.0, log=True),
+}
 
 
 @dataclass(frozen=True)
@@ -68,16 +78,6 @@ class OrcaPlanner:
     preferred_speed: Speed | None = None
     turn_gain: float = 2.0
 
-    label: ClassVar[Label] = "faithful"
-    tunable: ClassVar[dict[str, Span]] = {
-        "horizon": Span(0.5, 8.0, log=True),
-        "padding": Span(0.0, 0.5),
-        "responsibility": Span(0.3, 1.0),
-        "lookahead": Span(0.2, 2.0, log=True),
-        "preferred_speed": Span(0.3, 2.0),
-        "turn_gain": Span(0.5, 6.0, log=True),
-    }
-
     def __post_init__(self) -> None:
         above_zero(self, "neighbour_distance", "horizon", "lookahead", "turn_gain")
         if self.preferred_speed is not None:
@@ -87,11 +87,16 @@ class OrcaPlanner:
             raise InputError(f"OrcaPlanner.responsibility is {self.responsibility!r}; expected a number in (0, 1]")
 
     @property
-    def needs(self) -> frozenset[str]:
-        """Who is about, the path, and the costmap where walls count."""
-        return frozenset({"pedestrians", "robots", "path"} | ({"costmap"} if self.wall_horizon > 0.0 else set()))
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            needs=("pedestrians", "robots", "path", *((self.window,) if self.wall_horizon > 0.0 else ())),
+            label="faithful",
+            tunable=_TUNABLE,
+            top_speed=float(own(self.preferred_speed)),
+        )
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frame; nothing is remembered."""
         o, rows = observation, len(observation.pose)
         parameters = np.array(
@@ -115,7 +120,7 @@ class OrcaPlanner:
         robot = (frozen(o.pose), frozen(o.twist), frozen(o.goal), frozen(o.radius), frozen(o.limits.max_vx))
         others = (_discs(o.pedestrians, rows), _discs(o.robots, rows))
         _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
-        return velocity_to_twist(wanted, o, self.turn_gain), memory
+        return Answer(velocity_to_twist(wanted, o, self.turn_gain))
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from agora.interfaces import Label, Observation, Span
+from agora.interfaces import Declaration, Observation, Span
+from agora.planners.limits import own
 from agora.planners.path import point_ahead
 from agora.planners.steering import steer, stopping_speed
 from agora.ranges import Distance, Speed
@@ -22,13 +23,19 @@ class PurePursuit:
         tolerance: distance to the end of the path at which to stop, m.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path"})
-    label: ClassVar[Label] = "faithful"
-    tunable: ClassVar[dict[str, Span]] = {"lookahead": Span(0.2, 2.0), "speed": Span(0.2, 2.0)}
-
     lookahead: Distance = 0.8
     speed: Speed | None = None
     tolerance: Distance = 0.05
+
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            needs=("path",),
+            label="faithful",
+            tunable={"lookahead": Span(0.2, 2.0), "speed": Span(0.2, 2.0)},
+            top_speed=float(own(self.speed)),
+        )
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
         """Find the point of the path nearest to the robot, go ``lookahead`` on from there, steer to it."""

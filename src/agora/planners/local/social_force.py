@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,11 +17,12 @@ from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
 from agora.core.state import Array, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
-from agora.interfaces import Label, Memory, Observation, Span
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
 from agora.pedestrians.helbing_simple import push
 from agora.pedestrians.moussaid import interaction
+from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Distance, Speed
 
@@ -146,6 +146,20 @@ def _itself(observation: Observation) -> tuple[Array, ...]:
     return tuple(frozen(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, o.path_count))
 
 
+_TUNABLE: dict[str, Span] = {
+    "max_speed": Span(0.3, 2.0),
+    "desired_factor": Span(0.3, 5.0, log=True),
+    "near_radii": Span(0.0, 6.0),
+    "social_factor": Span(1.0, 50.0, log=True),
+    "look_ahead_factor": Span(0.0, 4.0),
+    "importance": Span(0.5, 4.0),
+    "gamma": Span(0.1, 1.0, log=True),
+    "path_ahead": Span(0.2, 2.0, log=True),
+    "side_damping": Span(0.0, 6.0),
+    "heading_gain": Span(0.5, 6.0, log=True),
+}
+
+
 @dataclass(frozen=True)
 class SocialForce:
     """SocNavBench's social force: an acceleration along the path, Moussaid's interaction and libpedsim's "look ahead".
@@ -170,20 +184,6 @@ class SocialForce:
         side_damping: rate at which the velocity across the way decays, 1/s.
         heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
-
-    label: ClassVar[Label] = "faithful"
-    tunable: ClassVar[dict[str, Span]] = {
-        "max_speed": Span(0.3, 2.0),
-        "desired_factor": Span(0.3, 5.0, log=True),
-        "near_radii": Span(0.0, 6.0),
-        "social_factor": Span(1.0, 50.0, log=True),
-        "look_ahead_factor": Span(0.0, 4.0),
-        "importance": Span(0.5, 4.0),
-        "gamma": Span(0.1, 1.0, log=True),
-        "path_ahead": Span(0.2, 2.0, log=True),
-        "side_damping": Span(0.0, 6.0),
-        "heading_gain": Span(0.5, 6.0, log=True),
-    }
 
     max_speed: Speed | None = None
     desired_factor: float = 1.0
@@ -212,11 +212,16 @@ class SocialForce:
         at_least_zero(self, "importance", "n", "n_prime", "path_ahead", "side_damping")
 
     @property
-    def needs(self) -> frozenset[str]:
-        """Who is about, the path, and the costmap where walls count."""
-        return frozenset({"pedestrians", "robots", "path"} | ({"costmap"} if self.obstacle_factor > 0.0 else set()))
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            needs=("pedestrians", "robots", "path", *((self.window,) if self.obstacle_factor > 0.0 else ())),
+            label="faithful",
+            tunable=_TUNABLE,
+            top_speed=float(own(self.max_speed)),
+        )
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; nothing is remembered."""
         factors = (
             self.desired_factor,
@@ -242,7 +247,17 @@ class SocialForce:
             0,
             len(wanted),
         )
-        return velocity_to_twist(wanted, observation, self.heading_gain), memory
+        return Answer(velocity_to_twist(wanted, observation, self.heading_gain))
+
+
+_SIMPLE_TUNABLE: dict[str, Span] = {
+    "speed": Span(0.3, 2.0),
+    "relaxation": Span(0.3, 5.0, log=True),
+    "repulsion": Span(0.3, 20.0, log=True),
+    "length": Span(0.1, 3.0, log=True),
+    "path_ahead": Span(0.2, 2.0, log=True),
+    "heading_gain": Span(0.5, 6.0, log=True),
+}
 
 
 @dataclass(frozen=True)
@@ -258,17 +273,6 @@ class SocialForceSimple:
         heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "pedestrians", "robots"})
-    label: ClassVar[Label] = "faithful"
-    tunable: ClassVar[dict[str, Span]] = {
-        "speed": Span(0.3, 2.0),
-        "relaxation": Span(0.3, 5.0, log=True),
-        "repulsion": Span(0.3, 20.0, log=True),
-        "length": Span(0.1, 3.0, log=True),
-        "path_ahead": Span(0.2, 2.0, log=True),
-        "heading_gain": Span(0.5, 6.0, log=True),
-    }
-
     speed: Speed | None = None
     relaxation: float = 1.0
     repulsion: float = 2.0
@@ -282,7 +286,17 @@ class SocialForceSimple:
         above_zero(self, "relaxation", "length", "heading_gain")
         at_least_zero(self, "repulsion", "path_ahead")
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            needs=("path", "pedestrians", "robots"),
+            label="faithful",
+            tunable=_SIMPLE_TUNABLE,
+            top_speed=float(own(self.speed)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; nothing is remembered."""
         values = (self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead)
         parameters = tuple(np.float32(v) for v in values)
@@ -298,4 +312,4 @@ class SocialForceSimple:
             0,
             len(wanted),
         )
-        return velocity_to_twist(wanted, observation, self.heading_gain), memory
+        return Answer(velocity_to_twist(wanted, observation, self.heading_gain))

@@ -29,7 +29,7 @@ import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats, frozen
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Label, Memory, Observation, Span, Tracks
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners.limits import own
 from agora.planners.local.teb_discs import BLOCK
 from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
@@ -46,6 +46,22 @@ from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 
 _LOCAL = threading.local()
 _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "feasibility_check_lookahead_distance")
+
+
+_TUNABLE: dict[str, Span] = {
+    "max_vel_x": Span(0.2, 2.0),
+    "max_vel_x_backwards": Span(0.05, 0.5),
+    "max_vel_theta": Span(0.2, 3.0),
+    "max_global_plan_lookahead_dist": Span(1.0, 4.0),
+    "min_obstacle_dist": Span(0.2, 0.8),
+    "inflation_dist": Span(0.2, 1.2),
+    "dynamic_obstacle_inflation_dist": Span(0.2, 1.2),
+    "weight_obstacle": Span(5.0, 500.0, log=True),
+    "weight_dynamic_obstacle": Span(5.0, 500.0, log=True),
+    "weight_inflation": Span(0.01, 10.0, log=True),
+    "weight_kinematics_forward_drive": Span(0.1, 1000.0, log=True),
+    "weight_optimaltime": Span(0.1, 10.0, log=True),
+}
 
 
 @dataclass(frozen=True)
@@ -100,26 +116,6 @@ class Teb:
             is measured, m.
         max_ratio_detours_duration_best_duration: from which on a band takes much longer, in durations of the driven one.
     """
-
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap", "pedestrians", "robots"})
-    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
-    label: ClassVar[Label] = "faithful"
-    concurrent: ClassVar[bool] = True
-    turns_at_goal: ClassVar[bool] = True
-    tunable: ClassVar[dict[str, Span]] = {
-        "max_vel_x": Span(0.2, 2.0),
-        "max_vel_x_backwards": Span(0.05, 0.5),
-        "max_vel_theta": Span(0.2, 3.0),
-        "max_global_plan_lookahead_dist": Span(1.0, 4.0),
-        "min_obstacle_dist": Span(0.2, 0.8),
-        "inflation_dist": Span(0.2, 1.2),
-        "dynamic_obstacle_inflation_dist": Span(0.2, 1.2),
-        "weight_obstacle": Span(5.0, 500.0, log=True),
-        "weight_dynamic_obstacle": Span(5.0, 500.0, log=True),
-        "weight_inflation": Span(0.01, 10.0, log=True),
-        "weight_kinematics_forward_drive": Span(0.1, 1000.0, log=True),
-        "weight_optimaltime": Span(0.1, 10.0, log=True),
-    }
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
     footprint_model: Literal["point", "circular"] = "point"
@@ -207,7 +203,20 @@ class Teb:
         if not 3 <= self.min_samples < self.max_samples:
             raise InputError(f"min_samples and max_samples: must be 3 <= {self.min_samples} < {self.max_samples}")
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            needs=("path", self.window, "pedestrians", "robots"),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            turns_at_goal=True,
+            top_speed=float(own(self.max_vel_x)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the memory: bands, place on the path, failures, last commands; and why robots stand."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -215,7 +224,7 @@ class Teb:
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
             plan(self._parameters(o.dt), self._scene(o), recall, self._scratch(o), twists, reasons, 0, len(twists))
-        return twists, recall._asdict() | {NOTE + "reason": reasons}
+        return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def _parameters(self, dt: float) -> Parameters:
         """The kernel's parameters."""

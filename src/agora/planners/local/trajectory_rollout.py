@@ -33,7 +33,6 @@ import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,13 +40,26 @@ from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import NOTE, Label, Memory, Observation, Span
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.local.dwa_rollout import horizon, scene_of
 from agora.planners.local.trajectory_rollout_plan import ASIDE, Parameters, Recall, Scratch, plan
 from agora.ranges import Count, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
+
+
+_TUNABLE: dict[str, Span] = {
+    "max_vel_x": Span(0.3, 2.0),
+    "max_vel_theta": Span(0.5, 3.0),
+    "min_in_place_vel_theta": Span(0.1, 1.0),
+    "escape_vel": Span(-0.5, -0.05),
+    "sim_time": Span(0.8, 3.0),
+    "path_distance_bias": Span(0.1, 30.0, log=True),
+    "goal_distance_bias": Span(0.1, 30.0, log=True),
+    "occdist_scale": Span(1e-4, 1.0, log=True),
+    "heading_lookahead": Span(0.1, 1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -80,22 +92,6 @@ class TrajectoryRollout:
         dwa: samples are what can be reached in one period; else in the whole ``sim_time``.
         prune_plan: whether to cut off what lies behind.
     """
-
-    needs: ClassVar[frozenset[str]] = frozenset({"path", "costmap"})
-    notes: ClassVar[frozenset[str]] = frozenset({"reason"})
-    label: ClassVar[Label] = "faithful"
-    concurrent: ClassVar[bool] = True
-    tunable: ClassVar[dict[str, Span]] = {
-        "max_vel_x": Span(0.3, 2.0),
-        "max_vel_theta": Span(0.5, 3.0),
-        "min_in_place_vel_theta": Span(0.1, 1.0),
-        "escape_vel": Span(-0.5, -0.05),
-        "sim_time": Span(0.8, 3.0),
-        "path_distance_bias": Span(0.1, 30.0, log=True),
-        "goal_distance_bias": Span(0.1, 30.0, log=True),
-        "occdist_scale": Span(1e-4, 1.0, log=True),
-        "heading_lookahead": Span(0.1, 1.0),
-    }
 
     window: Window = field(default_factory=Window)
     acc_lim_x: float | None = None
@@ -141,7 +137,19 @@ class TrajectoryRollout:
         if not self.escape_vel <= 0:
             raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Floats, Memory]:
+    @property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(
+            needs=("path", self.window),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.max_vel_x)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the memory: turns, escape, goal latch, progress on the path, and why a robot stands."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -150,7 +158,7 @@ class TrajectoryRollout:
         if o.path.shape[1] > 0:
             given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
             plan(*given, recall, self._scratch(o), twists, reasons, 0, len(twists))
-        return twists, recall._asdict() | {NOTE + "reason": reasons}
+        return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def horizon(self, o: Observation) -> Floats:
         """For how long each robot (N,) rolls out, s."""

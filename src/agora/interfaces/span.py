@@ -1,0 +1,23 @@
+"""Spans: what tuning and calibration may try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Span:
+    """What `agora tune` or `agora calibrate` may try for a parameter.
+
+    Attributes:
+        low, high: least and largest value, whole numbers for a field of whole numbers.
+        log: whether all orders of magnitude are alike, for scales and weights.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high or (self.log and self.low <= 0):
+            raise ValueError(f"low must be below high, and above 0 where log is set; got {self.low} and {self.high}")

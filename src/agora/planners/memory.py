@@ -1,0 +1,68 @@
+"""What is done to memories as a whole: arrays by name, among them the memories of planners inside planners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array, Bools
+from agora.interfaces import SEEN, Memory
+
+
+def each(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memory:
+    """Return a memory whose arrays are ``do(array, *arrays)`` of those of the same name in all memories."""
+    return {
+        name: each(do, part, *(other[name] for other in others))
+        if isinstance(part, dict)
+        else do(part, *(other[name] for other in others))
+        for name, part in memory.items()
+    }
+
+
+def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
+    """The arrays of a memory, or what stands in their place, by names with dots."""
+    for name, part in memory.items():
+        if isinstance(part, dict):
+            yield from parts(part, f"{inside}{name}.")
+        else:
+            yield f"{inside}{name}", part
+
+
+def rows_of(memory: Memory, rows: slice) -> Memory:
+    """Return views of some rows."""
+    return each(lambda array: array[rows], memory)
+
+
+def joined(memories: Sequence[Memory]) -> Memory:
+    """Return the rows of several memories one after the other."""
+    return each(lambda *arrays: np.concatenate(arrays), *memories)
+
+
+def reset(memory: Memory, rows: Bools) -> Memory:
+    """Return a copy with ``rows`` (N,) as at the start of an episode: zero, which for a plain planner means None."""
+
+    def zeroed(array: Array) -> Array:
+        after = array.copy()
+        after[rows] = 0
+        return after
+
+    return each(zeroed, memory)
+
+
+def without_seen(memory: Memory, rows: Bools) -> Memory:
+    """Return a memory in which ``rows`` (N,) have forgotten what their robots have seen: the parts called `SEEN`."""
+    return {
+        name: part if not isinstance(part, dict) else reset(part, rows) if name == SEEN else without_seen(part, rows)
+        for name, part in memory.items()
+    }
+
+
+def put(memory: Memory, row: int, one: Memory, count: int) -> None:
+    """Write the memory of one row, a batch of one, into one of ``count`` rows, in place; what is new there is 0 elsewhere."""
+    for name, part in one.items():
+        if isinstance(part, dict):
+            put(memory.setdefault(name, {}), row, part, count)
+        else:
+            memory.setdefault(name, np.zeros((count, *part.shape[1:]), part.dtype))[row] = part[0]
