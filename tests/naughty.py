@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from agora.errors import PlacementError
-from agora.interfaces import CrowdDeclaration, Declaration
+from agora.interfaces import Answer, CrowdDeclaration, Declaration
 from agora.tasks.robots.random import Random
 
 _LINES = 400
@@ -48,7 +48,7 @@ class Naughty:
         guilty = (calls == self.after) & (observation.goal[:, 0] > self.beyond)
         if guilty.any() and self.mischief:
             twists = getattr(self, self.mischief)(twists, guilty)
-        return twists, {"calls": calls + np.int32(1)}
+        return Answer(twists, {"calls": calls + np.int32(1)})
 
     def raises(self, twists, guilty):
         raise ZeroDivisionError("on purpose")

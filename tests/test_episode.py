@@ -12,7 +12,7 @@ import pytest
 from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import Declaration
+from agora.interfaces import Answer, Declaration
 from agora.pedestrians.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
 from agora.tasks.periods import Periods
@@ -138,7 +138,7 @@ def test_robots_that_are_removed_are_not_run_into():
 
     class Straight(Naughty):
         def act(self, observation, memory):
-            return np.tile(np.array([0.5, 0.0, 0.0], np.float32), (len(observation.pose), 1)), {}
+            return Answer(np.tile(np.array([0.5, 0.0, 0.0], np.float32), (len(observation.pose), 1)))
 
     outcomes = {}
     for remove in (False, True):

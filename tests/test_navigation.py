@@ -12,7 +12,7 @@ from agora.costmap.semantic import Semantic
 from agora.costmap.visibility import Visibility
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import SemanticWindow
+from agora.interfaces import Declaration, SemanticWindow
 from agora.maps.grid import Map
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.global_.astar import AStar
@@ -125,12 +125,11 @@ def test_wrong_navigation_is_told_what_would_be_right(navigation, message):
 class StopsForPhones:
     """Stops where somebody on the phone is ahead, by its semantic map."""
 
-    needs = frozenset({"semantics"})
-    semantics = SemanticWindow(("social_state.phone",), size=8.0, resolution=0.5)
+    declares = Declaration(needs=(SemanticWindow(("social_state.phone",), size=8.0, resolution=0.5),), top_speed=0.8)
 
     def plan(self, observation, memory):
         near = observation.semantics.evidence[0].any()
-        return (0.0 if near else 0.8, 0.0, 0.0), memory
+        return (0.0 if near else min(0.8, observation.limits.max_vx), 0.0, 0.0), memory
 
 
 def test_a_planner_reads_semantic_maps():

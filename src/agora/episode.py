@@ -20,7 +20,7 @@ from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.errors import InputError
 from agora.interfaces.channel import channels_of
-from agora.planners.lift import Unmade, call, note_contact, notes_of
+from agora.planners.lift import Unmade, call, declaration_of, note_contact, notes_of
 from agora.planners.memory import reset
 from agora.tasks.budget import way_length
 from agora.world.records import RUNNING
@@ -151,7 +151,7 @@ class Episodes:
         self.planner, self.conditions = planner, conditions
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
-        self._batch = Batch(starts, conditions, planner.declares.needs, worlds, threads=threads, slots=slots)
+        self._batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots)
         self.engine, self.observer, self.starts = self._batch.engine, self._batch.observer, self._batch.starts
         self.world = self._batch.world
         longest = max(s.timeout for s in starts)

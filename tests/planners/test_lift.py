@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from tests.starts import start
 
-from agora.errors import PlannerError
+from agora.episode import Conditions, Episodes
+from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration
 from agora.planners.lift import call, one, rows
 from agora.planners.memory import reset, without_seen
@@ -268,3 +270,12 @@ def test_memories_of_planners_inside_planners_are_cut_joined_and_reset_with_thei
 def test_a_declaration_that_means_nothing_is_refused(fields, reason):
     with pytest.raises(ValueError, match=reason):
         Declaration(**fields)
+
+
+def test_a_planner_that_declares_nothing_is_told_what_to_declare():
+    class Silent:
+        def plan(self, seen, memory):
+            return (0.0, 0.0, 0.0), None
+
+    with pytest.raises(InputError, match=r"Silent does not declare what it needs: expected an attribute such as declares = Decl"):
+        Episodes([start()], Silent(), Conditions())

@@ -26,7 +26,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
-from agora.planners.lift import call, note_contact
+from agora.planners.lift import call, declaration_of, note_contact
 from agora.planners.memory import without_seen
 from agora.robots.model import RobotModel
 from agora.world.start import PedestrianStarts, RobotStart, Start
@@ -110,7 +110,7 @@ class Navigator:
         self._start, self._planner, self._patience = start, planner, patience
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
-        self.needs = planner.declares.channels
+        self.needs = declaration_of(planner).channels
         periods, slots = conditions.periods, state.padded(max(room, start.crowd_size))
         self._conditions, self._world = conditions, World.of([start], dt=periods.physics, slots=slots)
         self._world.reset(0, start)

@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core.recording import Reason
 from agora.core.state import Bools, read_only
-from agora.errors import PlannerError, in_words
+from agora.errors import InputError, PlannerError, in_words
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
 from agora.planners.final_turn import turn_at_goal
 from agora.planners.memory import each, joined, parts, put, rows_of
@@ -65,6 +65,18 @@ def call(
         twists, turning = turn_at_goal(observation, twists, well)
         reason = np.where(turning, np.int8(Reason.NONE), reason)
     return Answer(twists, answer.memory, {**answer.notes, "reason": reason}), failures
+
+
+def declaration_of(planner: Any) -> Declaration:
+    """Return what a planner or an interplanner says of itself.
+
+    Raises:
+        InputError: it says nothing.
+    """
+    if not isinstance(said := getattr(planner, "declares", None), Declaration):
+        expected = 'an attribute such as declares = Declaration(needs=("path",)), of agora.interfaces'
+        raise InputError(f"{type(planner).__name__} does not declare what it needs: expected {expected}")
+    return said
 
 
 def notes_of(planner: Planner | BatchPlanner) -> frozenset[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from agora.config import build_component, load, parse_parameters
 from agora.errors import UnknownNameError
 from agora.planners.guided import Guided
+from agora.planners.lift import declaration_of
 from agora.registry import Named, available
 from agora.share import folder
 
@@ -58,11 +59,15 @@ def named_interplanner(text: str) -> Named:
     where = f"interplanner {text!r}"
     if name not in available("interplanners"):
         raise UnknownNameError("interplanner", name, available("interplanners"))
-    return build_component("interplanners", {"name": name} | parse_parameters(rest, where), where)
+    built = build_component("interplanners", {"name": name} | parse_parameters(rest, where), where)
+    declaration_of(built.part)
+    return built
 
 
 def _local(text: str) -> Named:
-    return build_component("planners", _values(text), f"planner {text!r}")
+    built = build_component("planners", _values(text), f"planner {text!r}")
+    declaration_of(built.part)
+    return built
 
 
 def _values(text: str) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Ch
 
 def _says(planner: Planner | BatchPlanner) -> None:
     """What a planner says of itself: its label, and what can be tuned."""
-    declares, name = planner.declares, type(planner).__name__
+    declares, name = lift.declaration_of(planner), type(planner).__name__
     if declares.label not in get_args(Label):
         raise ContractError(f"{name}: label: expected one of {', '.join(get_args(Label))}, got {declares.label!r}")
     fields: set[str] = {field.name for field in dataclasses.fields(planner)} if dataclasses.is_dataclass(planner) else set()
