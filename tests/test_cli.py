@@ -131,7 +131,8 @@ def test_a_suite_is_run_reported_and_resumed(agora, small):
 
 
 def test_a_strangers_planner_that_ends_its_process_fails_and_one_that_is_killed_is_named(small, tmp_path):
-    module = "from dataclasses import dataclass\nimport os\n\nfrom agora.interfaces import Declaration\n\n@dataclass(frozen=True)\nclass Quitter:\n"
+    module = "from dataclasses import dataclass\nimport os\n\nfrom agora.interfaces import Declaration\n"
+    module += "@dataclass(frozen=True)\nclass Quitter:\n"
     module += "    at: float = 5.0\n    signal: int = 0\n"
     module += "    declares = Declaration()\n    def plan(self, observation, memory):\n"
     module += (
