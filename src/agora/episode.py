@@ -14,18 +14,18 @@ from agora.core.recording import Outcome, Recording
 from agora.core.state import Bools, one_robot
 from agora.engine.conditions import Conditions as Conditions
 from agora.engine.engine import Engine
-from agora.engine.observe import Observer
+from agora.engine.observers import Observers
 from agora.engine.paths import Paths
 from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.errors import InputError
-from agora.interfaces.channel import channels_of
-from agora.planners.lift import Unmade, call, declaration_of, note_contact, notes_of
+from agora.planners.lift import Unmade, declaration_of, note_contact, notes_of
 from agora.planners.memory import reset
 from agora.tasks.budget import way_length
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
+    from agora.engine.observe import Observer
     from agora.interfaces import Channel, Memory
     from agora.maps.grid import Map
     from agora.world.start import RobotStart, Start
@@ -44,13 +44,11 @@ class Batch:
         conditions: what they have in common.
         needs: the channels that robots read.
         worlds: W.
-        window: local costmap, where "costmap" is needed. semantics: semantic maps, where "semantics" is needed.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
 
     Attributes:
-        engine: what moves the worlds. world: where everybody is. observer: what the robots know.
-        lidar: of every robot, None where there are no robots.
+        engine: what moves the worlds. world: where everybody is. observers: what the robots know.
         running: (W,) number of the start that each world is in, -1 for none.
         goals: (W, R) number of the goal that each robot is on its way to.
     """
@@ -71,10 +69,8 @@ class Batch:
         periods = conditions.periods
         self.engine = Engine.of(starts, conditions, worlds=worlds, threads=threads, slots=slots)
         self.world = self.engine.world
-        self.lidar = conditions.lidar or (starts[0].robots[0].model.lidar if starts[0].robots else None)
-        seen = (conditions.layers, conditions.perception)
-        self.observer = Observer(self.world, needs, periods.control, self.lidar, *seen)
-        self._paths = Paths(self.world, self.observer, conditions, "path" in channels_of(needs))
+        self.observers = Observers(self.world, needs, conditions, [robot.model for robot in starts[0].robots])
+        self._paths = Paths(self.world, self.observers, conditions, "path" in self.observers.channels)
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
         self.goals = np.zeros((worlds, self.world.layout.robots), np.int64)
@@ -86,13 +82,13 @@ class Batch:
         self.running[w] = index
         self.goals[w] = 0
         for r, robot in enumerate(start.robots):
-            self.observer.place(w, r, robot.model)
+            self.observers.place(w, r, robot.model)
         self._paths.begin(w, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
         """Take the scans that are due, everywhere or in some worlds, and set the next goal of robots that arrived."""
         if self.world.tick % self._sensor == 0:
-            self.observer.scan(worlds)
+            self.observers.scan(worlds)
         self.next_goals()
 
     def next_goals(self) -> None:
@@ -106,6 +102,11 @@ class Batch:
         due = self._paths.due(status.step) & (self.running >= 0) & ~status.done
         for w, r in np.argwhere(due[:, None] & (status.outcome == RUNNING)) if due.any() else ():
             self._paths.replan(w, r)
+
+    @property
+    def observer(self) -> Observer:
+        """What all robots know, where they have the same sensors."""
+        return self.observers.one
 
     @property
     def active(self) -> Bools:
@@ -152,7 +153,7 @@ class Episodes:
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
         self._batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots)
-        self.engine, self.observer, self.starts = self._batch.engine, self._batch.observer, self._batch.starts
+        self.engine, self.starts = self._batch.engine, self._batch.starts
         self.world = self._batch.world
         longest = max(s.timeout for s in starts)
         length = math.ceil(longest / conditions.periods.control) + 3
@@ -200,7 +201,7 @@ class Episodes:
         self._recorder.start(w)
         self._touching[w] = touching(self.world, w)
         self._planning[w], self._failure[w] = [], {}
-        rows = np.zeros(self.observer.rows, np.bool_)
+        rows = np.zeros(self.world.layout.worlds * len(start.robots), np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
         self._memory = reset(self._memory, rows)
         self._shortest[w] = [_way(start.map, robot) for robot in start.robots]
@@ -210,15 +211,15 @@ class Episodes:
         active, robots = self._batch.active, self.world.layout.robots
         if not active.any():
             return
-        observation = self.observer.observe()
+        observers = self._batch.observers
+        seen = observers.observe()
         self._before(PLANNER)
         self._calls += 1
         planner = self.planner
         if self._unmade is not None and self._calls >= self._unmade[0]:
             planner = Unmade(planner.declares, self._unmade[1])
         began, compiled = time.perf_counter(), seconds_compiling()
-        ranges = self.observer.everywhere if self.world.threads.several else None
-        answer, failures = call(planner, observation, self._memory, active, ranges)
+        answer, failures = observers.ask(planner, seen, self._memory, active)
         share = (time.perf_counter() - began - (seconds_compiling() - compiled)) / int(active.sum())
         self._after()
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):

@@ -28,6 +28,7 @@ KINDS = {
     "worlds": "world source",
     "cards": "scenario card",
     "simulators": "simulator",
+    "channels": "sensor",
     "executors": "executor",
 }
 

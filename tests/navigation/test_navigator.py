@@ -90,7 +90,7 @@ def alone(planner="pure_pursuit+polite", place=PLACE, **more):
 
 def ready(nav, time=1.0, pose=(0.4, -0.3, 0.7)):
     nav.see_robot(0, pose, (0.0, 0.0, 0.0), time)
-    nav.see_scan(0, np.full(nav.beams, 4.0), time)
+    nav.see_scan(0, np.full(nav.beams(0), 4.0), time)
     return nav.decide(time, round(10 * time), np.ones(1, bool))
 
 
@@ -204,12 +204,12 @@ def test_clearing_costmaps_clears_what_an_interplanner_remembers_of_them():
         )
         nav.set_goal(0, (9.0, 0.0, 0.0))
         nav.see_robot(0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
-        nav.see_scan(0, np.where(np.abs(np.linspace(-1, 1, nav.beams)) < 0.3, 1.2, 3.4), 1.0)
+        nav.see_scan(0, np.where(np.abs(np.linspace(-1, 1, nav.beams(0))) < 0.3, 1.2, 3.4), 1.0)
         nav.decide(1.0, 10, np.ones(1, bool))
         nav.see_robot(0, (-4.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.1)
         if cleared:
             nav.forget_obstacles(0)
-        nav.see_scan(0, np.full(nav.beams, 3.4), 1.1)
+        nav.see_scan(0, np.full(nav.beams(0), 3.4), 1.1)
         nav.decide(1.1, 11, np.ones(1, bool))
         ways.append(np.abs(nav.guidance(0).path[:, 1]).max())
     assert ways[0] > 0.3 and ways[1] < 0.01
@@ -250,7 +250,7 @@ def test_a_robot_without_a_tracker_sees_people_in_its_own_scans():
     nav.set_goal(0, (-6.0, 2.0, 0.0))
     pose, marked = np.array([0.4, -0.3, 0.7]), []
     for k in range(5):
-        bearing = np.linspace(-math.pi, math.pi, nav.beams, endpoint=False) if nav.beams == 360 else None
+        bearing = np.linspace(-math.pi, math.pi, nav.beams(0), endpoint=False) if nav.beams(0) == 360 else None
         assert bearing is not None
         there, ranges = np.array([-1.6, 0.5]), np.full(360, 3.5)
         along = there[0] * np.cos(bearing) + there[1] * np.sin(bearing)

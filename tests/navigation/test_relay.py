@@ -17,7 +17,7 @@ def relay(inter):
     made = Relay(load_robot("burger"), Named.of("interplanners", inter))
     made.begin((6.0, 2.0, 0.4))
     made.navigator.see_robot(0, (0.5, -1.0, 0.5), (0.2, 0.0, 0.0), 10.0)
-    if made.navigator.beams:
+    if made.navigator.beams(0):
         made.navigator.see_scan(0, np.full(360, 3.4), 10.0)
     return made
 

@@ -20,7 +20,7 @@ from tests.played import small_suite
 from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.episode import Batch, Conditions
-from agora.planners.lift import call, note_contact
+from agora.planners.lift import note_contact
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite
 from agora.world.records import RUNNING
@@ -73,7 +73,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         batch.look()
         goals += left - status.goals_left[0]
         active = batch.active
-        answer, failed = call(part, batch.observer.observe(), memory, active)
+        answer, failed = batch.observers.ask(part, batch.observers.observe(), memory, active)
         memory = answer.memory
         if status.step[0] == 0:
             note_contact(answer, touching(batch.world, 0))

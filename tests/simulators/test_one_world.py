@@ -14,7 +14,6 @@ from agora.core.recording import ContactKind, Outcome
 from agora.core.state import Robots
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
-from agora.planners.lift import call
 from agora.robots.model import load_robot
 from agora.sensors.lidar import Lidar
 from agora.simulators.base import Entity, People
@@ -73,9 +72,9 @@ class NavigationPart:
         ]
         batch.next_goals()
         for r, _, ranges, _ in scans:
-            batch.observer.ranges[r] = ranges
+            batch.observers.of(r).ranges[r] = ranges
         active = batch.active
-        answer, failures = call(self.planner, batch.observer.observe(), self.memory, active)
+        answer, failures = batch.observers.ask(self.planner, batch.observers.observe(), self.memory, active)
         self.memory = answer.memory
         return np.where(active[:, None], answer.twists, np.float32(0)), failures
 

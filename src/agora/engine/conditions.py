@@ -31,7 +31,7 @@ class Conditions:
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
         remove: robots that have ended leave the world.
-        lidar: of every robot; the one of the first robot's model where None.
+        lidar: of every robot; that of its own model where None.
         global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
         perception: what robots know of pedestrians.

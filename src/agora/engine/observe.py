@@ -15,9 +15,10 @@ from agora.costmap.window import Window, fill
 from agora.engine.perceive import Perceiver
 from agora.engine.scanner import Scanner
 from agora.engine.semantics import SemanticReader, put_layers
+from agora.engine.sensing import Sensing
 from agora.errors import InputError
 from agora.interfaces import Channel, Costmap, CostmapLayer, Limits, Observation, SemanticWindow
-from agora.interfaces.channel import channels_of
+from agora.interfaces.channel import Sensor, channels_of
 from agora.perception.perception import Perception
 from agora.perception.tracker import empty_tracks
 
@@ -67,12 +68,16 @@ def _parameters(channels: Mapping[str, Channel | None], kind: type[_Part]) -> _P
     return given if isinstance(given, kind) else kind()
 
 
+BUILT_IN = frozenset({"path", "pedestrians", "robots", "scan", "costmap", "semantics"})
+"""Channels that the library itself knows; the others are sensors."""
+
+
 class Observer:
     """Makes the observations of a batch's robots for one planner.
 
     Args:
         world: the worlds.
-        needs: the channels that the planner reads.
+        needs: the channels that the planner reads; sensors with their parameters.
         control: control period, s.
         lidar: sensor of every robot, where "scan" is needed.
         layers: put costs about pedestrians on the local costmap, and on the maps of `layer_costs`.
@@ -117,6 +122,7 @@ class Observer:
         self._bound = [self._bind(g) for g in (0, 1)]
         self._window = window
         self._seen = self._see(window) if window is not None and "scan" in window.sources else None
+        self._sensing = {name: Sensing(world, one) for name, one in channels.items() if isinstance(one, Sensor)}
         self._layers = tuple(layers)
         self._layer_reader = self._read(attributes_of(layers)) if layers else None
         self._semantics = None if semantics is None else self._read(semantics.attributes, semantics)
@@ -265,7 +271,9 @@ class Observer:
         self._scanned(slice(n, n + 1), time)
 
     def scan(self, worlds: Collection[int] | None = None) -> None:
-        """Take a scan now, everywhere or in some worlds; it stays until the next."""
+        """Measure now what sensors measure, everywhere or in some worlds; it stays until the next time."""
+        for sensing in self._sensing.values():
+            sensing.take(worlds)
         if self.lidar is None or not self.reads_scans:
             return
         if self._scanner is None:
@@ -336,4 +344,5 @@ class Observer:
             scan_range=lidar.range_max if lidar is not None else None,
             costmap=self._costmap if "costmap" in seen else None,
             semantics=None if self._semantics is None else self._semantics.maps(),
+            sensors={name: sensing.reading for name, sensing in self._sensing.items()},
         )

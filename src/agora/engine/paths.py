@@ -10,7 +10,7 @@ from agora.core.state import Array, Bools, Floats
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
-    from agora.engine.observe import Observer
+    from agora.engine.observers import Observers
     from agora.world.start import Start
     from agora.world.world import World
 
@@ -20,13 +20,13 @@ class Paths:
 
     Args:
         world: the worlds.
-        observer: is told of the paths, and what layers put on the map.
+        observers: are told of the paths, and know what layers put on the map.
         conditions: the global planner, how often it plans, and the layers.
         needed: whether anybody needs paths.
     """
 
-    def __init__(self, world: World, observer: Observer, conditions: Conditions, needed: bool) -> None:
-        self._world, self._observer, self._needed = world, observer, needed
+    def __init__(self, world: World, observers: Observers, conditions: Conditions, needed: bool) -> None:
+        self._world, self._observers, self._needed = world, observers, needed
         self._planner, self._layered = conditions.global_planner, bool(conditions.layers)
         self._every = round(conditions.replan / conditions.periods.physics) if needed else 0
         self._starts: dict[int, Start] = {}
@@ -67,7 +67,7 @@ class Paths:
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
         """Give a robot the path from a place to a goal, (2,) or more, m; none where there is none."""
         if self._needed:
-            self._observer.set_path(w, r, self.find(w, r, here, goal))
+            self._observers.set_path(w, r, self.find(w, r, here, goal))
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
         """The path (K, 2) of the global planner from a place to a goal, (2,) or more, m; (0, 2) where there is none."""
@@ -75,6 +75,6 @@ class Paths:
         place, radius = start.map, start.robots[r].model.radius
         origin = np.asarray(place.origin, np.float32)
         scene = (place.clearance, place.resolution, origin, here[:2], goal[:2], radius)
-        costs = (self._observer.layer_costs(w, r, place),) if self._layered else ()
+        costs = (self._observers.layer_costs(w, r, place),) if self._layered else ()
         path = self._planner.path(*scene, *costs)
         return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.errors import nearest
+from agora.interfaces.channel import Reading
 from agora.robots.limits import Limits
 
 
@@ -116,6 +118,7 @@ class Observation:
         scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
         costmap: local window about the robot.
         semantics: semantic maps about the robot.
+        sensors: what other sensors read, by the names of their channels: ``observation.sensors["depth_row"]["depth"]``.
     """
 
     pose: Floats
@@ -137,3 +140,4 @@ class Observation:
     scan_range: float | None = None
     costmap: Costmap | None = None
     semantics: SemanticMaps | None = None
+    sensors: Mapping[str, Reading] = field(default_factory=dict)

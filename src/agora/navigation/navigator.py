@@ -20,13 +20,14 @@ from agora.core.state import Array, Bools, Floats, Minds, Pedestrians, Robots, T
 from agora.costmap.inflation import INSCRIBED, inflate
 from agora.engine.conditions import Conditions
 from agora.engine.observe import Observer
+from agora.engine.observers import Observers
 from agora.engine.paths import Paths
 from agora.engine.rules import touching
 from agora.errors import InputError
 from agora.interfaces import Answer, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
-from agora.planners.lift import call, declaration_of, note_contact
+from agora.planners.lift import declaration_of, note_contact
 from agora.planners.memory import without_seen
 from agora.robots.model import RobotModel
 from agora.world.start import PedestrianStarts, RobotStart, Start
@@ -114,19 +115,19 @@ class Navigator:
         periods, slots = conditions.periods, state.padded(max(room, start.crowd_size))
         self._conditions, self._world = conditions, World.of([start], dt=periods.physics, slots=slots)
         self._world.reset(0, start)
-        lidar = conditions.lidar or (start.robots[0].model.lidar if start.robots else None)
-        seen = (conditions.layers, conditions.perception)
-        self._observer = Observer(self._world, planner.declares.needs, periods.control, lidar, *seen)
+        self._observers = Observers(self._world, planner.declares.needs, conditions, [robot.model for robot in start.robots])
+        if elsewhere := sorted(self._observers.sensors):
+            raise InputError(f"channel {elsewhere[0]}: no topic brings it to a robot that is driven from outside")
         for r, robot in enumerate(start.robots):
-            self._observer.place(0, r, robot.model)
-        self._paths = Paths(self._world, self._observer, conditions, "path" in self.needs)
+            self._observers.place(0, r, robot.model)
+        self._paths = Paths(self._world, self._observers, conditions, "path" in self.needs)
         self._paths.begin(0, start)
         self._goal = np.zeros(count, np.int64)
         self._has_goal = np.full(count, has_goals)
         self._placed, self._scanned = (np.full(count, _NEVER) for _ in range(2))
         self._memory: Memory = {}
         self._before: Memory = {}
-        self._seen: Observation | None = None
+        self._seen: tuple[Observation, ...] = ()
         self._time = _NEVER
         self._window: Observer | None = None
 
@@ -164,11 +165,10 @@ class Navigator:
         """Time between two scans, s."""
         return self._conditions.periods.sensor
 
-    @property
-    def beams(self) -> int:
-        """Beams of a scan; 0 where the planner reads none."""
-        lidar = self._observer.lidar
-        return 0 if lidar is None or not self._observer.reads_scans else lidar.beams
+    def beams(self, robot: int) -> int:
+        """Beams of a robot's scan; 0 where the planner reads none."""
+        observer = self._observers.of(robot)
+        return 0 if observer.lidar is None or not observer.reads_scans else observer.lidar.beams
 
     @property
     def danger_threshold(self) -> float:
@@ -178,7 +178,7 @@ class Navigator:
     @property
     def reads_pedestrians(self) -> bool:
         """Whether it matters where pedestrians are."""
-        return self._observer.reads_pedestrians
+        return self._observers.one.reads_pedestrians
 
     def people(self, count: int) -> People:
         """The pedestrians' records, to write ``count`` of them into.
@@ -217,8 +217,9 @@ class Navigator:
         Raises:
             InputError: there are more or fewer beams than the robot's lidar has, or more than half of them are not numbers.
         """
-        lidar = self._observer.lidar
-        if lidar is None or not self._observer.reads_scans:
+        observer = self._observers.of(robot)
+        lidar = observer.lidar
+        if lidar is None or not observer.reads_scans:
             return
         measured = np.asarray(ranges, np.float32)
         if measured.shape != (lidar.beams,):
@@ -227,7 +228,7 @@ class Navigator:
         if 2 * int(lost.sum()) > lidar.beams:
             raise InputError(f"scan of {self.names[robot]}: {int(lost.sum())} of {lidar.beams} beams are NaN")
         near = np.where(np.isneginf(measured), np.float32(lidar.range_min), measured)
-        self._observer.receive_scan(0, robot, np.where(np.isfinite(near), near, np.float32(lidar.range_max)), time)
+        observer.receive_scan(0, robot, np.where(np.isfinite(near), near, np.float32(lidar.range_max)), time)
         self._scanned[robot] = time
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
@@ -271,7 +272,7 @@ class Navigator:
     def forget(self) -> None:
         """Begin afresh: what planners remember, what lidars have seen, who is tracked, and how old poses and scans are."""
         self._memory, self._before = {}, {}
-        self._observer.forget()
+        self._observers.forget()
         self._paths.forget(0)
         for robot in range(len(self.names)):
             self.forget_obstacles(robot)
@@ -279,7 +280,7 @@ class Navigator:
 
     def forget_obstacles(self, robot: int) -> None:
         """Clear what a robot's lidar has put on its costmap, and what its planner remembers of it."""
-        self._observer.forget_obstacles(0, robot)
+        self._observers.of(robot).forget_obstacles(0, robot)
         self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
 
     def prepare(self) -> None:
@@ -287,10 +288,10 @@ class Navigator:
 
         The first decision of a kind on a machine takes half a minute otherwise, in the middle of an episode.
         """
-        self._observer.ranges[...] = 0.0 if self._observer.lidar is None else self._observer.lidar.range_max
+        self._observers.see_nothing()
         everybody, answer = np.ones(len(self.names), np.bool_), Answer(np.zeros((len(self.names), 3), np.float32))
         for _ in range(2):
-            answer, _ = call(self._planner, self._observer.observe(), answer.memory, everybody)
+            answer, _ = self._observers.ask(self._planner, self._observers.observe(), answer.memory, everybody)
 
     def decide(self, time: float, step: int, active: Bools) -> Decision:
         """Plan for the robots that are under way.
@@ -307,7 +308,8 @@ class Navigator:
             placed, scanned = (np.where(f, t, _NEVER) for f, t in zip(fresh, (self._placed, self._scanned), strict=True))
             self.forget()
             self._placed, self._scanned = placed, scanned
-        self._time = self._observer.now = time
+        self._time = time
+        self._observers.read_at(time)
         standing = self.standing(time, active)
         going = active & self._has_goal
         going[list(standing)] = False
@@ -316,15 +318,15 @@ class Navigator:
                 self.replan(int(robot))
         if not going.any():
             return Decision(np.zeros((len(active), 3), np.float32), {}, standing, 0.0, notes)
-        self._seen, self._before = self._observer.observe(), self._memory
+        self._seen, self._before = self._observers.observe(), self._memory
         began = clock.perf_counter()
-        answer, failures = call(self._planner, self._seen, self._memory, going)
+        answer, failures = self._observers.ask(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
         self._memory = answer.memory
         if step == 0:
             note_contact(answer, touching(self._world, 0))
         if "path" in self.needs:
-            lost = [int(r) for r in np.flatnonzero(going) if not len(self._observer.path(0, int(r)))]
+            lost = [int(r) for r in np.flatnonzero(going) if not len(self._observers.one.path(0, int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}
         return Decision(answer.twists, failures, standing, share, notes, dict(answer.notes))
 
@@ -336,7 +338,7 @@ class Navigator:
     def _not_ready(self, robot: int, time: float) -> str:
         """Why a robot must stand whatever its planner says; nothing where it need not."""
         checks = {"odometry": self._placed[robot]}
-        if self.beams:
+        if self.beams(robot):
             checks["the last scan"] = self._scanned[robot]
         for what, seen in checks.items():
             if time - seen > self._patience:
@@ -362,7 +364,7 @@ class Navigator:
 
     def path(self, robot: int) -> Floats:
         """The global path (K, 2) of a robot, m; (0, 2) for none."""
-        return self._observer.path(0, robot)
+        return self._observers.one.path(0, robot)
 
     def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
         """The path (K, 2) that a robot would be given from one place (2,) to another, m; (0, 2) for none."""
@@ -373,8 +375,8 @@ class Navigator:
 
         A planner that reads none has none; then it is one of the default window, made now.
         """
-        if self._seen is not None and self._seen.costmap is not None:
-            seen = self._seen.costmap
+        if self._seen and (planned := self._seen[self._observers.number(robot)].costmap) is not None:
+            seen = planned
         else:
             if self._window is None:
                 periods, layers = self._conditions.periods, self._conditions.layers
@@ -391,18 +393,19 @@ class Navigator:
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
         if self._conditions.layers:
-            cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, self._observer.layer_costs(0, robot, place)))
+            cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, self._observers.layer_costs(0, robot, place)))
         return cost, np.asarray(place.origin, float), place.resolution
 
     def lead(self, robot: int, path: ArrayLike) -> None:
         """Give a robot a path (K, 2) that somebody else has made, m."""
-        self._observer.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
+        self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:
         """What the interplanner made of a robot's path at the last decision; without one the path, at full speed."""
-        if self._seen is None or not isinstance(self._planner, Guided):
+        if not self._seen or not isinstance(self._planner, Guided):
             return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
-        found = self._planner.guidance(self._seen, self._before)[0]
+        seen, before = self._observers.of_robot(robot, self._seen, self._before)
+        found = self._planner.guidance(seen, before)[0]
         path, goal = found.path[robot, : found.path_count[robot]].copy(), found.goal[robot].astype(np.float64)
         reason = 0 if found.reason is None else int(found.reason[robot])
         return Led(path, goal, float(found.speed[robot]), float(found.danger[robot]), reason)

@@ -189,6 +189,8 @@ def _take(record: Any, index: Any) -> Any:
         value = getattr(record, one_field.name)
         if dataclasses.is_dataclass(value):
             value = _take(value, index)
+        elif isinstance(value, dict):
+            value = {name: {key: read_only(array[index]) for key, array in reading.items()} for name, reading in value.items()}
         elif isinstance(value, np.ndarray):
             value = value if one_field.name in _SHARED else value[index]
             if isinstance(value, np.ndarray):

@@ -6,7 +6,7 @@ import functools
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from agora.config import load
 from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, RobotTraits
 from agora.errors import InputError, UnknownNameError
 from agora.ranges import Acceleration, BodyLength, Duration, Offset, Speed, TurningRate, Velocity
+from agora.registry import Named, Plug
 from agora.robots.limits import Limits
 from agora.sensors.lidar import Lidar
 from agora.share import folder
@@ -47,6 +48,7 @@ class RobotModel:
         command_delay: time from a command to its effect, s.
         footprint: corners of a convex polygon in the robot's frame, counter-clockwise, m; empty for a disc.
         lidar: the scanner and where it is mounted; None for a robot without.
+        sensors: what else it measures with.
         wheelbase: distance of the axles of a car-like robot, m; the base is the middle of the rear axle.
         max_steering, max_steering_rate: of a car-like robot, rad and rad/s; None for no limit of the rate.
         base_frame, sensor_frame: names of the frames in ROS.
@@ -68,6 +70,7 @@ class RobotModel:
     command_delay: Duration = 0.0
     footprint: tuple[tuple[Offset, Offset], ...] = ()
     lidar: Lidar | None = None
+    sensors: tuple[Annotated[Named, Plug("channels")], ...] = ()
     wheelbase: BodyLength | None = None
     max_steering: float | None = None
     max_steering_rate: float | None = None

@@ -160,8 +160,8 @@ class OneWorld:
         self._world = World.of([start], dt=conditions.periods.physics, slots=state.padded(pedestrians))
         self._engine = Engine(self._world, bodies=self._bodies(), ends=conditions.ends, remove=conditions.remove)
         self._engine.reset(0, start)
-        lidar = conditions.lidar or (given[0].model.lidar if given else None)
-        self._lidar = None if lidar is None else (lidar, Scanner(self._world, lidar))
+        self._lidars = [conditions.lidar or robot.model.lidar for robot in given]
+        self._scanners = {lidar: Scanner(self._world, lidar) for lidar in self._lidars if lidar is not None}
 
     def _bodies(self) -> Bodies:
         """What moves the robots."""
@@ -294,13 +294,15 @@ class OneWorld:
     def _see(self) -> None:
         """Take the scans of now, where they are due."""
         self._readings = list[Reading]()
-        if self._lidar is None or self.step % self._conditions.periods.steps("sensor"):
+        if self.step % self._conditions.periods.steps("sensor"):
             return
-        (lidar, scanner), status = self._lidar, self._world.status
-        ranges = scanner.scan()
-        lidar.perturb(status.key, status.step, ranges)
-        time, present = self.step * self.dt, np.flatnonzero(self._world.robots.active[0])
-        self._readings = [Reading(int(r), time, ranges[0, r].copy(), lidar) for r in present]
+        status, time = self._world.status, self.step * self.dt
+        scans = {lidar: scanner.scan() for lidar, scanner in self._scanners.items()}
+        for lidar, ranges in scans.items():
+            lidar.perturb(status.key, status.step, ranges)
+        for r in map(int, np.flatnonzero(self._world.robots.active[0])):
+            if (own := self._lidars[r]) is not None:
+                self._readings.append(Reading(r, time, scans[own][0, r].copy(), own))
 
     def wait(self, seconds: float) -> bool:
         """Time does not pass by itself."""

@@ -139,7 +139,7 @@ class MbfRobot:
         self._plan, self._inter = (rospy.Publisher(f"{robot}/{name}", Path, queue_size=1) for name in ("global_plan", "inter_plan"))
         self._notes = rospy.Publisher("navigation/notes", Notes, queue_size=100)
         rospy.Subscriber(f"{robot}/odom", Odometry, self._store("_odometry"), queue_size=1, tcp_nodelay=True)
-        if relay.navigator.beams:
+        if relay.navigator.beams(0):
             rospy.Subscriber(f"{robot}/scan", LaserScan, self._store("_scan"), queue_size=1, tcp_nodelay=True)
         self._move_base = MoveBase(robot, self._make_plan, lambda: None)
         rospy.on_shutdown(self.close)

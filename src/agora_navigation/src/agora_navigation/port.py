@@ -44,7 +44,7 @@ class Port:
         self._changed, self._said, self._driven, self._grid_at = changed, {}, False, -_GLOBAL_EVERY
         base = ros_name(name)
         self._ends = []
-        if navigator.beams:
+        if navigator.beams(number):
             self._listen(f"{base}/scan", LaserScan, "scan")
         self._twist = self._offer(f"{base}/cmd_vel", Twist)
         self._path, self._inter = (self._offer(f"{base}/{topic}", Path) for topic in ("global_plan", "inter_plan"))
@@ -95,11 +95,13 @@ class Port:
     def lacks_scan(self, since: float) -> bool:
         """Whether no scan of that stamp, s, or later has come, although the planner reads scans."""
         seen = self._taken if self.scan is None else self.scan.header.stamp.to_sec()
-        return self.navigator.beams > 0 and seen < since
+        return self.navigator.beams(self.number) > 0 and seen < since
 
     def has_come(self, stamp: float) -> bool:
         """Whether odometry of a moment has come, and a scan since the last decision if one was due."""
-        scanned = self.navigator.beams == 0 or self.scan is not None or self._taken + self.navigator.sensor > stamp + 1e-6
+        scanned = (
+            self.navigator.beams(self.number) == 0 or self.scan is not None or self._taken + self.navigator.sensor > stamp + 1e-6
+        )
         return scanned and self.odometry is not None and self.odometry.header.stamp.to_sec() >= stamp - 1e-6
 
     def take_odometry(self, pose_in_map: Callable[[Any], Array | None]) -> None:
