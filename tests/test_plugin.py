@@ -1,4 +1,4 @@
-"""A stranger's planner, crowd model, executor and simulator: the pages are followed word by word in a fresh environment."""
+"""A stranger's planner, crowd model, executor, simulator and sensor: the pages are followed word by word in a fresh environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.environments import ROOT, Environment
 from tests.test_docs import blocks
 
 CONTRIBUTING, CROWD_MODEL = ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-to" / "add_a_crowd_model.md"
-EXECUTOR, SIMULATOR = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in ("an_executor", "a_simulator"))
+EXECUTOR, SIMULATOR, SENSOR = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in ("an_executor", "a_simulator", "a_sensor"))
 
 
 class Stranger(NamedTuple):
@@ -93,4 +93,12 @@ def test_a_simulator_is_added_as_the_manual_says(stranger):
     assert "pure_pursuit" in said["bench"]
     run = (stranger.folder / "results" / "demo" / "run.yaml").read_text(encoding="utf-8")
     assert "glide" in run and "slip: 0.3" in run
+    stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+
+
+@pytest.mark.parametrize("stranger", [SENSOR], indirect=True)
+def test_a_sensor_is_added_as_the_manual_says(stranger):
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["depth.py", "pyproject.toml"]
+    said = stranger.type()
+    assert "depth_row" in said["list"] and "careful" in said["bench"]
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)

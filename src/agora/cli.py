@@ -81,6 +81,9 @@ def bench(
     batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
+    record: Annotated[
+        list[str] | None, typer.Option(help="A channel whose readings the recordings keep: scan, or a sensor's name; repeat it.")
+    ] = None,
     video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
     pedestrians: Annotated[
         list[str] | None,
@@ -103,6 +106,7 @@ def bench(
     from agora.benchmark.bench import bench as run_bench
     from agora.benchmark.stopping import episodes_kept, stoppable
     from agora.config import parse_component
+    from agora.engine.observers import recordable
     from agora.errors import InputError
     from agora.planners.presets import named_planner
     from agora.registry import available
@@ -121,13 +125,14 @@ def bench(
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
 
-        if planner != ["ros"] or seed is not None or pedestrians or simulator:
-            raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians, and the graph's simulator")
+        if planner != ["ros"] or seed is not None or pedestrians or simulator or record:
+            raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians, the graph's simulator, and bags")
         _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner) or contestants
     runs = parse_component("executors", executor, "--executor").part if executor else None
-    options = Options(workers=workers, batch=batch, threads=threads, trajectories=trajectories, executor=runs)  # type: ignore[arg-type]
+    kept = {"trajectories": trajectories, "record": recordable(record or ())}
+    options = Options(workers=workers, batch=batch, threads=threads, executor=runs, **kept)  # type: ignore[arg-type]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{chosen.name}: {', '.join(planners)}")

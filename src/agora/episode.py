@@ -46,6 +46,7 @@ class Batch:
         worlds: W.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
+        record: names of channels that are recorded, "scan" or a sensor's.
 
     Attributes:
         engine: what moves the worlds. world: where everybody is. observers: what the robots know.
@@ -62,6 +63,7 @@ class Batch:
         *,
         threads: int = 1,
         slots: int = 0,
+        record: Collection[str] = (),
     ) -> None:
         if not starts:
             raise InputError("there is no episode to run")
@@ -69,7 +71,7 @@ class Batch:
         periods = conditions.periods
         self.engine = Engine.of(starts, conditions, worlds=worlds, threads=threads, slots=slots)
         self.world = self.engine.world
-        self.observers = Observers(self.world, needs, conditions, [robot.model for robot in starts[0].robots])
+        self.observers = Observers(self.world, needs, conditions, [robot.model for robot in starts[0].robots], record)
         self._paths = Paths(self.world, self.observers, conditions, "path" in self.observers.channels)
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
@@ -132,6 +134,7 @@ class Episodes:
         worlds: W; as many as there are starts where 0.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
+        record: names of channels whose readings recordings keep, "scan" or a sensor's; planners are not told of them.
         before, after: called around each call of the planner and each step of the world, with their name (a watchdog's heartbeat).
         unmade: number of the first call of the planner that is not made, from 1, and why; rows that are under way then fail.
     """
@@ -145,6 +148,7 @@ class Episodes:
         worlds: int = 0,
         threads: int = 1,
         slots: int = 0,
+        record: Collection[str] = (),
         before: Callable[[str], None] = lambda what: None,
         after: Callable[[], None] = lambda: None,
         unmade: tuple[int, str] | None = None,
@@ -152,7 +156,7 @@ class Episodes:
         self.planner, self.conditions = planner, conditions
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
-        self._batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots)
+        self._batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots, record=record)
         self.engine, self.starts = self._batch.engine, self._batch.starts
         self.world = self._batch.world
         longest = max(s.timeout for s in starts)
@@ -227,6 +231,8 @@ class Episodes:
         self._memory = answer.memory
         note_contact(answer, np.repeat(self.world.status.step == 0, robots) & self._touching.reshape(-1))
         self._recorder.note(answer.notes, active)
+        if observers.record:
+            self._recorder.read(observers, active)
         self.world.command(answer.twists, active, failures)
         for row, reason in failures.items():
             self._failure[row // robots][row % robots] = reason
@@ -275,6 +281,7 @@ class Episodes:
             command_delay=model.command_delay,
             door=recorder.door[w, kept].astype(np.float64) if start.map.door is not None else None,
             **recorder.noted(w, r, kept),
+            sensors=recorder.readings(w, r, len(times) - 1),
         )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from agora.core.recording import Reason
 from agora.costmap.window import Window
+from agora.errors import UnknownNameError
 from agora.interfaces import Answer, Declaration, Span
 from agora.testing import ContractError, Move, check_bad_input, check_planner, observation
 
@@ -256,7 +257,7 @@ def test_a_need_that_nothing_answers_is_named():
     class Needy(Decent):
         declares: ClassVar[Declaration] = Declaration(needs=("telepathy",))
 
-    with pytest.raises(ContractError, match="telepathy"):
+    with pytest.raises(UnknownNameError, match="telepathy"):
         check_planner(Needy())
 
 

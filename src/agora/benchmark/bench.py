@@ -47,6 +47,7 @@ class Options:
     Attributes:
         workers: processes; 0 runs in this one. batch: most episodes of a job. worlds: most side by side, 0 for all of a job.
         threads: over worlds, in each worker. slots: pedestrian slots a world, 0 for the least. trajectories: whose are kept.
+        record: names of channels whose readings the recordings keep, "scan" or a sensor's.
         deadline: s that one call of a planner may take.
         executor: who runs the jobs, instead of ``workers`` processes with this ``deadline``.
     """
@@ -57,6 +58,7 @@ class Options:
     threads: int = 1
     slots: int = 0
     trajectories: Keep = "all"
+    record: tuple[str, ...] = ()
     deadline: float = DEADLINE
     executor: Executor | None = None
 
@@ -67,15 +69,20 @@ class Options:
 
 
 def describe(
-    suite: Suite, planners: Mapping[str, Named], levels: Mapping[str, Level] | None = None, trajectories: Keep = "all"
+    suite: Suite,
+    planners: Mapping[str, Named],
+    levels: Mapping[str, Level] | None = None,
+    trajectories: Keep = "all",
+    record: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What decides the results, and what there should be of them.
 
     That is the resolved suite, the planners, what they are told of pedestrians, the version, and digests of the files that enter;
-    then the number of each planner's episodes by stage, and whose recordings are kept.
+    then the number of each planner's episodes by stage, and what of their recordings is kept.
     """
     described = {"suite": plain(suite), "planners": {label: plain(p) for label, p in planners.items()}, "version": __version__}
-    told = {"pedestrians": dict(levels)} if levels else {}
+    told: dict[str, Any] = {"pedestrians": dict(levels)} if levels else {}
+    told |= {"record": list(record)} if record else {}
     planned = {stage.name: stage.count for stage in suite.stages}
     return described | told | {"inputs": inputs(suite, planners), "planned": planned, "trajectories": trajectories}
 
@@ -329,12 +336,12 @@ def bench(
     total = len(suite.entries()) * len(planners)
     check_space(folder, total)
     with alone(folder):
-        described = describe(suite, planners, levels, options.trajectories)
+        described = describe(suite, planners, levels, options.trajectories, options.record)
         run = prepare(folder, described, resume)
         finished = store.finished(folder / "episodes")
         jobs = jobs_for(suite, planners, finished, options)
         sizes = (options.worlds, options.threads, options.slots)
-        plan = Plan(suite, dict(planners), *sizes, options.trajectories, levels, run)
+        plan = Plan(suite, dict(planners), *sizes, options.trajectories, levels, run, options.record)
         count = total - sum(len(j.episodes) for j in jobs)
         progress(count, total)
         interrupted = conduct(plan, jobs, folder, options.runs, lambda ended: progress(count + ended, total))

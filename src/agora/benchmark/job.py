@@ -63,6 +63,7 @@ class Plan:
         trajectories: whose recordings are kept.
         pedestrians: what planners are told of them, by label; what the stage says where a label is not there.
         run: what its shards are marked with (`agora.benchmark.bench.prepare`).
+        record: names of channels whose readings the recordings keep.
     """
 
     suite: Suite
@@ -73,6 +74,7 @@ class Plan:
     trajectories: Keep = "all"
     pedestrians: dict[str, Level] = field(default_factory=dict)
     run: str = ""
+    record: tuple[str, ...] = ()
 
     def told(self, job: Job) -> Perception:
         """How the robots of a job come to know of pedestrians."""
@@ -180,6 +182,7 @@ def _play(
             worlds=plan.worlds,
             threads=plan.threads,
             slots=plan.slots,
+            record=plan.record,
             before=watch.before,
             after=watch.after,
             unmade=job.unmade,

@@ -21,7 +21,7 @@ import numpy as np
 from agora.benchmark import shard
 from agora.core.declared import Axes, declared
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
-from agora.core.state import RobotTraits
+from agora.core.state import Array, RobotTraits
 from agora.errors import ResultsError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ARRAYS = {name: one for name, one in declared(Recording).items() if one.kept}
 _SCALARS = ("clipped", "failure", "goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
-_OFFSET, _REFERENCE = "map_offset", "reference_path"
+_OFFSET, _REFERENCE, _SENSORS = "map_offset", "reference_path", "sensors"
 _SMOOTH = [f"{name}.list.element" for name, one in _ARRAYS.items() if one.stored is np.float32 and len(one.names) > 1]
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
@@ -47,6 +47,7 @@ def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
 
     optional = [name for name, one in _ARRAYS.items() if one.optional] + [_REFERENCE, "robot"]
     given = {name for name in optional if any(getattr(recording, name) is not None for recording in items.values())}
+    given |= {_SENSORS} if any(recording.sensors for recording in items.values()) else set()
     given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=_schema(given))
     return shard.encode(table, _SMOOTH, run)
@@ -85,6 +86,10 @@ def _schema(given: Collection[str]) -> pyarrow.Schema:
         if field.name == _REFERENCE:
             columns += [(_OFFSET, pa.list_(double))] if _OFFSET in given else []
             columns += [(_REFERENCE, double)] if _REFERENCE in given else []
+        elif field.name == _SENSORS:
+            shape, values = ("shape", pa.list_(whole)), ("values", single)
+            reading = pa.struct([("channel", pa.string()), ("field", pa.string()), shape, values])
+            columns += [(_SENSORS, pa.list_(reading))] if _SENSORS in given else []
         elif field.name == "robot":
             columns += [("robot", pa.struct([*traits, ("command_delay", double)]))] if "robot" in given else []
         elif field.name in special:
@@ -106,6 +111,11 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         **{name: _stored(one, getattr(recording, name), recording) for name, one in _ARRAYS.items()},
         "contacts": [_pack_contact(contact) for contact in recording.contacts],
         _OFFSET: _offset(recording),
+        _SENSORS: [
+            {"channel": channel, "field": name, "shape": list(array.shape), "values": array.astype(np.float32).ravel()}
+            for channel, reading in recording.sensors.items()
+            for name, array in reading.items()
+        ],
         "robot": None if recording.robot is None else _pack_robot(recording.robot, recording.command_delay),
     }
 
@@ -152,6 +162,14 @@ def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
     return {"robot": RobotTraits(**arrays), "command_delay": delay}
 
 
+def _unpack_sensors(readings: list[dict[str, Any]]) -> dict[str, dict[str, Array]]:
+    """Readings by channel and field."""
+    found: dict[str, dict[str, Array]] = {}
+    for one in readings:
+        found.setdefault(one["channel"], {})[one["field"]] = np.array(one["values"], np.float32).reshape(one["shape"])
+    return found
+
+
 def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, Map] | None) -> Recording:
     """The recording of a row; columns that older files do not have are as where there is nothing."""
     name = columns["map_name"][row].as_py()
@@ -170,5 +188,6 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         map=maps[name] if maps is not None and name else None,
         **{scalar: columns[scalar][row].as_py() for scalar in _SCALARS},
         reference_path=columns[_REFERENCE][row].as_py() if _REFERENCE in columns else None,
+        sensors=_unpack_sensors(columns[_SENSORS][row].as_py()) if _SENSORS in columns else {},
         **(_unpack_robot(columns["robot"][row].as_py()) if "robot" in columns and columns["robot"][row].is_valid else {}),
     )

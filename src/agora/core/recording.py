@@ -160,6 +160,8 @@ class Recording:
         command_delay: time from a command to its effect, s.
         reference_path: length of the path that was published with the world, m; None where none was.
         door: (T,) how far the door of the map is open, 0 to 1; None of a map without a door that moves.
+        sensors: what the robot's sensors had measured at each call of the planner, by channel and field: (T - 1, ...). Only of
+            channels that were to be recorded. The channel "scan" has the field ``ranges``.
     """
 
     outcome: Outcome
@@ -191,4 +193,5 @@ class Recording:
     reference_path: float | None = None
     robot: RobotTraits | None = None
     command_delay: float = 0.0
+    sensors: dict[str, dict[str, Array]] = field(default_factory=dict)
     planning_time: Array = field(default_factory=lambda: np.zeros(0), metadata=axes("C", kept=False))

@@ -294,7 +294,7 @@ def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
     return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
-def _noted(said: _Messages, name: str, kept: list[int]) -> dict[str, Array]:
+def _noted(said: _Messages, name: str, kept: list[int]) -> dict[str, Any]:
     """What was noted of one robot at these steps, by name: what was said last up to each; nothing of what nobody noted."""
     began = _time(said.robots[0]) - _SAME  # what an earlier episode left behind is older
     own = sorted((m for m in said.notes if name in m.name and _time(m) > began), key=_time)

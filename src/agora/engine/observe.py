@@ -18,7 +18,7 @@ from agora.engine.semantics import SemanticReader, put_layers
 from agora.engine.sensing import Sensing
 from agora.errors import InputError
 from agora.interfaces import Channel, Costmap, CostmapLayer, Limits, Observation, SemanticWindow
-from agora.interfaces.channel import Sensor, channels_of
+from agora.interfaces.channel import Reading, Sensor, channels_of
 from agora.perception.perception import Perception
 from agora.perception.tracker import empty_tracks
 
@@ -82,6 +82,7 @@ class Observer:
         lidar: sensor of every robot, where "scan" is needed.
         layers: put costs about pedestrians on the local costmap, and on the maps of `layer_costs`.
         perception: what is known of pedestrians.
+        record: channels that are measured for a recording; planners are not told of them.
 
     Attributes:
         rows: N. limits: of the robots. lidar: as given. ranges: (N, B) the last scan, m.
@@ -96,8 +97,10 @@ class Observer:
         lidar: Lidar | None = None,
         layers: Sequence[CostmapLayer] = (),
         perception: Perception | None = None,
+        record: Collection[str | Channel] = (),
     ) -> None:
-        self._channels = channels = channels_of(needs)
+        self._channels, self._recorded = channels_of(needs), channels_of(record)
+        channels = self._channels
         window = _parameters(channels, Window)
         semantics = _parameters(channels, SemanticWindow)
         self._world, self._control, self.lidar = world, control, lidar
@@ -122,7 +125,8 @@ class Observer:
         self._bound = [self._bind(g) for g in (0, 1)]
         self._window = window
         self._seen = self._see(window) if window is not None and "scan" in window.sources else None
-        self._sensing = {name: Sensing(world, one) for name, one in channels.items() if isinstance(one, Sensor)}
+        measured = self._recorded | channels
+        self._sensing = {name: Sensing(world, one) for name, one in measured.items() if isinstance(one, Sensor)}
         self._layers = tuple(layers)
         self._layer_reader = self._read(attributes_of(layers)) if layers else None
         self._semantics = None if semantics is None else self._read(semantics.attributes, semantics)
@@ -295,7 +299,15 @@ class Observer:
     @property
     def reads_scans(self) -> bool:
         """Whether scans are needed: by the planner, or to know of pedestrians."""
-        return "scan" in self._channels or self._seen is not None or (self._people is not None and self._people.reads_scans)
+        return (
+            "scan" in self._recorded | self._channels
+            or self._seen is not None
+            or (self._people is not None and self._people.reads_scans)
+        )
+
+    def recorded(self, name: str) -> Reading:
+        """What was measured last of a channel that is recorded: arrays (N, ...); overwritten by the next measurement."""
+        return {"ranges": self.ranges} if name == "scan" else self._sensing[name].reading
 
     def _scanned(self, rows: slice, time: Doubles | float) -> None:
         """Note where the robots of some rows are at their new scan, for the obstacle layer, and what it shows of pedestrians."""
@@ -344,5 +356,5 @@ class Observer:
             scan_range=lidar.range_max if lidar is not None else None,
             costmap=self._costmap if "costmap" in seen else None,
             semantics=None if self._semantics is None else self._semantics.maps(),
-            sensors={name: sensing.reading for name, sensing in self._sensing.items()},
+            sensors={name: sensing.reading for name, sensing in self._sensing.items() if name in seen},
         )

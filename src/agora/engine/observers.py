@@ -9,10 +9,10 @@ import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.engine.observe import BUILT_IN, Observer
-from agora.errors import InputError
-from agora.interfaces.channel import Sensor, channels_of
+from agora.errors import InputError, UnknownNameError
+from agora.interfaces.channel import Reading, Sensor, channels_of
 from agora.planners.lift import call
-from agora.registry import make
+from agora.registry import available, make
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 
+def recordable(names: Collection[str]) -> tuple[str, ...]:
+    """Return names of channels that a recording can keep, each once: "scan" and those of sensors.
+
+    Raises:
+        UnknownNameError: another name.
+    """
+    known = ["scan", *available("channels")]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("sensor", name, known)
+    return tuple(dict.fromkeys(names))
+
+
 class Observers:
     """One `Observer` for all robots that have the same lidar and the same other sensors; mostly there is one for all.
 
@@ -31,6 +44,7 @@ class Observers:
         needs: the channels that the planner reads.
         conditions: of the episodes.
         models: of the robots.
+        record: names of channels that are recorded (`recordable`).
 
     Attributes:
         channels: by name, as in ``needs``.
@@ -40,16 +54,22 @@ class Observers:
     """
 
     def __init__(
-        self, world: World, needs: Collection[str | Channel], conditions: Conditions, models: Sequence[RobotModel]
+        self,
+        world: World,
+        needs: Collection[str | Channel],
+        conditions: Conditions,
+        models: Sequence[RobotModel],
+        record: Collection[str] = (),
     ) -> None:
         self._world, self._conditions = world, conditions
-        self.channels = channels_of(needs)
+        self.channels, self.record = channels_of(needs), recordable(record)
         kinds = [self._kind(model) for model in models] or [(conditions.lidar, ())]
         seen = (conditions.layers, conditions.perception)
         self._kinds = list(dict.fromkeys(kinds))
         known = [one if one is not None else name for name, one in self.channels.items() if name in BUILT_IN]
         self._each = [
-            Observer(world, [*known, *sensors], conditions.periods.control, lidar, *seen) for lidar, sensors in self._kinds
+            Observer(world, [*known, *self._needed(sensors)], conditions.periods.control, lidar, *seen, [*self.record, *sensors])
+            for lidar, sensors in self._kinds
         ]
         self._number = [self._kinds.index(kind) for kind in kinds]
         self._rows = np.tile(np.array(self._number[: world.layout.robots], np.int64), world.layout.worlds)
@@ -58,10 +78,14 @@ class Observers:
         """The lidar of a robot, and its other sensors that the planner reads: the planner's, else the robot's own."""
         own = {sensor.name: sensor.part for sensor in model.sensors}
         sensors: list[Any] = []
-        for name, given in self.channels.items():
+        for name, given in (dict.fromkeys(self.record) | self.channels).items():
             if name not in BUILT_IN:
                 sensors.append(given if given is not None else own[name] if name in own else make("channels", name))
         return self._conditions.lidar or model.lidar, tuple(sensors)
+
+    def _needed(self, sensors: Sequence[Sensor]) -> list[Sensor]:
+        """Those of the sensors that the planner reads."""
+        return [sensor for sensor in sensors if sensor.channel in self.channels]
 
     @property
     def one(self) -> Observer:
@@ -125,6 +149,11 @@ class Observers:
         """Know of no pedestrian but by what is scanned from now on."""
         for observer in self._each:
             observer.forget()
+
+    def recorded(self, world: int, robot: int) -> dict[str, Reading]:
+        """Copies of what a robot's recorded channels have measured last, by their names: arrays of its fields."""
+        row = world * self._world.layout.robots + robot
+        return {name: {key: array[row].copy() for key, array in self.of(robot).recorded(name).items()} for name in self.record}
 
     def observe(self) -> tuple[Observation, ...]:
         """Return what every row knows now, for each kind of robot."""

@@ -14,6 +14,8 @@ from agora.core.state import Array, Bools
 from agora.interfaces import NOTES
 
 if TYPE_CHECKING:
+    from agora.engine.observers import Observers
+    from agora.interfaces.channel import Reading
     from agora.world.world import World
 
 
@@ -82,6 +84,7 @@ class Recorder:
         self.door = np.ones((worlds, length if world.doors is not None else 0), np.float32)
         self._notes = {name: np.zeros((worlds, length, robots), NOTES[name]) for name in notes}
         self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
+        self._readings: list[list[list[dict[str, Reading]]]] = [[[] for _ in range(robots)] for _ in range(worlds)]
         records = (world.traits, world.minds, world.status)
         samples = (self.robots, self.pedestrians, self.present, self.group, self.states)
         arrays = (*records, self.cursor, self.steps, *samples)
@@ -91,6 +94,7 @@ class Recorder:
         """Forget what was recorded of a world and begin again."""
         self.cursor[world] = 0
         self._events[world] = []
+        self._readings[world] = [[] for _ in self._readings[world]]
 
     def sample(self) -> None:
         """Keep the present state and the contact events since the last call."""
@@ -113,6 +117,17 @@ class Recorder:
         """What was noted of one robot between these samples, by name."""
         noted = {name: kept[world, samples, robot][:-1] for name, kept in self._notes.items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
+
+    def read(self, observers: Observers, active: Bools) -> None:
+        """Keep what the recorded channels of robots in rows (N,) that are under way have measured last."""
+        for w, r in zip(*np.divmod(np.flatnonzero(active), self._world.layout.robots), strict=True):
+            self._readings[w][r].append(observers.recorded(int(w), int(r)))
+
+    def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
+        """What the recorded channels of one robot measured before its first ``calls`` calls of the planner, (calls, ...)."""
+        kept = self._readings[world][robot][:calls]
+        first = kept[0] if kept else {}
+        return {name: {key: np.stack([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
         """Contact events of one robot, in time order."""

@@ -6,7 +6,7 @@ you keep.
 """
 
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
-from agora.interfaces.channel import Channel
+from agora.interfaces.channel import Channel, Field, Reading, Sensor
 from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdScene
 from agora.interfaces.global_planner import GlobalPlanner
@@ -34,6 +34,7 @@ __all__ = [
     "CrowdModel",
     "CrowdScene",
     "Declaration",
+    "Field",
     "GlobalPlanner",
     "Guidance",
     "InterPlanner",
@@ -44,9 +45,11 @@ __all__ = [
     "NOTES",
     "Observation",
     "Planner",
+    "Reading",
     "SEEN",
     "SemanticMaps",
     "SemanticWindow",
+    "Sensor",
     "Simulator",
     "Span",
     "Tracks",

@@ -14,7 +14,8 @@ from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, F, sincos
 from agora.core.state import Array, Floats
 from agora.errors import InputError
-from agora.interfaces import Limits, Observation
+from agora.interfaces import Channel, Limits, Observation
+from agora.interfaces.channel import Sensor
 
 _TINY = F(1e-6)
 _GOAL, _TWIST, _PEDESTRIAN = 3, 3, 5
@@ -35,6 +36,7 @@ class Observe:
         pedestrians: how many of the nearest pedestrians.
         pedestrian_range: farther pedestrians are not seen; a place at it reads 1, m.
         pedestrian_speed: speed that reads 1, as faster ones do, m/s.
+        sensors: whose readings follow, field by field: the least value of a field reads 0, the largest 1.
     """
 
     beams: int = 36
@@ -43,6 +45,7 @@ class Observe:
     pedestrians: int = 0
     pedestrian_range: float = 10.0
     pedestrian_speed: float = 2.0
+    sensors: tuple[Sensor, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("beams", "pedestrians"):
@@ -52,21 +55,31 @@ class Observe:
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"observe: {name} must be above 0, got {getattr(self, name)}")
 
+        for sensor in self.sensors:
+            for name, one in sensor.fields.items():
+                if not (math.isfinite(one.low) and math.isfinite(one.high)):
+                    raise InputError(f"observe: {name} of {sensor.channel} has no bounds: {one.low:g} to {one.high:g}")
+
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> frozenset[str | Channel]:
         """What a planner that sees this needs."""
-        return frozenset(name for name, count in (("scan", self.beams), ("pedestrians", self.pedestrians)) if count)
+        own = (("scan", self.beams), ("pedestrians", self.pedestrians))
+        return frozenset({name for name, count in own if count} | set(self.sensors))
 
     @property
     def parts(self) -> dict[str, slice]:
         """Where the values of each part stand."""
-        ends = np.cumsum([self.beams, _GOAL, _TWIST, _PEDESTRIAN * self.pedestrians]).tolist()
-        return dict(zip(("scan", "goal", "twist", "pedestrians"), map(slice, [0, *ends[:-1]], ends), strict=True))
+        sizes = {"scan": self.beams, "goal": _GOAL, "twist": _TWIST, "pedestrians": _PEDESTRIAN * self.pedestrians}
+        sizes |= {
+            f"{sensor.channel}.{name}": math.prod(one.shape) for sensor in self.sensors for name, one in sensor.fields.items()
+        }
+        ends = np.cumsum(list(sizes.values())).tolist()
+        return dict(zip(sizes, map(slice, [0, *ends[:-1]], ends), strict=True))
 
     @property
     def length(self) -> int:
         """D, how many values."""
-        return self.beams + _GOAL + _TWIST + _PEDESTRIAN * self.pedestrians
+        return int(max(part.stop for part in self.parts.values()))
 
     @property
     def low(self) -> Floats:
@@ -74,7 +87,8 @@ class Observe:
         low, parts = np.full(self.length, -1.0, np.float32), self.parts
         low[parts["scan"]] = 0.0
         low[parts["goal"].start] = 0.0
-        low[parts["pedestrians"].start + _PEDESTRIAN - 1 :: _PEDESTRIAN] = 0.0
+        low[parts["pedestrians"]][_PEDESTRIAN - 1 :: _PEDESTRIAN] = 0.0
+        low[parts["pedestrians"].stop :] = 0.0
         return low
 
     @property
@@ -106,6 +120,12 @@ class Observe:
         counts, m = (self.beams, self.pedestrians), o.limits
         robot = (o.pose, o.twist, o.goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega)
         _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, scan, tracks, out, first, last)
+        parts = self.parts if self.sensors else {}
+        for sensor in self.sensors:
+            for name, one in sensor.fields.items():
+                read = o.sensors[sensor.channel][name][first:last].reshape(last - first, -1)
+                share = (read.astype(np.float32) - F(one.low)) * F(1.0 / (one.high - one.low))
+                out[first:last, parts[f"{sensor.channel}.{name}"]] = np.minimum(np.maximum(share, ZERO), ONE)
 
 
 @hidden

@@ -17,6 +17,7 @@ from agora.testing.metrics import check_metric
 from agora.testing.modules import check_module
 from agora.testing.planners import check_bad_input, check_planner
 from agora.testing.scenes import Move, observation
+from agora.testing.sensors import check_sensor
 from agora.testing.simulators import check_simulator
 from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
 
@@ -37,6 +38,7 @@ __all__ = [
     "check_obstacles_mode",
     "check_planner",
     "check_robots_mode",
+    "check_sensor",
     "check_simulator",
     "check_world_source",
     "observation",

@@ -76,4 +76,6 @@ def _copied(value: Any) -> Any:
     """A record with copies of its arrays."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.replace(value, **{name: _copied(part) for name, part in vars(value).items()})
+    if isinstance(value, dict):
+        return {name: _copied(part) for name, part in value.items()}
     return value.copy() if isinstance(value, np.ndarray) else value

@@ -17,6 +17,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, BatchPlanner, Label, Limits, Memory, Observation, Planner
 from agora.planners import lift
 from agora.planners.memory import each, reset
+from agora.registry import make
 from agora.testing.bad_input import BEARING, INPUTS, NO_PATH, PERSON, WALL, bad_inputs
 from agora.testing.errors import ContractError
 from agora.testing.guard import freeze, pure
@@ -27,6 +28,14 @@ _KINDS: dict[str, dict[str, Any]] = {
     "differential": {},
     "holonomic": {"max_vy": 0.6},
     "car-like": {"turning_radius": 0.7, "corners": 4},
+}
+_GROUPS = {
+    "path": ("path", "path_count"),
+    "pedestrians": ("pedestrians",),
+    "semantics": ("semantics",),
+    "robots": ("robots",),
+    "scan": ("scan", "scan_angles", "scan_pose", "scan_range"),
+    "costmap": ("costmap",),
 }
 _STEPS = 3
 _PER_THREAD = 16
@@ -107,7 +116,8 @@ def check_bad_input(
 def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Check]:
     """The clauses for several kinds of robots."""
     channels = planner.declares.channels
-    parts = {"window": channels.get("costmap"), "semantics": channels.get("semantics")}
+    sensors = tuple(make("channels", name) if one is None else one for name, one in channels.items() if name not in _GROUPS)
+    parts = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors}
     return [_Check(lift.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
 
 
@@ -130,18 +140,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
 
 def needed(whole: Observation, needs: Collection[str]) -> Observation:
     """An observation without what a planner does not ask for, as the episode gives it."""
-    groups = {
-        "path": ("path", "path_count"),
-        "pedestrians": ("pedestrians",),
-        "semantics": ("semantics",),
-        "robots": ("robots",),
-        "scan": ("scan", "scan_angles", "scan_pose", "scan_range"),
-        "costmap": ("costmap",),
-    }
-    unknown = set(needs) - groups.keys()
-    if unknown:
-        raise ContractError(f"needs: {sorted(unknown)} is none of {sorted(groups)}")
-    absent: dict[str, Any] = {name: None for need, names in groups.items() if need not in needs for name in names}
+    absent: dict[str, Any] = {name: None for need, names in _GROUPS.items() if need not in needs for name in names}
     return dataclasses.replace(whole, **absent)
 
 

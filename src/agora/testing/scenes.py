@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from agora.core.state import TYPES, Array, Floats
 from agora.costmap.inflation import cost_of
 from agora.costmap.window import Window
 from agora.interfaces import Costmap, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
+from agora.interfaces.channel import Field, Sensor
 from agora.testing.guard import freeze
 
 
@@ -66,6 +68,7 @@ def observation(
     turning_radius: float = 0.0,
     corners: int = 0,
     dt: float = 0.1,
+    sensors: Sequence[Sensor] = (),
 ) -> Observation:
     """Return a crooked scene that has everything a planner can need.
 
@@ -83,6 +86,7 @@ def observation(
         turning_radius: of the robots, m.
         corners: of their footprint, 0 for discs.
         dt: control period, s.
+        sensors: whose readings are numbers between the bounds of their fields.
     """
     move, window = move or Move(), window or Window(size=6.0, resolution=0.05)
     scene = _Scene(np.random.default_rng(seed), rows)
@@ -112,6 +116,7 @@ def observation(
         scan_range=10.0,
         costmap=costmap_of(window, moved, move.points(obstacles), tracks[0], radius),
         semantics=_semantics(semantics or SemanticWindow(), moved, tracks[0]),
+        sensors={one.channel: {name: _drawn(scene, field, move) for name, field in one.fields.items()} for one in sensors},
     )
     freeze(made)
     return made
@@ -155,6 +160,15 @@ class _Scene:
             group=rng.integers(-1, 3, shape).astype(np.int32),
             type=rng.integers(0, len(TYPES), shape).astype(np.int32),
         )
+
+
+def _drawn(scene: _Scene, field: Field, move: Move) -> Array:
+    """Readings (N, *shape) of a field."""
+    low, high = (bound if math.isfinite(bound) else math.copysign(10.0, bound) for bound in (field.low, field.high))
+    drawn = scene.rng.uniform(low, high, (scene.rows, *field.shape))
+    if field.frame == "map":
+        drawn[..., :2] = move.points(drawn[..., :2])
+    return np.ascontiguousarray(drawn, field.kind)
 
 
 def _f32(values: Array) -> Floats:

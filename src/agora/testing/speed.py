@@ -10,6 +10,7 @@ import numpy as np
 from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.interfaces import BatchPlanner, Costmap, Guidance, Memory, Observation
+from agora.interfaces.channel import Reading, Sensor
 from agora.planners import lift
 from agora.planners.guided import guided
 from agora.testing.scenes import observation
@@ -60,10 +61,17 @@ def _driven(planner: BatchPlanner, share: float) -> float:
     return fastest
 
 
+def _nothing(sensor: Sensor) -> Reading:
+    """Readings of one robot that is near nothing: the largest values."""
+    most = {name: one.high if math.isfinite(one.high) else 0.0 for name, one in sensor.fields.items()}
+    return {name: np.full((1, *one.shape), most[name], one.kind) for name, one in sensor.fields.items()}
+
+
 def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation:
     """What a robot on a straight way sees where there is nothing."""
     given = planner.declares.channels.get("costmap")
     window = given if isinstance(given, Window) else Window()
+    sensors = [one for one in planner.declares.channels.values() if isinstance(one, Sensor)]
     whole = observation(1, 3, window=Window(size=2.0))
     assert whole.pedestrians is not None and whole.robots is not None and whole.scan is not None
     f, along = np.float32, np.linspace(0.0, _AHEAD, 301)
@@ -81,5 +89,6 @@ def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation
         pedestrians=replace(whole.pedestrians, present=np.zeros_like(whole.pedestrians.present)),
         robots=replace(whole.robots, present=np.zeros_like(whole.robots.present)),
         scan=np.full_like(whole.scan, whole.scan_range),
+        sensors={one.channel: _nothing(one) for one in sensors},
         costmap=Costmap(np.zeros((1, window.cells, window.cells), np.uint8), origin.astype(f), window.resolution),
     )

@@ -50,6 +50,8 @@ def to_plain(value: Any) -> Any:
         return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init and f.name not in left}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: to_plain(field) for name, field in value._asdict().items()}
+    if isinstance(value, dict):
+        return {name: to_plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     if isinstance(value, np.generic):
