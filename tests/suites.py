@@ -61,6 +61,11 @@ def planners(*texts: str) -> dict[str, Named]:
     return dict(named_planner(text) for text in texts)
 
 
+def heard(recording: Recording) -> Recording:
+    """What of a recording a bag can hold: no commands."""
+    return dataclasses.replace(recording, command=None)
+
+
 def fingerprint(recording: Recording) -> bytes:
     """Everything in a recording but wall times, as a digest."""
     digest = hashlib.blake2b()

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from agora.benchmark.tracks import read_recordings, write_recordings
 from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
@@ -19,7 +20,7 @@ from agora.tasks.periods import Periods
 from agora.world.start import Start
 from agora.world.trajectories import Trajectories
 from tests.naughty import Naughty
-from tests.starts import people, start
+from tests.starts import DISC, people, start
 from tests.suites import CROWDS, PLANNERS, fingerprint, plane, planners, suite, write_world
 
 
@@ -161,3 +162,22 @@ def test_what_numba_compiles_during_a_call_is_no_planning_time():
     ((_, (recording,)),) = Episodes([start_], Naughty("compiles", beyond=-9.0, seconds=1.0), Conditions.of(chosen.stage("plane")))
     assert time.perf_counter() - begun > 1.0
     assert len(recording.planning_time) > 4 and recording.planning_time.max() < 0.4
+
+
+def test_a_recording_keeps_what_the_planner_said_beside_what_the_robot_did(tmp_path):
+    @dataclass(frozen=True)
+    class Eager(Naughty):
+        def act(self, observation, memory):
+            said = np.stack([0.3 + 0.5 * observation.pose[:, 0], 0 * observation.radius, 0.1 + 9.0 * observation.pose[:, 1]], 1)
+            return Answer(said.astype(np.float32))
+
+    begun = start(pose=(0.2, 0.3, 0.4), goal=(9.0, 3.0, 0.0), timeout=2.0, model=replace(DISC, ax=0.7, alpha=1.3))
+    both = replace(begun, robots=(begun.robots[0], replace(begun.robots[0], pose=np.array([3.0, 4.0, 1.0]))))
+    ((_, recordings),) = Episodes([both], Eager(), Conditions(ends=0))
+    for recording in recordings:
+        x, y = recording.pose[:-1, :2].T
+        assert recording.command == pytest.approx(np.stack([0.3 + 0.5 * x, 0 * x, 0.1 + 9.0 * y], 1), abs=1e-5)
+        assert np.abs(np.diff(recording.twist[:, 0])).max() < 0.08 < np.abs(recording.command[0, 0] - recording.twist[0, 0])
+    write_recordings(tmp_path / "x.parquet", dict(zip("ab", recordings, strict=True)))
+    back = read_recordings(tmp_path / "x.parquet")
+    assert (back["b"].command == recordings[1].command).all()

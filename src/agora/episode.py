@@ -230,10 +230,10 @@ class Episodes:
             self._planning[w].append(share)
         self._memory = answer.memory
         note_contact(answer, np.repeat(self.world.status.step == 0, robots) & self._touching.reshape(-1))
+        self.world.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)
         if observers.record:
             self._recorder.read(observers, active)
-        self.world.command(answer.twists, active, failures)
         for row, reason in failures.items():
             self._failure[row // robots][row % robots] = reason
 

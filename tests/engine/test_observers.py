@@ -117,6 +117,13 @@ def test_a_robot_with_other_sensors_than_its_number_has_in_the_batch_is_refused(
         batch.begin(1, 1)
 
 
+def test_where_no_scan_is_read_lidars_may_differ_from_episode_to_episode():
+    part = named_planner("dwa")[1].part
+    starts = [together(NARROW, None), together(WIDE, NARROW)]
+    one, two = (recordings for _, recordings in sorted(Episodes(starts, part, Conditions(ends=0)), key=lambda e: e[0]))
+    assert (one[0].pose == two[0].pose).all() and (one[1].pose == two[1].pose).all()
+
+
 def test_a_sensor_is_read_at_the_sensor_period_and_recorded_where_asked_for(tmp_path):
     seen: list[Any] = []
     begun, conditions = together(WIDE, WIDE), Conditions(ends=0)

@@ -17,7 +17,7 @@ from sensor_msgs.msg import LaserScan
 from std_msgs.msg import String
 from tests.played import recordings, small_suite
 from tests.ros.bags import said_by_the_graph
-from tests.suites import fingerprint
+from tests.suites import fingerprint, heard
 
 from agora.benchmark.account import interrupted
 from agora.benchmark.played import write_played
@@ -85,7 +85,7 @@ def test_a_recorded_episode_is_the_one_of_this_process_to_the_bit_and_the_next_i
         parts.say([*rest[-1:], *rest[:-1]])  # the status comes on a connection of its own, and may come first
         closed.wait(number)
     graph.ends += [scan, odom]
-    ours = [fingerprint(r) for r in recordings(suite, "helbing", 1, "go_to_goal")]
+    ours = [fingerprint(heard(r)) for r in recordings(suite, "helbing", 1, "go_to_goal")]
     for number, name in ((1, "small_helbing_1_1.bag"), (2, "small_helbing_1_2.bag")):
         assert closed[number - 1].data == str(folder / name)
         assert [fingerprint(robot.recording) for robot in read_episode(folder / name).robots] == ours

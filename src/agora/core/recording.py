@@ -153,6 +153,8 @@ class Recording:
         planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
         clipped: how many twists were beyond the limits.
         failure: what the planner raised, if it failed.
+        command: (T - 1, 3) the twist that the planner asked for at each call, in the robot's frame, before limits and delay. None
+            where nobody recorded it.
         reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
         speed_limit: (T - 1,) how fast an interplanner let the local planner be, in its top speeds. danger: (T - 1,) from 0 to 1, as
             an interplanner saw it. None without one.
@@ -187,6 +189,7 @@ class Recording:
     pedestrian_group: Ints = field(metadata=axes("T P", np.int32))
     pedestrian_state: Ints | None = field(default=None, metadata=axes("T P", np.int32, stored=np.int8, masked=True))
     door: Doubles | None = field(default=None, metadata=axes("T", stored=np.float32))
+    command: Doubles | None = field(default=None, metadata=axes("T-1 3", stored=np.float32))
     reason: Ints | None = field(default=None, metadata=axes("T-1", np.int32, stored=np.int8))
     speed_limit: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))
     danger: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))

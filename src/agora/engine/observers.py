@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
+from agora.costmap.window import Window
 from agora.engine.observe import BUILT_IN, Observer
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces.channel import Reading, Sensor, channels_of
@@ -63,6 +64,9 @@ class Observers:
     ) -> None:
         self._world, self._conditions = world, conditions
         self.channels, self.record = channels_of(needs), recordable(record)
+        window = self.channels.get("costmap")
+        seen_by_it = {"scan"} & (window.needs if isinstance(window, Window) else set())
+        self._scans = bool(seen_by_it or "scan" in {*self.channels, *self.record} or conditions.perception.source != "truth")
         kinds = [self._kind(model) for model in models] or [(conditions.lidar, ())]
         seen = (conditions.layers, conditions.perception)
         self._kinds = list(dict.fromkeys(kinds))
@@ -75,13 +79,13 @@ class Observers:
         self._rows = np.tile(np.array(self._number[: world.layout.robots], np.int64), world.layout.worlds)
 
     def _kind(self, model: RobotModel) -> tuple[Lidar | None, tuple[Sensor, ...]]:
-        """The lidar of a robot, and its other sensors that the planner reads: the planner's, else the robot's own."""
+        """The lidar of a robot where scans are read, and its other sensors that are read: the planner's, else the robot's own."""
         own = {sensor.name: sensor.part for sensor in model.sensors}
         sensors: list[Any] = []
         for name, given in (dict.fromkeys(self.record) | self.channels).items():
             if name not in BUILT_IN:
                 sensors.append(given if given is not None else own[name] if name in own else make("channels", name))
-        return self._conditions.lidar or model.lidar, tuple(sensors)
+        return (self._conditions.lidar or model.lidar) if self._scans else None, tuple(sensors)
 
     def _needed(self, sensors: Sequence[Sensor]) -> list[Sensor]:
         """Those of the sensors that the planner reads."""

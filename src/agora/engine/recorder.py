@@ -81,6 +81,7 @@ class Recorder:
         self.present = np.zeros((worlds, length, slots), np.bool_)
         self.group = np.full((worlds, length, slots), -1, np.int32)
         self.states = np.zeros((worlds, length, slots if states else 0), np.int8)
+        self._commands = np.zeros((worlds, length, robots, 3), np.float32)
         self.door = np.ones((worlds, length if world.doors is not None else 0), np.float32)
         self._notes = {name: np.zeros((worlds, length, robots), NOTES[name]) for name in notes}
         self._events: list[list[tuple[int, Contact]]] = [[] for _ in range(worlds)]
@@ -107,15 +108,16 @@ class Recorder:
             self._events[w].append((r, contact))
 
     def note(self, notes: Mapping[str, Array], active: Bools) -> None:
-        """Keep what the planner notes (N,) at the last sample, in rows (N,) that are under way."""
+        """Keep what the planner notes (N,) at the last sample, and what robots are told, in rows (N,) that are under way."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
         for name in self._notes.keys() & notes.keys():
             self._notes[name][worlds, self.cursor[worlds] - 1, robots] = notes[name][rows]
+        self._commands[worlds, self.cursor[worlds] - 1, robots] = self._world.commands[worlds, robots]
 
     def noted(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
-        """What was noted of one robot between these samples, by name."""
-        noted = {name: kept[world, samples, robot][:-1] for name, kept in self._notes.items()}
+        """What was noted of one robot between these samples, by name, and its commands."""
+        noted = {name: kept[world, samples, robot][:-1] for name, kept in (self._notes | {"command": self._commands}).items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def read(self, observers: Observers, active: Bools) -> None:
