@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -26,7 +27,7 @@ class Guided:
     planner: Annotated[Named, Plug("planners")]
     interplanner: Annotated[Named, Plug("interplanners")]
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What the local planner says of itself, with what the interplanner reads and what both note.
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ class Recovering:
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What the local planner says of itself, and the costmap that shows whether there is room to turn."""
         mine: Declaration = self.planner.part.declares

@@ -7,6 +7,7 @@ commanded collapses to 0 or 1 m/s, because a function that sets it returns a tru
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Aggressive:
         if not 0.0 <= self.slowdown_distance <= 20.0:
             raise ValueError(f"slowdown_distance must be in [0, 20] m, got {self.slowdown_distance}")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -70,7 +71,7 @@ class AroundGroups:
         above_zero(self, "link_distance", "link_speed", "sensing_range", "reach")
         at_least_zero(self, "margin", "hold", "horizon", "room")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)

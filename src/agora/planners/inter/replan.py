@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.ndimage import label
@@ -73,7 +74,7 @@ class Replan:
             raise InputError(f"lookahead: must be above 0 m and at most {_FAR:g} m, is {self.lookahead}")
         _ = self._search
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(needs=("path", self.window), concurrent=True)

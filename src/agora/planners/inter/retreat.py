@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ class Retreat:
         if not (0.0 <= self.cautious_speed <= 1.0 and 0.0 < self.fov <= math.tau):
             raise ValueError(f"cautious_speed must be in [0, 1] and fov in (0, 2 pi], got {self.cautious_speed} and {self.fov}")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(needs=("path", "pedestrians", "scan"), concurrent=True, danger_threshold=self.danger_threshold)

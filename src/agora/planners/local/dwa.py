@@ -26,6 +26,7 @@ import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -131,7 +132,7 @@ class Dwa:
             if one.name not in ("window", "min_vel_x") and value is not None and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(

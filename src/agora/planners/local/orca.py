@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class OrcaPlanner:
         if not 0.0 < self.responsibility <= 1.0:
             raise InputError(f"OrcaPlanner.responsibility is {self.responsibility!r}; expected a number in (0, 1]")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from agora.interfaces import Declaration, Observation, Span
@@ -27,7 +28,7 @@ class PurePursuit:
     speed: Speed | None = None
     tolerance: Distance = 0.05
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -211,7 +212,7 @@ class SocialForce:
         at_least_zero(self, "desired_factor", "near_factor", "near_radii", "social_factor", "look_ahead_factor")
         at_least_zero(self, "importance", "n", "n_prime", "path_ahead", "side_damping")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(
@@ -286,7 +287,7 @@ class SocialForceSimple:
         above_zero(self, "relaxation", "length", "heading_gain")
         at_least_zero(self, "repulsion", "path_ahead")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(

@@ -29,6 +29,7 @@ import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
@@ -203,7 +204,7 @@ class Teb:
         if not 3 <= self.min_samples < self.max_samples:
             raise InputError(f"min_samples and max_samples: must be 3 <= {self.min_samples} < {self.max_samples}")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(

@@ -33,6 +33,7 @@ import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -137,7 +138,7 @@ class TrajectoryRollout:
         if not self.escape_vel <= 0:
             raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
 
-    @property
+    @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         return Declaration(
