@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +76,13 @@ def fingerprint(recording: Recording) -> bytes:
     return digest.digest()
 
 
-def results(folder: Path, scratch: Path) -> tuple[bytes, bytes]:
-    """Rows and recordings of a run, each as the bytes of one shard."""
+def results(folder: Path, scratch: Path, of: Callable[[Recording], Recording] = lambda recording: recording) -> tuple[bytes, bytes]:
+    """Rows and recordings of a run, each as the bytes of one shard; `of` gives the part of a recording that counts."""
     rows = sorted(store.read_rows(folder / "episodes"), key=lambda row: row["key"])
     store.write_rows(scratch / "rows.parquet", rows)
     kept = {}
     for path in sorted((folder / "trajectories").glob("*.parquet")):
-        kept.update(tracks.read_recordings(path))
+        kept.update({key: of(recording) for key, recording in tracks.read_recordings(path).items()})
     tracks.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
     return (scratch / "rows.parquet").read_bytes(), (scratch / "kept.parquet").read_bytes()
 

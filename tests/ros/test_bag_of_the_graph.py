@@ -18,7 +18,7 @@ from geometry_msgs.msg import Pose2D
 from std_msgs.msg import String
 from tests.played import small_suite
 from tests.ros.conftest import Graph, wait_until
-from tests.suites import planners, results
+from tests.suites import heard, planners, results
 
 from agora.benchmark import store
 from agora.benchmark.bench import Options, bench
@@ -83,7 +83,7 @@ def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(played, tmp_p
     label = f"{planner}+{interplanner}" if interplanner else planner
     bench(replace(suite, stages=stages), planners(label), tmp_path / "here", Options(workers=0))
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
-    assert results(tmp_path / "here", tmp_path / "a") == results(tmp_path / "there", tmp_path / "b")
+    assert results(tmp_path / "here", tmp_path / "a", heard) == results(tmp_path / "there", tmp_path / "b", heard)
     scans = [m.decode() for m in Bag(episodes[0].source).messages() if m.connection.topic.endswith("/scan")]
     assert len(scans) > 10 and label in report(tmp_path / "there").read_text()
 

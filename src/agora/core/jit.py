@@ -223,8 +223,10 @@ def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
         *arguments: arrays, scalars, or tuples of them. The box holds the arrays, not copies.
 
     Returns:
-        A callable of ``(first, last)``.
+        A callable of ``(first, last)``. With ``NUMBA_DISABLE_JIT=1`` it is the plain function, which a debugger can step through.
     """
+    if numba.config.DISABLE_JIT:
+        return functools.partial(function, *arguments)
     numbers: list[int] = []
     kinds: list[Any] = []
     _write(arguments, numbers, kinds)

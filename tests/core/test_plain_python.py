@@ -1,0 +1,49 @@
+"""With ``NUMBA_DISABLE_JIT=1`` everything runs as plain Python, so that a debugger can step through it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.environments import ROOT
+
+from agora.episode import Conditions, Episodes
+from agora.planners.presets import named_planner
+from agora.registry import available, make
+from agora.tasks.suite import load_suite
+
+_SECONDS = 0.15
+
+
+def ways(names: list[str]) -> dict[str, list]:
+    """Where the robot and the people are after some steps, under each ``planners/NAME`` or ``crowd_models/NAME``."""
+    suite = load_suite("demo")
+    begun = replace(suite.start("crossing", 1), timeout=_SECONDS)
+    found = {}
+    for name in names:
+        kind, _, component = name.partition("/")
+        conditions = Conditions.of(suite.stage("crossing"))
+        if kind == "crowd_models":
+            conditions = replace(conditions, crowd=make(kind, component))
+        planner = named_planner(component if kind == "planners" else "go_to_goal")[1].part
+        ((_, (recording,)),) = Episodes([begun], planner, conditions)
+        assert not recording.failure, f"{name}: {recording.failure}"
+        found[name] = [recording.pose.tolist(), recording.pedestrian_position.tolist()]
+    return found
+
+
+def test_every_planner_and_crowd_model_runs_as_plain_python():
+    names = [f"{kind}/{name}" for kind in ("planners", "crowd_models") for name in sorted(available(kind))]
+    script = f"import json, sys; from tests.core.test_plain_python import ways; json.dump(ways({names!r}), sys.stdout)"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    plain, compiled = json.loads(done.stdout), ways(names)
+    for name in names:
+        for one, other in zip(plain[name], compiled[name], strict=True):
+            assert np.asarray(one) == pytest.approx(np.asarray(other), abs=2e-3), name
