@@ -53,7 +53,7 @@ def test_a_bag_gives_the_recording_of_the_same_episode_in_this_process_to_the_bi
 def test_rows_and_recordings_of_a_bag_are_those_of_a_benchmark_to_the_byte(tmp_path):
     suite = small_suite(tmp_path / "room")
     here = Rows(Plan(suite, planners("go_to_goal")), Job("helbing", "go_to_goal", (1,)))
-    here.add(1, suite.start("helbing", 1), recordings(suite, "helbing", 1, "go_to_goal"))
+    here.add(1, suite.start("helbing", 1), [heard(r) for r in recordings(suite, "helbing", 1, "go_to_goal")])
     store.keep(tmp_path / "here", "shard", here.finished().files)
     write_played(tmp_path / "bag", [read_episode(BAG)])
     for part in ("episodes", "trajectories"):
