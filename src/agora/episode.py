@@ -47,6 +47,8 @@ class Batch:
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
         record: names of channels that are recorded, "scan" or a sensor's.
+        examples: where not all starts are to be looked at now, because there are many: some that say how large they are, and
+            worlds may be given any that the engine `holds`.
 
     Attributes:
         engine: what moves the worlds. world: where everybody is. observers: what the robots know.
@@ -64,24 +66,26 @@ class Batch:
         threads: int = 1,
         slots: int = 0,
         record: Collection[str] = (),
+        examples: Sequence[Start] = (),
     ) -> None:
         if not starts:
             raise InputError("there is no episode to run")
-        self.starts, self.conditions = list(starts), conditions
-        periods = conditions.periods
-        self.engine = Engine.of(starts, conditions, worlds=worlds, threads=threads, slots=slots)
+        self.starts, self.conditions = starts, conditions
+        periods, some = conditions.periods, examples or starts
+        self.engine = Engine.of(some, conditions, worlds=worlds, threads=threads, slots=slots, drawn=bool(examples))
         self.world = self.engine.world
-        self.observers = Observers(self.world, needs, conditions, [robot.model for robot in starts[0].robots], record)
+        self.observers = Observers(self.world, needs, conditions, [robot.model for robot in some[0].robots], record)
         self._paths = Paths(self.world, self.observers, conditions, "path" in self.observers.channels)
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
         self.goals = np.zeros((worlds, self.world.layout.robots), np.int64)
+        self._robots: list[tuple[RobotStart, ...]] = [()] * worlds
 
-    def begin(self, w: int, index: int) -> None:
-        """Begin the episode of a start in world ``w``."""
-        start = self.starts[index]
+    def begin(self, w: int, index: int, start: Start | None = None) -> None:
+        """Begin the episode of a start in world ``w``; the start itself may be given with its number."""
+        start = start or self.starts[index]
         self.engine.reset(w, start)
-        self.running[w] = index
+        self.running[w], self._robots[w] = index, start.robots
         self.goals[w] = 0
         for r, robot in enumerate(start.robots):
             self.observers.place(w, r, robot.model)
@@ -98,7 +102,7 @@ class Batch:
         status = self.world.status
         for w, r in np.argwhere(status.arrived & ~status.done[:, None]):
             self.goals[w, r] += 1
-            goal = self.starts[self.running[w]].robots[r].goals[self.goals[w, r]]
+            goal = self._robots[w][r].goals[self.goals[w, r]]
             self.world.next_goal(w, r, goal)
             self._paths.plan(w, r, self._paths.place(w, r), goal)
         due = self._paths.due(status.step) & (self.running >= 0) & ~status.done
@@ -157,7 +161,7 @@ class Episodes:
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
         self._batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots, record=record)
-        self.engine, self.starts = self._batch.engine, self._batch.starts
+        self.engine, self.starts = self._batch.engine, starts
         self.world = self._batch.world
         longest = max(s.timeout for s in starts)
         length = math.ceil(longest / conditions.periods.control) + 3

@@ -21,8 +21,10 @@ from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
+from agora.learning import env as environments
 from agora.learning.env import ENV_ID, AgoraEnv, AgoraVectorEnv
 from agora.learning.observations import Observe, to_actions, to_twists
+from agora.learning.part import Part
 from agora.learning.rewards import Reward
 from agora.registry import Named
 from agora.tasks.periods import Periods
@@ -43,8 +45,13 @@ class Rounded:
         return replace(answer, twists=to_twists(to_actions(answer.twists, observation.limits), observation.limits))
 
 
+def part_of(env: AgoraVectorEnv, w: int = 0) -> Part:
+    """The part in which an environment is played."""
+    return next(part for part in env._parts if part.mine[w])
+
+
 def actions_of(env: AgoraVectorEnv, planner: Any) -> np.ndarray:
-    observation = env._batch.observer.observe()
+    observation = part_of(env).batch.observer.observe()
     return to_actions(planner.act(observation, {}).twists, observation.limits)
 
 
@@ -55,7 +62,7 @@ def wander(observations: np.ndarray) -> np.ndarray:
 
 def state(env: AgoraVectorEnv, w: int) -> tuple[list[float], np.ndarray]:
     """Pose and twist of a robot, and its world's pedestrians."""
-    robots, people = env._batch.world.robots, env._batch.world.pedestrians
+    robots, people = part_of(env).batch.world.robots, part_of(env).batch.world.pedestrians
     fields = (robots.x, robots.y, robots.heading, robots.vx, robots.vy, robots.omega)
     return [field[w, 0] for field in fields], np.stack([people.x[w], people.y[w]], -1)
 
@@ -104,6 +111,35 @@ def played(env: AgoraVectorEnv, steps: int) -> dict[int, list[np.ndarray]]:
             episodes[entry] = []
         episodes[entry].append(seen[0])
     return episodes
+
+
+def test_larger_episodes_get_more_room_while_those_under_way_go_on(monkeypatch):
+    whole = suite(episodes=24, timeout=6.0, obstacles=Named.of("obstacles_modes", "random", dynamic=(1, 19), static=(0, 3)))
+    sizes = [whole.start("walk", k).crowd_size for k in range(24)]
+    assert max(sizes) > 16 >= sizes[0]
+    roomy = played(AgoraVectorEnv(whole, "walk", 3, observe=SEE), 250)
+    monkeypatch.setattr(environments, "_EXAMPLES", 1)
+    env, parts = AgoraVectorEnv(whole, "walk", 3, observe=SEE), set()
+    make = env._make_room
+    monkeypatch.setattr(env, "_make_room", lambda starts: (make(starts), parts.add(len(env._parts))))
+    tight = played(env, 250)
+    assert max(parts) == 2 and len(env._examples) > 2 and len(env._parts) == 1
+    assert roomy.keys() == tight.keys()
+    for entry, seen in roomy.items():
+        assert np.array_equal(seen, tight[entry])
+
+
+def test_ten_million_episodes_are_drawn_as_they_begin():
+    env = AgoraVectorEnv(suite(timeout=0.5), "walk", 3, episodes=10**7, observe=SEE)
+    seen, infos = env.reset(seed=9_999_990)
+    begun = infos["entry"].tolist()
+    for _ in range(18):
+        infos = env.step(wander(seen))[4]
+        if "_entry" in infos:
+            begun += infos["entry"][infos["_entry"]].tolist()
+    assert begun[:9] == [*range(9_999_990, 9_999_999)] and not env.starts._kept
+    again = AgoraVectorEnv(suite(timeout=0.5), "walk", 1, episodes=10**7, observe=SEE)
+    assert np.array_equal(again.reset(seed=9_999_991)[0][0], seen[1])
 
 
 def test_what_an_episode_shows_does_not_depend_on_how_many_run_beside_it():
@@ -216,11 +252,11 @@ def test_a_wall_terminates_where_the_suite_says_so():
 def test_progress_adds_up_to_the_way_made_good():
     env = AgoraVectorEnv(suite(dynamic=4), "walk", 1, reward=Reward(1.0, 0, 0, 0, 0, 0), autoreset=False)
     env.reset()
-    begin, total, over = env._goal_distance()[0], 0.0, False
+    begin, total, over = part_of(env)._goal_distance()[0], 0.0, False
     while not over:
         _, rewards, terminated, truncated, _ = env.step(to_goal(env, None))
         total, over = total + float(rewards[0]), bool(terminated[0] or truncated[0])
-    assert total == pytest.approx(begin - env._goal_distance()[0], abs=1e-4)
+    assert total == pytest.approx(begin - part_of(env)._goal_distance()[0], abs=1e-4)
     assert total > 0.5
 
 
@@ -230,7 +266,7 @@ def test_discomfort_is_that_of_each_period_alone():
     env = AgoraVectorEnv(suite(dynamic=8, ends=(), timeout=60.0), "walk", 1, observe=Observe(0, pedestrians=1), reward=reward)
 
     def gap() -> float:
-        (pose, _), people = state(env, 0), env._batch.world.pedestrians
+        (pose, _), people = state(env, 0), part_of(env).batch.world.pedestrians
         apart = np.hypot(people.x[0] - pose[0], people.y[0] - pose[1])[people.active[0]]
         return float(apart.min()) - env.starts[0].robots[0].model.radius - 0.3
 
@@ -251,7 +287,7 @@ def test_passing_a_goal_on_the_way_is_progress_to_it_and_not_a_loss():
     env.reset()
     goals, over = set(), False
     while not over:
-        goals.add(float(env._batch.world.status.goal_x[0, 0]))
+        goals.add(float(part_of(env).batch.world.status.goal_x[0, 0]))
         _, rewards, terminated, truncated, infos = env.step(to_goal(env, None))
         assert rewards[0] > -0.03
         over = bool(terminated[0] or truncated[0])

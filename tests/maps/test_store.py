@@ -5,7 +5,7 @@ import pytest
 
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.maps.store import build_store
+from agora.maps.store import MapRoom, MapStore, build_store
 
 
 @pytest.fixture
@@ -31,15 +31,15 @@ def test_every_map_is_read_back_as_it_was(four):
         np.testing.assert_array_equal(grid(store, store.occupied, store.start, m), original.occupied)
         np.testing.assert_array_equal(grid(store, store.distance, store.start, m), original.distance)
         np.testing.assert_array_equal(grid(store, store.clearance, store.clearance_start, m), original.clearance)
-        np.testing.assert_allclose(store.segments[store.segment_start[m] : store.segment_start[m + 1]], original.walls)
-        np.testing.assert_allclose(store.discs[store.disc_start[m] : store.disc_start[m + 1]], original.discs)
+        np.testing.assert_allclose(store.segments[store.segment_start[m] : store.segment_end[m]], original.walls)
+        np.testing.assert_allclose(store.discs[store.disc_start[m] : store.disc_end[m]], original.discs)
         assert (store.resolution[m], store.origin_x[m], store.origin_y[m]) == pytest.approx((original.resolution, *original.origin))
 
 
 def test_polygons_are_stored_as_their_edges(four):
     store = build_store(four, [0])
-    assert np.diff(store.segment_start).tolist() == [0, 3, 1, 0]
-    assert np.diff(store.disc_start).tolist() == [0, 1, 2, 0]
+    assert (store.segment_end - store.segment_start).tolist() == [0, 3, 1, 0]
+    assert (store.disc_end - store.disc_start).tolist() == [0, 1, 2, 0]
 
 
 def test_a_map_given_twice_is_stored_once(four):
@@ -74,3 +74,24 @@ def test_a_number_that_is_no_map_is_refused(four, index):
 def test_a_store_of_nothing_is_refused():
     with pytest.raises(InputError, match="at least one"):
         build_store([], [])
+
+
+def test_a_map_takes_the_place_of_one_on_which_no_world_is_any_more(four):
+    store = MapStore(3, MapRoom.of(four, 3))
+    for world, one in enumerate(four[:3]):
+        store.use(world, one)
+    kept = store.arrays.index.tolist()
+    store.use(1, four[0])
+    assert store.arrays.index.tolist() == [kept[0], kept[0], kept[2]]
+    store.use(0, four[3])
+    store.use(2, four[3])
+    numbers = store.arrays.index.tolist()
+    assert numbers[0] == numbers[2] == kept[1] and numbers[1] == kept[0]
+    for number, one in ((numbers[0], four[3]), (numbers[1], four[0])):
+        np.testing.assert_array_equal(
+            grid(store.arrays, store.arrays.clearance, store.arrays.clearance_start, number), one.clearance
+        )
+    with pytest.raises(InputError, match="all 3 slots are held"):
+        crowded = MapStore(4, MapRoom.of(four, 3))
+        for world, one in enumerate(four):
+            crowded.use(world, one)

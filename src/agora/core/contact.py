@@ -149,10 +149,10 @@ def swept_disc_walls(maps, m, x, y, dx, dy, radius):
                 if maps.occupied[maps.start[m] + row * columns + column] != 0:
                     low_x = maps.origin_x[m] + np.float32(column) * resolution
                     first = min(first, _swept_box(x, y, dx, dy, radius, low_x, low_y, resolution))
-    for s in range(maps.segment_start[m], maps.segment_start[m + 1]):
+    for s in range(maps.segment_start[m], maps.segment_end[m]):
         e = maps.segments[s]
         first = min(first, _swept_segment(x, y, dx, dy, radius, e[0], e[1], e[2], e[3]))
-    for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
+    for k in range(maps.disc_start[m], maps.disc_end[m]):
         ox, oy, reach = x - maps.discs[k, 0], y - maps.discs[k, 1], radius + maps.discs[k, 2]
         t = swept_discs(ox, oy, dx, dy, reach)
         if t == ZERO and ox * dx + oy * dy > ZERO:  # touching, but moving away
@@ -274,11 +274,11 @@ def disc_in_walls(maps, m, x, y, radius):
                 occupied = maps.occupied[maps.start[m] + row * columns + column] != 0
                 if occupied and box_distance(x, y, low_x, low_y, resolution) <= radius:
                     return True
-    for g in range(maps.segment_start[m], maps.segment_start[m + 1]):
+    for g in range(maps.segment_start[m], maps.segment_end[m]):
         e = maps.segments[g]
         if segment_distance(x, y, e[0], e[1], e[2], e[3]) <= radius:
             return True
-    for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
+    for k in range(maps.disc_start[m], maps.disc_end[m]):
         dx, dy, reach = x - maps.discs[k, 0], y - maps.discs[k, 1], radius + maps.discs[k, 2]
         if dx * dx + dy * dy <= reach * reach:
             return True
@@ -311,7 +311,7 @@ def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
                     bx, by = _corner(traits, w, r, (k + 1) % n, x, y, s, c)
                     if _enter(ax, ay, bx - ax, by - ay, low_x, low_y, low_x + resolution, low_y + resolution) <= ONE:
                         return True
-    for g in range(maps.segment_start[m], maps.segment_start[m + 1]):
+    for g in range(maps.segment_start[m], maps.segment_end[m]):
         e = maps.segments[g]
         if segment_distance(x, y, e[0], e[1], e[2], e[3]) > radius:
             continue
@@ -322,7 +322,7 @@ def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
             bx, by = _corner(traits, w, r, (k + 1) % n, x, y, s, c)
             if _edges_cross(ax, ay, bx, by, e[0], e[1], e[2], e[3]):
                 return True
-    for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
+    for k in range(maps.disc_start[m], maps.disc_end[m]):
         if point_to_polygon(traits, w, r, x, y, heading, maps.discs[k, 0], maps.discs[k, 1]) <= maps.discs[k, 2]:
             return True
     return False

@@ -53,7 +53,7 @@ class EngineCrowd:
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         is_fed: forces from outside may act on them.
         routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
-            where they walk straight to their waypoints.
+            where they walk straight to their waypoints. drawn: these are examples of such episodes.
         careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
 
     Attributes:
@@ -79,6 +79,7 @@ class EngineCrowd:
         sees_robots: bool = True,
         is_fed: bool = False,
         routes: Sequence[Start] | None = None,
+        drawn: bool = False,
         careful: bool = False,
     ) -> None:
         for model in models:
@@ -99,7 +100,7 @@ class EngineCrowd:
         self._chosen = np.zeros((2, worlds, slots), np.float32) if chooses else self._answers[0]
         between = [state.pedestrians(worlds, slots)] if self.substeps > 1 else []
         self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
-        self.routing = None if routes is None else Routing(world, routes, every)
+        self.routing = None if routes is None else Routing(world, routes, every, drawn)
         self.behaviours = [behaviour.attach(world, every, int(self._bits)) for behaviour in behaviours]
 
     @property

@@ -61,6 +61,7 @@ class Engine:
         threads: int = 1,
         slots: int = 0,
         is_fed: bool = False,
+        drawn: bool = False,
     ) -> Engine:
         """An engine under the conditions of a batch, with its crowd.
 
@@ -70,13 +71,14 @@ class Engine:
             worlds: W; as many as starts where 0.
             threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
             is_fed: forces from outside may act on pedestrians.
+            drawn: the starts are examples only; a world may be given any that the engine `holds`.
 
         Raises:
             InputError: the simulator takes no single steps.
         """
         if "step" not in conditions.simulator.can:
             raise InputError(f"simulator {type(conditions.simulator).__name__} takes no single steps; episodes need them")
-        world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads)
+        world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads, drawn=drawn)
         crowd = EngineCrowd(
             world,
             conditions.models,
@@ -86,6 +88,7 @@ class Engine:
             sees_robots=conditions.sees_robots,
             is_fed=is_fed,
             routes=starts if conditions.routes else None,
+            drawn=drawn,
             careful=conditions.careful,
         )
         return Engine(world, crowd, conditions.simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
@@ -108,6 +111,11 @@ class Engine:
             else:
                 calls.append(functools.partial(self.world.threads.everywhere, *cast("Iterator[Work]", some)))
         return calls
+
+    def holds(self, start: Start) -> bool:
+        """Whether a world can be given an episode that is not among the starts that the engine was made for."""
+        routing = None if self.crowd is None else self.crowd.routing
+        return self.world.holds(start) and (routing is None or routing.holds(start))
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world; the others go on."""

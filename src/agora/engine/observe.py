@@ -281,14 +281,13 @@ class Observer:
         if self.lidar is None or not self.reads_scans:
             return
         if self._scanner is None:
-            self._scanner = Scanner(self._world, self.lidar)
-        status, ranges = self._world.status, self._scanner.scan(worlds)
-        kept = self.ranges.reshape(ranges.shape)
-        for part in [slice(0, len(ranges))] if worlds is None else [slice(w, w + 1) for w in worlds]:
-            self.lidar.perturb(status.key[part], status.step[part], ranges[part])
-            kept[part] = ranges[part]
+            layout = self._world.layout
+            self._scanner = Scanner(self._world, self.lidar, self.ranges.reshape(layout.worlds, layout.robots, -1))
+        self._scanner.scan(worlds)
+        if self._seen is not None or (self._people is not None and self._people.reads_scans):
             count = self._world.layout.robots
-            self._scanned(slice(part.start * count, part.stop * count), self._time)
+            for rows in [slice(0, self.rows)] if worlds is None else [slice(w * count, (w + 1) * count) for w in worlds]:
+                self._scanned(rows, self._time)
 
     @property
     def reads_pedestrians(self) -> bool:

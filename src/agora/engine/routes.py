@@ -11,8 +11,9 @@ Where two cannot pass each other, one of them gives way (`agora.engine.narrow`).
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
 from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
 from agora.maps.road_kernels import road
-from agora.maps.roads import SEEN, Roads, radius_class, roads_of, store_of
+from agora.maps.roads import SEEN, Roads, RoadStore, radius_class, roads_of
 
 if TYPE_CHECKING:
     from agora.core.state import Waypoints
@@ -283,6 +284,15 @@ def _nobody(shape: tuple[int, int]) -> Routes:
     )  # fmt: skip
 
 
+def _roads(start: Start) -> dict[float, Roads | None]:
+    """The roads of an episode's pedestrians, by their radius; None where there is nothing to walk round."""
+    return {radius: roads_of(start.map, radius_class(radius)) for radius in sorted(set(start.pedestrians.radius.tolist()))}
+
+
+def _different(roads: Iterable[Roads | None]) -> list[Roads]:
+    return list({id(one): one for one in roads if one is not None}.values())
+
+
 class Routing:
     """The routes of a world's pedestrians.
 
@@ -290,43 +300,50 @@ class Routing:
         world: whose pedestrians are led.
         starts: every episode that a world may be given.
         every: physics steps of the crowd period.
+        drawn: the starts are examples only; a world may be given any that `holds`.
 
     Attributes:
         routes: where everybody is on the way.
         goals: the world's waypoints with the points to which pedestrians walk now as the current ones: what crowd models read.
     """
 
-    def __init__(self, world: World, starts: Sequence[Start], every: int) -> None:
+    def __init__(self, world: World, starts: Sequence[Start], every: int, drawn: bool = False) -> None:
         shape = world.layout.worlds, world.slots
-        self._number: dict[tuple[int, float], int] = {}
-        found: list[Roads] = []
-        for start in starts:
-            for radius in np.unique(start.pedestrians.radius):
-                key = id(start.map), radius_class(float(radius))
-                if key in self._number:
-                    continue
-                roads = roads_of(start.map, key[1])
-                self._number[key] = -1 if roads is None else len(found)
-                found += [] if roads is None else [roads]
-        self._world, self._every, self._store = world, every, store_of(found)
+        each = [_different(_roads(start).values()) for start in starts]
+        found = _different(itertools.chain(*each))
+        most = shape[0] * max((len(some) for some in each), default=0)
+        self._store = RoadStore(
+            most if drawn else min(most, len(found)),
+            max((len(one.place) for one in found), default=0),
+            max((one.nearest.size for one in found), default=0),
+        )
+        self._world, self._every = world, every
         self._look = max(1, round(_LOOK / (world.dt * every)))
         self.routes = _nobody(shape)
         self.goals: Waypoints = world.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
-        routes, radii = self.routes, start.pedestrians.radius
+        routes, roads = self.routes, _roads(start)
+        different = _different(roads.values())
+        number = dict(zip(map(id, different), self._store.use(world, different), strict=True))
         for field in routes:
             field[world] = 0
         routes.roads[world], routes.hop[world], routes.fresh[world] = _NONE, _STRAIGHT, True
         self.goals.x[world], self.goals.y[world] = self._world.waypoints.x[world], self._world.waypoints.y[world]
-        for i, radius in enumerate(radii):
-            routes.roads[world, i] = self._number[id(start.map), radius_class(float(radius))]
+        numbers = {radius: _NONE if one is None else number[id(one)] for radius, one in roads.items()}
+        routes.roads[world, : len(start.pedestrians.radius)] = [numbers[radius] for radius in start.pedestrians.radius.tolist()]
+
+    def holds(self, start: Start) -> bool:
+        """Whether there is room for the roads of an episode."""
+        found, store = _different(_roads(start).values()), self._store
+        room = len(store.arrays.places) // self._world.layout.worlds
+        return len(found) <= room and all(len(one.place) <= store.places and one.nearest.size <= store.cells for one in found)
 
     def part(self, generation: int, sees: int) -> Work:
         """What writes the goals, reading a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         numbers = (np.int64(self._look), np.int64(self._every), np.int64(sees))
-        records = (self._store, world.maps, people, world.traits, world.waypoints, robots, world.status, self.routes)
+        records = (self._store.arrays, world.maps, people, world.traits, world.waypoints, robots, world.status, self.routes)
         return bind(follow, *numbers, *records, self.goals.x, self.goals.y)

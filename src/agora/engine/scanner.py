@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,24 +19,26 @@ class Scanner:
 
     Args:
         world: the worlds. lidar: on every robot.
+        ranges: (W, R, B) where what it measures is written, m; an array of its own where not given.
     """
 
-    def __init__(self, world: World, lidar: Lidar) -> None:
+    def __init__(self, world: World, lidar: Lidar, ranges: Floats | None = None) -> None:
+        layout = world.layout
         self._world = world
-        self._ranges = np.zeros((world.layout.worlds, world.layout.robots, lidar.beams), np.float32)
+        self._ranges = np.zeros((layout.worlds, layout.robots, lidar.beams), np.float32) if ranges is None else ranges
+        noise = lidar.bind_noise(world.status.key, world.status.step, self._ranges)
         generations = ((people, world.traits, robots) for people, robots in map(world.generation, (0, 1)))
-        self._bound = [lidar.bind(*moving, world.robot_traits, world.maps, self._ranges) for moving in generations]
+        self._bound = [(lidar.bind(*moving, world.robot_traits, world.maps, self._ranges), *noise) for moving in generations]
 
-    def scan(self, worlds: Iterable[int] | None = None) -> Floats:
-        """Return the ranges (W, R, B) that are measured now, m, without noise; overwritten by the next call.
+    def scan(self, worlds: Collection[int] | None = None) -> Floats:
+        """Return the ranges (W, R, B) that are measured now, m; overwritten by the next call.
 
         Args:
             worlds: which are scanned; the ranges of the others stay as they are. All where None.
         """
-        scanner = self._bound[self._world.now]
+        kernels = self._bound[self._world.now]
         if worlds is None:
-            self._world.threads.everywhere(scanner)
-            return self._ranges
-        for w in worlds:
-            scanner(w, w + 1)
+            self._world.threads.everywhere(*kernels)
+        else:
+            self._world.threads.at(worlds, *kernels)
         return self._ranges

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,10 +33,9 @@ class Sensing:
         self._measure = sensor.bind(world, range(robots), out)
         self.reading: Reading = {name: read_only(array.reshape(worlds * robots, *array.shape[2:])) for name, array in out.items()}
 
-    def take(self, worlds: Iterable[int] | None = None) -> None:
+    def take(self, worlds: Collection[int] | None = None) -> None:
         """Measure now, everywhere or in some worlds."""
         if worlds is None:
             self._world.threads.everywhere(self._measure)
             return
-        for w in worlds:
-            self._measure(w, w + 1)
+        self._world.threads.at(worlds, self._measure)

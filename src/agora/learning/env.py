@@ -7,6 +7,8 @@ Gymnasium looks for no entry points, but imports the module that stands before a
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +22,14 @@ from gymnasium.vector.utils import batch_space
 
 from agora.config import parse_component
 from agora.core.recording import Outcome
-from agora.core.state import Array, Bools, Floats
-from agora.episode import Batch, Conditions
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.episode import Conditions
 from agora.errors import InputError
-from agora.learning.observations import Observe, action_size, to_twists
-from agora.learning.rewards import Clearances, Reward, Transition
+from agora.learning.observations import Observe, action_size
+from agora.learning.part import Part
+from agora.learning.rewards import Reward, Transition
 from agora.registry import Named
+from agora.tasks.drawn import Drawn
 from agora.tasks.modules.staged import Staged
 from agora.tasks.suite import Suite, load_suite
 from agora.world.records import RUNNING
@@ -33,6 +37,7 @@ from agora.world.start import Start
 
 ENV_ID = "agora/Navigation-v0"
 
+_EXAMPLES = 8  # episodes that say how large the first arrays must be
 _TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
 
 
@@ -49,8 +54,10 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         suite: the suite, its name or its file.
         stage: name of the stage; of one robot, and with crowd and sensor periods that divide the control period.
         num_envs: W.
-        episodes: how many entries there are, more than the stage's own for training at will; the stage's own where 0. All are
-            made here.
+        episodes: how many entries there are, more than the stage's own for training at will; the stage's own where 0. Each is
+            drawn when it begins; up to `agora.tasks.drawn.KEPT` are kept, of more none.
+        workers: processes that draw each environment's next episode ahead of time. A script that uses them needs the usual
+            ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another seed every entry is another episode.
         threads: threads over worlds; results do not depend on it.
         observe: what is seen.
@@ -59,7 +66,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
 
     Attributes:
-        starts: the episodes. observe, reward: as given.
+        starts: the episodes, by number. observe, reward: as given.
 
     Raises:
         InputError: a stage that is not as above, a robot without the lidar that ``observe`` asks for.
@@ -76,6 +83,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         episodes: int = 0,
         seed: int | None = None,
         threads: int = 1,
+        workers: int = 0,
         observe: Observe | None = None,
         reward: Reward | None = None,
         simulator: Named | str | None = None,
@@ -84,28 +92,40 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         mover = parse_component("simulators", simulator, "simulator") if isinstance(simulator, str) else simulator
         whole = (suite if isinstance(suite, Suite) else load_suite(suite)).under(mover)
         self._suite = whole if seed is None else replace(whole, seed=seed)
-        self._stage, self._episodes, self._threads = stage, episodes, threads
+        self._stage, self._episodes, self._threads, self._workers = stage, episodes, threads, workers
         self.observe, self.reward, self.num_envs = observe or Observe(), reward or Reward(), num_envs
-        self._everybody = np.ones(num_envs, np.bool_)
+        self._entry = np.full(num_envs, -1, np.int64)
         self._autoreset = autoreset
         if not autoreset:
             self.metadata = self.metadata | {"autoreset_mode": AutoresetMode.DISABLED}
-        self._prepare()
+        self._parts: list[Part] = []
+        self._examples: list[Start] = []
+        self._draw()
         size = action_size(self.starts[0].robots[0].model.limits(1))
         self.single_observation_space = Box(self.observe.low, self.observe.high)
         self.single_action_space = Box(-1.0, 1.0, (size,))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def _prepare(self) -> None:
-        """Make the episodes of the stage as it now is, and worlds for them."""
+    def _draw(self) -> None:
+        """Play the episodes of the stage as it now is."""
         stage = self._suite.stage(self._stage)
-        conditions = Conditions.of(stage)
-        self.starts = [self._suite.start(self._stage, k) for k in range(self._episodes or stage.count)]
-        _check(self._suite.entry(self._stage, 0), self.starts, conditions, self.observe)
-        self._batch = Batch(self.starts, conditions, self.observe.needs, self.num_envs, threads=self._threads)
-        self._clearances = Clearances(self._batch.world)
+        self._conditions = Conditions.of(stage)
+        self.starts = Drawn(self._suite, self._stage, self._episodes, workers=self._workers)
         self._next = np.arange(self.num_envs)
+        some = self.starts[: min(self.num_envs, _EXAMPLES)]
+        _check(self._suite.entry(self._stage, 0), some, self._conditions, self.observe)
+        for part in self._parts:
+            part.batch.starts = self.starts
+        if not self._parts or not all(self._parts[-1].batch.engine.holds(start) for start in some):
+            self._make_room(some)
+        self.starts.soon(range(len(some), min(self.num_envs, len(self.starts))))
+
+    def _make_room(self, starts: Sequence[Start]) -> None:
+        """Let episodes that begin from now on be as large as these, too; those under way go on where they are."""
+        self._examples += starts
+        chosen = (self._examples, self._conditions, self.observe.needs, self.num_envs, self._threads)
+        self._parts.append(Part(self.starts, *chosen))
 
     @property
     def curriculum_stage(self) -> int:
@@ -131,9 +151,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             stage = self._suite.stage(self._stage)
             modules = tuple(Named(m.name, moved) if isinstance(m.part, Staged) else m for m in stage.modules)
             stages = tuple(replace(s, modules=modules) if s.name == self._stage else s for s in self._suite.stages)
-            self._batch.engine.close()
             self._suite = replace(self._suite, stages=stages)
-            self._prepare()
+            self.starts.close()
+            self._draw()
+            for world in range(self.num_envs):
+                self._leave(world)
         return self.curriculum_stage
 
     def _staged(self) -> Staged:
@@ -169,67 +191,84 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         Returns:
             Observations (W, D), rewards (W,), terminated (W,), truncated (W,) and infos.
         """
-        batch, status = self._batch, self._batch.world.status
-        if (batch.running < 0).any() or status.done.any():
+        if (self._entry < 0).any():
             raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
-        twists = to_twists(actions, batch.observer.limits)
-        finite = np.isfinite(twists)
-        failed = [] if finite.all() else np.flatnonzero(~finite.all(axis=1)).tolist()
-        batch.world.command(twists, self._everybody, failed)
-        self._clearances.restart()
-        before = self._goal_distance()
-        batch.advance(self._clearances.follow)
-        outcome = status.outcome[:, 0].copy()
-        progress, clearance = before - self._goal_distance(), self._clearances.values.copy()
-        rewards = self.reward(Transition(outcome, progress, clearance, batch.conditions.periods.control))
-        batch.look()
+        outcome, (progress, clearance) = np.zeros(self.num_envs, np.int32), np.zeros((2, self.num_envs), np.float32)
+        for part in self._parts:
+            part.step(actions, outcome, progress, clearance)
+        rewards = self.reward(Transition(outcome, progress, clearance, self._conditions.periods.control))
         observations = self._observe()
         ended, truncated = outcome != RUNNING, outcome == _TRUNCATED
-        infos = self._end(observations, ended) if ended.any() else {}
+        infos = self._end(observations, outcome) if ended.any() else {}
         terminated: Bools = ended & ~truncated
         return observations, rewards, terminated, truncated, infos
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Stop the threads."""
-        self._batch.engine.close()
+        """Stop the threads and the workers."""
+        self.starts.close()
+        for part in self._parts:
+            part.batch.engine.close()
 
     def _begin(self, worlds: list[int]) -> dict[str, Any]:
+        began = len(self._parts) - 1
         for w in worlds:
-            self._batch.begin(w, int(self._next[w]) % len(self.starts))
+            number = int(self._next[w]) % len(self.starts)
+            start = self.starts[number]
+            if not self._parts[-1].batch.engine.holds(start):
+                self._make_room([start])
+            self._leave(w)
+            self._parts[-1].batch.begin(w, number, start)
+            self._parts[-1].mine[w], self._entry[w] = True, number
         self._next[worlds] += self.num_envs
-        self._batch.look(worlds)
+        self.starts.soon((self._next[worlds] % len(self.starts)).tolist())
+        for part in self._parts[began:]:
+            part.batch.look([w for w in worlds if part.mine[w]])
+        for part in [part for part in self._parts[:-1] if not part.mine.any()]:
+            part.batch.engine.close()
+            self._parts.remove(part)
         mask = np.zeros(self.num_envs, np.bool_)
         mask[worlds] = True
-        return {"entry": np.where(mask, self._batch.running, 0), "_entry": mask}
+        return {"entry": np.where(mask, self._entry, 0), "_entry": mask}
 
-    def _end(self, observations: Floats, ended: Bools) -> dict[str, Any]:
+    def _leave(self, world: int) -> None:
+        """End what an environment plays."""
+        self._entry[world] = -1
+        for part in self._parts:
+            part.leave(world)
+
+    def _end(self, observations: Floats, outcome: Ints) -> dict[str, Any]:
         """Infos of the episodes that ended; where the next begin at once, these and their observations."""
-        status, worlds = self._batch.world.status, [int(w) for w in np.flatnonzero(ended)]
+        ended = outcome != RUNNING
+        worlds = [int(w) for w in np.flatnonzero(ended)]
         labels, final = (np.full(self.num_envs, None, object) for _ in range(2))
+        times = np.zeros(self.num_envs)
         for w in worlds:
-            labels[w], final[w] = Outcome(status.outcome[w, 0]).label, observations[w].copy()
-        times = np.where(ended, status.end_step[:, 0] * self._batch.world.dt, 0.0)
-        last = {"outcome": labels, "entry": np.where(ended, self._batch.running, 0), "time": times}
+            world = next(part for part in self._parts if part.mine[w]).batch.world
+            labels[w], final[w] = Outcome(outcome[w]).label, observations[w].copy()
+            times[w] = world.status.end_step[w, 0] * world.dt
+        last = {"outcome": labels, "entry": np.where(ended, self._entry, 0), "time": times}
         last |= {f"_{key}": ended.copy() for key in last}
+        self._entry[ended] = -1
         if not self._autoreset:
             return last
         infos = {"final_obs": final, "_final_obs": ended.copy(), "final_info": last, "_final_info": ended.copy()}
         infos |= self._begin(worlds)
-        seen = self._batch.observer.observe()
-        for w in worlds:
-            self.observe.write(seen, observations, w, w + 1)
+        self._write(observations, worlds)
         return infos
 
     def _observe(self) -> Floats:
-        return self.observe(self._batch.observer.observe())
+        observations = np.zeros((self.num_envs, self.observe.length), np.float32)
+        self._write(observations)
+        return observations
 
-    def _goal_distance(self) -> Floats:
-        robots, status = self._batch.world.robots, self._batch.world.status
-        dx, dy = status.goal_x[:, 0] - robots.x[:, 0], status.goal_y[:, 0] - robots.y[:, 0]
-        distance: Floats = np.sqrt(dx * dx + dy * dy)
-        return distance
+    def _write(self, out: Floats, worlds: Collection[int] | None = None) -> None:
+        """Write what environments see, all or some of them, into their rows."""
+        for part in self._parts:
+            seen = part.batch.observer.observe()
+            rows = np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]]
+            part.batch.world.threads.at(rows, functools.partial(self.observe.write, seen, out))
 
 
 class AgoraEnv(gymnasium.Env[Floats, Floats]):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -201,6 +201,11 @@ class Map:
         if not self.has_shapes:
             return self.distance
         return distance.with_shapes(self.distance, self.resolution, self.origin, self.walls, self.discs, self.polygons)
+
+    @cached_property
+    def roads(self) -> dict[float, Any]:
+        """Roads of the map that were found so far, by radius (`agora.maps.roads.roads_of`)."""
+        return {}
 
     @cached_property
     def cells(self) -> Bools:

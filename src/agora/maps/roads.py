@@ -7,7 +7,6 @@ one is then found among the places that each of them sees (`agora.engine.routes`
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agora.core.slots import Slots
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.maps.grid import Map
 from agora.maps.road_kernels import SIGHT, borders, cover, join, look
@@ -84,7 +84,7 @@ class Roads:
         return any(np.isfinite(self.cost[a, b]) for a in ends[0] for b in ends[1])
 
 
-class RoadStore(NamedTuple):
+class RoadArrays(NamedTuple):
     """Roads of several maps and radii in flat arrays, for kernels.
 
     Attributes:
@@ -94,10 +94,10 @@ class RoadStore(NamedTuple):
         seen: (cells, SEEN).
     """
 
-    place_start: Ints
+    place_start: Array
     pair_start: Array
     places: Ints
-    cell_start: Ints
+    cell_start: Array
     rows: Ints
     columns: Ints
     origin_x: Floats
@@ -118,9 +118,8 @@ def radius_class(radius: float) -> float:
     return max(math.ceil(radius / _CLASS - 1e-4), 1) * _CLASS
 
 
-@functools.lru_cache(maxsize=64)
 def roads_of(map: Map, radius: float) -> Roads | None:
-    """Return the roads of a map for a disc of a radius, m; None where there is nothing to walk round.
+    """Return the roads of a map for a disc of a radius, m; None where there is nothing to walk round. The map keeps them.
 
     Args:
         map: the surroundings.
@@ -128,6 +127,13 @@ def roads_of(map: Map, radius: float) -> Roads | None:
     """
     if not map.has_shapes and not map.occupied.any():
         return None
+    if radius not in map.roads:
+        map.roads[radius] = _find(map, radius)
+    found: Roads = map.roads[radius]
+    return found
+
+
+def _find(map: Map, radius: float) -> Roads:
     step = max(1, round(_CELL / map.resolution))
     point, width = _points(map, step)
     rows, columns = width.shape
@@ -260,33 +266,50 @@ def _with_borders(
     return np.concatenate([chosen, np.setdiff1d(np.concatenate([first[met], second[met]]), chosen)]).astype(np.int32)
 
 
-def store_of(roads: Sequence[Roads]) -> RoadStore:
-    """Return the roads of several maps and radii in flat arrays."""
+class RoadStore:
+    """Roads of several maps and radii in flat arrays; those that no world uses make room for others.
 
-    def starts(sizes: list[int]) -> Array:
-        return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
+    Args:
+        count: how many at once.
+        places, cells: most of one of them.
 
-    def joined(arrays: list[Array], kind: type, width: int = 0) -> Array:
-        empty: Array = np.zeros((0, width) if width else 0, kind)
-        return np.ascontiguousarray(np.concatenate([empty, *arrays]), kind)
+    Attributes:
+        places, cells: as given. arrays: the record that kernels take.
+    """
 
-    places, cells = [len(r.place) for r in roads], [r.nearest.size for r in roads]
-    return RoadStore(
-        place_start=starts(places).astype(np.int32),
-        pair_start=starts([n * n for n in places]),
-        places=np.array(places, np.int32),
-        cell_start=starts(cells).astype(np.int32),
-        rows=np.array([r.nearest.shape[0] for r in roads], np.int32),
-        columns=np.array([r.nearest.shape[1] for r in roads], np.int32),
-        origin_x=np.array([r.origin[0] for r in roads], np.float32),
-        origin_y=np.array([r.origin[1] for r in roads], np.float32),
-        cell=np.array([r.cell for r in roads], np.float32),
-        place_x=joined([r.place[:, 0] for r in roads], np.float32),
-        place_y=joined([r.place[:, 1] for r in roads], np.float32),
-        cost=joined([r.cost.ravel() for r in roads], np.float32),
-        after=joined([r.after.ravel() for r in roads], np.int32),
-        point_x=joined([r.point[..., 0].ravel() for r in roads], np.float32),
-        point_y=joined([r.point[..., 1].ravel() for r in roads], np.float32),
-        nearest=joined([r.nearest.ravel() for r in roads], np.int32),
-        seen=joined([r.seen.reshape(-1, SEEN) for r in roads], np.int32, SEEN),
-    )
+    def __init__(self, count: int, places: int, cells: int) -> None:
+        self.places, self.cells = places, cells
+        self._slots = Slots(count, self._write)
+
+        def whole(size: int) -> Ints:
+            return np.zeros(size, np.int32)
+
+        def real(size: int) -> Floats:
+            return np.zeros(size, np.float32)
+
+        number = np.arange(count, dtype=np.int64)
+        self.arrays = RoadArrays(
+            place_start=number * places, pair_start=number * places**2, places=whole(count),
+            cell_start=number * cells, rows=whole(count), columns=whole(count),
+            origin_x=real(count), origin_y=real(count), cell=real(count),
+            place_x=real(count * places), place_y=real(count * places),
+            cost=real(count * places**2), after=whole(count * places**2),
+            point_x=real(count * cells), point_y=real(count * cells), nearest=whole(count * cells),
+            seen=np.zeros((count * cells, SEEN), np.int32),
+        )  # fmt: skip
+
+    def use(self, world: int, roads: Sequence[Roads]) -> list[int]:
+        """Let a world use these roads, and no others any more; return their numbers."""
+        return self._slots.hold(world, roads)
+
+    def _write(self, q: int, roads: Roads) -> None:
+        a, places, cells = self.arrays, len(roads.place), roads.nearest.size
+        a.places[q], (a.rows[q], a.columns[q]) = places, roads.nearest.shape
+        (a.origin_x[q], a.origin_y[q]), a.cell[q] = roads.origin, roads.cell
+        here = slice(a.place_start[q], a.place_start[q] + places)
+        a.place_x[here], a.place_y[here] = roads.place[:, 0], roads.place[:, 1]
+        here = slice(a.pair_start[q], a.pair_start[q] + places**2)
+        a.cost[here], a.after[here] = roads.cost.ravel(), roads.after.ravel()
+        here = slice(a.cell_start[q], a.cell_start[q] + cells)
+        a.point_x[here], a.point_y[here] = roads.point[..., 0].ravel(), roads.point[..., 1].ravel()
+        a.nearest[here], a.seen[here] = roads.nearest.ravel(), roads.seen.reshape(-1, SEEN)

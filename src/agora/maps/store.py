@@ -2,22 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agora.core.slots import Slots
 from agora.core.state import Maps
 from agora.errors import InputError
 from agora.maps.distance import FAR
 from agora.maps.grid import Map
 
+_LEAST = 4  # cells of a slot to which nothing was written yet
+
+
+@dataclass(frozen=True)
+class MapRoom:
+    """How much room a store has.
+
+    Attributes:
+        maps: in the store at once.
+        cells: most of one map with occupied cells.
+        shaped: most of one map with shapes.
+        bare: most of one map without occupied cells; all of these share one empty grid.
+        segments, discs: most of one map.
+        stages: most maps with the leaves of a door that come with one map.
+    """
+
+    maps: int = 1
+    cells: int = 0
+    shaped: int = 0
+    bare: int = _LEAST
+    segments: int = 0
+    discs: int = 0
+    stages: int = 0
+
+    @staticmethod
+    def of(maps: Iterable[Map], most: int = 0) -> MapRoom:
+        """Room for any of the maps: for all of them at once, or for ``most``."""
+        different = {id(m): m for m in maps}.values()
+        single = [stage for m in different for stage in (m, *m.stages)]
+        return MapRoom(
+            maps=min(most or len(different), len(different)),
+            cells=max((m.occupied.size for m in single if m.occupied.any()), default=0),
+            shaped=max((m.occupied.size for m in single if m.has_shapes), default=0),
+            bare=max((m.occupied.size for m in single if not m.occupied.any()), default=_LEAST),
+            segments=max((len(m.walls) for m in single), default=0),
+            discs=max((len(m.discs) for m in single), default=0),
+            stages=max((len(m.stages) for m in different), default=0),
+        )
+
+    def holds(self, map: Map) -> bool:
+        """Whether there is room for a map, once another one leaves."""
+        return len(map.stages) <= self.stages and all(
+            one.occupied.size <= (self.cells if one.occupied.any() else self.bare)
+            and (not one.has_shapes or one.occupied.size <= self.shaped)
+            and len(one.walls) <= self.segments
+            and len(one.discs) <= self.discs
+            for one in (map, *map.stages)
+        )
+
+
+class MapStore:
+    """Maps of different size in flat arrays, and which world is on which.
+
+    A map on which no world is any more makes room for another one. Memory that nothing was written to costs nothing yet. Bytes per
+    cell: 5 for a map of cells alone (its clearance is its distance), 9 for cells with shapes, 4 for shapes alone. So 256 maps of
+    400 x 400 cells take 164 to 369 MB.
+
+    Args:
+        worlds: W.
+        room: for how many maps, and how large ones.
+
+    Attributes:
+        arrays: the record that kernels take.
+    """
+
+    def __init__(self, worlds: int, room: MapRoom) -> None:
+        self._room, self._family = room, 1 + room.stages
+        count = room.maps * self._family
+        self._slots = Slots(room.maps, self._write)
+        pool = np.zeros(room.bare + count * (room.cells + room.shaped), np.float32)
+        pool[: room.bare] = FAR
+        zeros = (np.zeros(count, kind) for kind in (np.int64, np.int64, np.float32, np.float32, *[np.int32] * 4))
+        start, clearance_start, x, y, segment_start, segment_end, disc_start, disc_end = zeros
+        self.arrays = Maps(
+            index=np.zeros(worlds, np.int32),
+            start=start,
+            clearance_start=clearance_start,
+            rows=np.full(count, 2, np.int32),
+            columns=np.full(count, 2, np.int32),
+            resolution=np.ones(count, np.float32),
+            origin_x=x,
+            origin_y=y,
+            occupied=np.zeros(room.bare + count * room.cells, np.uint8),
+            distance=pool,
+            clearance=pool,
+            segments=np.zeros((count * room.segments, 4), np.float32),
+            discs=np.zeros((count * room.discs, 3), np.float32),
+            segment_start=segment_start,
+            segment_end=segment_end,
+            disc_start=disc_start,
+            disc_end=disc_end,
+        )
+
+    def use(self, world: int, map: Map) -> None:
+        """Let a world be on a map; the numbers of the map's stages follow its own."""
+        (slot,) = self._slots.hold(world, [map])
+        self.arrays.index[world] = slot * self._family
+
+    def _write(self, slot: int, map: Map) -> None:
+        for number, one in enumerate((map, *map.stages), slot * self._family):
+            self._put(number, one)
+
+    def _put(self, m: int, one: Map) -> None:
+        """Write a map, or a stage of one, to its place."""
+        a, room, size = self.arrays, self._room, one.occupied.size
+        a.start[m] = room.bare + m * room.cells if one.occupied.any() else 0
+        a.clearance_start[m] = a.start[m]
+        if a.start[m]:
+            cells = slice(a.start[m], a.start[m] + size)
+            a.occupied[cells], a.distance[cells] = one.occupied.ravel(), one.distance.ravel()
+        if one.has_shapes:
+            a.clearance_start[m] = room.bare + len(a.rows) * room.cells + m * room.shaped
+            a.clearance[a.clearance_start[m] : a.clearance_start[m] + size] = one.clearance.ravel()
+        (a.rows[m], a.columns[m]), a.resolution[m] = one.shape, one.resolution
+        a.origin_x[m], a.origin_y[m] = one.origin
+        a.segment_start[m], a.disc_start[m] = m * room.segments, m * room.discs
+        a.segment_end[m], a.disc_end[m] = a.segment_start[m] + len(one.walls), a.disc_start[m] + len(one.discs)
+        a.segments[a.segment_start[m] : a.segment_end[m]] = one.walls
+        a.discs[a.disc_start[m] : a.disc_end[m]] = one.discs
+
 
 def build_store(maps: Sequence[Map], index: ArrayLike) -> Maps:
     """Return M maps in flat arrays, and which of them each world uses.
 
-    A map given twice is stored once. Bytes per cell: 5 for a map of cells alone (its clearance is its distance), 9 for cells with
-    shapes, 4 for shapes alone (all of these share one empty grid). So 256 maps of 400 x 400 cells take 164 to 369 MB.
+    A map given twice is stored once.
 
     Args:
         maps: at least one.
@@ -31,42 +152,7 @@ def build_store(maps: Sequence[Map], index: ArrayLike) -> Maps:
     worlds = np.asarray(index)
     if worlds.ndim != 1 or worlds.dtype.kind not in "iu" or (worlds.size and not 0 <= worlds.min() <= worlds.max() < len(maps)):
         raise InputError(f"map numbers of worlds must be integers from 0 to {len(maps) - 1}")
-    unique = list({id(m): m for m in maps}.values())
-    number = {id(m): i for i, m in enumerate(unique)}
-    slot = np.array([number[id(m)] for m in maps], np.int32)
-    cells = [m.occupied.size for m in unique]
-    empty = [not m.occupied.any() for m in unique]
-    start = np.zeros(len(unique), np.int64)
-    end = max((n for n, bare in zip(cells, empty, strict=True) if bare), default=0)
-    for i, n in enumerate(cells):
-        if not empty[i]:
-            start[i], end = end, end + n
-    occupied = np.zeros(end, np.uint8)
-    clearance_start = start.copy()
-    for i, m in enumerate(unique):
-        if m.has_shapes:
-            clearance_start[i], end = end, end + cells[i]
-    pool = np.full(end, FAR, np.float32)
-    for i, m in enumerate(unique):
-        if not empty[i]:
-            occupied[start[i] : start[i] + cells[i]] = m.occupied.ravel()
-            pool[start[i] : start[i] + cells[i]] = m.distance.ravel()
-        if m.has_shapes:
-            pool[clearance_start[i] : clearance_start[i] + cells[i]] = m.clearance.ravel()
-    return Maps(
-        index=slot[worlds.astype(np.int64)],
-        start=start,
-        clearance_start=clearance_start,
-        rows=np.array([m.shape[0] for m in unique], np.int32),
-        columns=np.array([m.shape[1] for m in unique], np.int32),
-        resolution=np.array([m.resolution for m in unique], np.float32),
-        origin_x=np.array([m.origin[0] for m in unique], np.float32),
-        origin_y=np.array([m.origin[1] for m in unique], np.float32),
-        occupied=occupied,
-        distance=pool,
-        clearance=pool,
-        segments=np.concatenate([m.walls for m in unique]).astype(np.float32),
-        discs=np.concatenate([m.discs for m in unique]).astype(np.float32),
-        segment_start=np.cumsum([0, *(len(m.walls) for m in unique)], dtype=np.int32),
-        disc_start=np.cumsum([0, *(len(m.discs) for m in unique)], dtype=np.int32),
-    )
+    store = MapStore(len(maps), MapRoom.of(maps))
+    for number, one in enumerate(maps):
+        store.use(number, one)
+    return store.arrays._replace(index=store.arrays.index[worlds.astype(np.int64)])

@@ -187,7 +187,7 @@ def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, 
     reach = speed / inverse + radius
     base = maps.segment_start[m]
     found = 0
-    for k in range(base, maps.segment_start[m + 1]):
+    for k in range(base, maps.segment_end[m]):
         ax, ay = maps.segments[k, 0] - x, maps.segments[k, 1] - y
         dx, dy = maps.segments[k, 2] - maps.segments[k, 0], maps.segments[k, 3] - maps.segments[k, 1]
         t = min(max(-(ax * dx + ay * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
@@ -215,7 +215,7 @@ def step(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_tra
     if not walls:
         for w in range(first, last):
             m = maps.index[w]
-            segments = max(segments, maps.segment_start[m + 1] - maps.segment_start[m])
+            segments = max(segments, maps.segment_end[m] - maps.segment_start[m])
     room = segments + _PROBES + most
     lines, spare = np.empty((room, 4), np.float32), np.empty((room, 4), np.float32)
     keys = np.empty(max(slots + robots.x.shape[1], segments) + PADDING, np.int64)

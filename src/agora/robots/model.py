@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -180,23 +181,26 @@ class RobotModel:
             traits.footprint_x[worlds, r, corner] = x
             traits.footprint_y[worlds, r, corner] = y
 
-    def limits(self, n: int) -> Limits:
-        """Return what a planner is told of this robot, for ``n`` rows."""
-
-        def rows(value: float | None) -> np.ndarray:
-            return np.full(n, _UNLIMITED if value is None else value, np.float32)
+    @cached_property
+    def _limits(self) -> Limits:
+        def one(value: float | None) -> np.ndarray:
+            return np.full(1, _UNLIMITED if value is None else value, np.float32)
 
         return Limits(
-            holonomic=np.full(n, self.vy > 0.0),
-            min_vx=rows(self.vx[0]),
-            max_vx=rows(self.vx[1]),
-            max_vy=rows(self.vy),
-            max_omega=rows(self.omega),
-            max_ax=rows(self.ax),
-            max_ay=rows(self.ay),
-            max_alpha=rows(self.alpha),
-            turning_radius=rows(self.turning_radius),
+            holonomic=np.full(1, self.vy > 0.0),
+            min_vx=one(self.vx[0]),
+            max_vx=one(self.vx[1]),
+            max_vy=one(self.vy),
+            max_omega=one(self.omega),
+            max_ax=one(self.ax),
+            max_ay=one(self.ay),
+            max_alpha=one(self.alpha),
+            turning_radius=one(self.turning_radius),
         )
+
+    def limits(self, n: int) -> Limits:
+        """Return what a planner is told of this robot, for ``n`` rows."""
+        return Limits(*(value.repeat(n) for value in vars(self._limits).values()))
 
 
 def load_robot(name_or_path: str | Path) -> RobotModel:

@@ -145,11 +145,22 @@ class Lidar:
         """Return the scan of worlds first..last - 1 as a function of (first, last); see `scan`. The arrays must stay the same."""
         return bind(scan, self.record(), pedestrians, traits, robots, robot_traits, maps, out)
 
+    def bind_noise(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> list[Callable[[int, int], None]]:
+        """Return what does as `perturb` for the worlds of a range; nothing where there is no noise."""
+        return [bind(perturb, keys, steps, *self._noise, ranges)] if self._is_noisy else []
+
     def perturb(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> None:
         """Add the lidar's noise to ranges (W, R, B), m, in place, and lose beams; see `perturb`."""
-        if self.noise > 0 or self.dropout > 0:
-            noise, dropout, low, high = (np.float32(v) for v in (self.noise, self.dropout, self.range_min, self.range_max))
-            perturb(keys, steps, noise, dropout, low, high, ranges, 0, len(ranges))
+        if self._is_noisy:
+            perturb(keys, steps, *self._noise, ranges, 0, len(ranges))
+
+    @property
+    def _is_noisy(self) -> bool:
+        return self.noise > 0 or self.dropout > 0
+
+    @property
+    def _noise(self) -> tuple[np.float32, ...]:
+        return tuple(np.float32(v) for v in (self.noise, self.dropout, self.range_min, self.range_max))
 
     def record(self) -> Beams:
         """Return what `scan` takes."""
@@ -229,10 +240,10 @@ def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
 def _fixtures(room, count, angle, beams, maps, m, x, y):
     """Shorten the beams that meet a static disc or segment of map ``m``; say whether the sensor is inside a disc."""
     inside = False
-    for k in range(maps.disc_start[m], maps.disc_start[m + 1]):
+    for k in range(maps.disc_start[m], maps.disc_end[m]):
         dx, dy, r = maps.discs[k, 0] - x, maps.discs[k, 1] - y, maps.discs[k, 2]
         inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, dx, dy, r)
-    for k in range(maps.segment_start[m], maps.segment_start[m + 1]):
+    for k in range(maps.segment_start[m], maps.segment_end[m]):
         ax, ay = maps.segments[k, 0] - x, maps.segments[k, 1] - y
         bx, by = maps.segments[k, 2] - x, maps.segments[k, 3] - y
         raycast.segment(room, count, angle, beams.increment, beams.range_max, ax, ay, bx, by)

@@ -296,10 +296,8 @@ class OneWorld:
         self._readings = list[Reading]()
         if self.step % self._conditions.periods.steps("sensor"):
             return
-        status, time = self._world.status, self.step * self.dt
+        time = self.step * self.dt
         scans = {lidar: scanner.scan() for lidar, scanner in self._scanners.items()}
-        for lidar, ranges in scans.items():
-            lidar.perturb(status.key, status.step, ranges)
         for r in map(int, np.flatnonzero(self._world.robots.active[0])):
             if (own := self._lidars[r]) is not None:
                 self._readings.append(Reading(r, time, scans[own][0, r].copy(), own))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,41 +20,29 @@ class Doors:
 
     Args:
         world: the worlds.
-        maps: of the worlds; after them in their store, stages of each that has a door.
 
     Attributes:
         share: (W,) how far each door is open, 0 to 1.
     """
 
-    def __init__(self, world: World, maps: Sequence[Map]) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._first: dict[int, int] = {}
-        behind = len(maps)
-        for one in maps:
-            if one.door is not None:
-                self._first[id(one)] = behind
-                behind += STAGES
         self.share: Floats = np.ones(world.layout.worlds, np.float32)
-        self._doors: dict[int, tuple[Door, int, int]] = {}
-
-    @staticmethod
-    def stages(maps: Sequence[Map]) -> list[Map]:
-        """The maps of all leaves, in the order in which they stand in the store."""
-        return [stage for one in maps for stage in one.stages]
+        self._doors: dict[int, tuple[Door, int]] = {}
 
     def reset(self, world: int, place: Map) -> None:
         """Close the door of a world that begins an episode on a map, if that has one."""
         self._doors.pop(world, None)
         self.share[world] = 1.0
         if place.door is not None:
-            self._doors[world] = place.door, int(self._world.maps.index[world]), self._first[id(place)]
+            self._doors[world] = place.door, int(self._world.maps.index[world])
             self.share[world] = 0.0
             self._show(world)
 
     def step(self) -> None:
         """Move the doors of the worlds that are not done by one physics step."""
         worlds = self._world
-        for world, (door, _, _) in self._doors.items():
+        for world, (door, _) in self._doors.items():
             if not worlds.status.done[world]:
                 time = float(worlds.status.step[world]) * worlds.dt
                 self.share[world] = door.next(float(self.share[world]), time, worlds.dt, self._held(world, door))
@@ -63,9 +50,9 @@ class Doors:
 
     def _show(self, world: int) -> None:
         """Have everybody in a world meet the leaves as they are."""
-        _, whole, first = self._doors[world]
+        _, whole = self._doors[world]
         share = float(self.share[world])
-        self._world.maps.index[world] = whole if share >= 1.0 else first + int(share * STAGES)
+        self._world.maps.index[world] = whole if share >= 1.0 else whole + 1 + int(share * STAGES)
 
     def _held(self, world: int, door: Door) -> bool:
         """Whether somebody is in the door."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -26,6 +26,7 @@ class Threads:
         self._helpers = threads - 1 if worlds >= threads * _PER_THREAD else 0
         self._pool = ThreadPoolExecutor(self._helpers) if self._helpers > 0 else None
         edges = np.linspace(0, worlds, _PARTS * threads + 1).astype(int)
+        self._most = max(int(np.diff(edges).max()), 1)
         self._ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
     @property
@@ -35,18 +36,30 @@ class Threads:
 
     def everywhere(self, *kernels: Work) -> None:
         """Run kernels, one after the other, on every world, on this thread and the helpers."""
-        if self._pool is None:
-            for kernel in kernels:
-                kernel(0, self._worlds)
+        self._run([(0, self._worlds)] if self._pool is None else self._ranges, kernels)
+
+    def at(self, worlds: Collection[int], *kernels: Work) -> None:
+        """Run kernels, one after the other, on some worlds."""
+        if len(worlds) == self._worlds:
+            self.everywhere(*kernels)
             return
-        ranges = iter(self._ranges)
+        ranges: list[tuple[int, int]] = []
+        for w in sorted(worlds):
+            if ranges and ranges[-1][1] == w and w - ranges[-1][0] < self._most:
+                ranges[-1] = ranges[-1][0], w + 1
+            else:
+                ranges.append((w, w + 1))
+        self._run(ranges, kernels)
+
+    def _run(self, parts: list[tuple[int, int]], kernels: Sequence[Work]) -> None:
+        ranges = iter(parts)
 
         def take() -> None:
             for first, last in ranges:
                 for kernel in kernels:
                     kernel(first, last)
 
-        helpers = [self._pool.submit(take) for _ in range(self._helpers)]
+        helpers = [self._pool.submit(take) for _ in range(self._helpers)] if self._pool and len(parts) > 1 else []
         take()
         for helper in helpers:
             helper.result()

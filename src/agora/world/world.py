@@ -8,7 +8,7 @@ take the world, and nobody else.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from agora.core import state
 from agora.core.recording import Outcome
 from agora.core.state import Bools, Floats, Pedestrians, Robots
 from agora.errors import InputError
-from agora.maps.store import build_store
+from agora.maps.store import MapRoom, MapStore
 from agora.seeds import key_of
 from agora.world import records
 from agora.world.doors import Doors
@@ -25,7 +25,6 @@ from agora.world.replayed import start_replayed
 from agora.world.threads import Threads
 
 if TYPE_CHECKING:
-    from agora.maps.grid import Map
     from agora.world.start import Start
 
 _WALKING = state.SOCIAL_STATES.index("walking")
@@ -38,6 +37,7 @@ class Layout:
     Attributes:
         worlds: W. robots: R in each. pedestrians: most in one world. waypoints: most of one pedestrian.
         corners: most of a polygon footprint. knots: most of the recordings of one world. delay: longest command delay, steps.
+        maps: room for maps.
     """
 
     worlds: int
@@ -47,6 +47,7 @@ class Layout:
     corners: int = 0
     knots: int = 0
     delay: int = 0
+    maps: MapRoom = MapRoom()
 
     @staticmethod
     def of(starts: Sequence[Start], worlds: int, dt: float) -> Layout:
@@ -67,6 +68,7 @@ class Layout:
             corners=max((len(m.footprint) for m in models), default=0),
             knots=max((0 if s.replay is None else len(s.replay.knot_time) for s in starts), default=0),
             delay=max((round(m.command_delay / dt) for m in models), default=0),
+            maps=MapRoom.of((s.map for s in starts), worlds),
         )
 
 
@@ -75,7 +77,6 @@ class World:
 
     Args:
         layout: sizes.
-        maps: every map that a world may be given.
         dt: physics step, s.
         slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
         threads: that share the worlds; results do not depend on it.
@@ -90,14 +91,12 @@ class World:
         threads: run kernels over the worlds.
     """
 
-    def __init__(self, layout: Layout, maps: Sequence[Map], *, dt: float, slots: int = 0, threads: int = 1) -> None:
+    def __init__(self, layout: Layout, *, dt: float, slots: int = 0, threads: int = 1) -> None:
         self.layout, self.dt, self.tick, self.now = layout, dt, 0, 0
         self.slots = max(slots, state.padded(layout.pedestrians))
         worlds, count = layout.worlds, layout.robots
-        different = list({id(m): m for m in maps}.values())
-        self._map_index = {id(m): k for k, m in enumerate(different)}
-        self._kept_maps = different
-        self.maps = build_store([*different, *Doors.stages(different)], [0] * worlds)
+        self._store = MapStore(worlds, layout.maps)
+        self.maps = self._store.arrays
         self.traits = state.traits(worlds, self.slots)
         self.waypoints = state.waypoints(worlds, self.slots, layout.waypoints)
         self.minds = state.minds(worlds, self.slots)
@@ -108,13 +107,19 @@ class World:
         self._pedestrians = [state.pedestrians(worlds, self.slots) for _ in range(2)]
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self.threads = Threads(worlds, threads)
-        self.doors = Doors(self, different) if any(m.door is not None for m in different) else None
+        self.doors = Doors(self) if layout.maps.stages else None
 
     @staticmethod
-    def of(starts: Sequence[Start], *, dt: float, worlds: int = 0, slots: int = 0, threads: int = 1) -> World:
-        """Room for any of the starts in every world; as many worlds as starts where ``worlds`` is 0."""
-        layout = Layout.of(starts, worlds or len(starts), dt)
-        return World(layout, [s.map for s in starts], dt=dt, slots=slots, threads=threads)
+    def of(starts: Sequence[Start], *, dt: float, worlds: int = 0, slots: int = 0, threads: int = 1, drawn: bool = False) -> World:
+        """Room for any of the starts in every world; as many worlds as starts where ``worlds`` is 0.
+
+        Where they are ``drawn``, they are examples only; a world may be given any that `holds`.
+        """
+        count = worlds or len(starts)
+        layout = Layout.of(starts, count, dt)
+        if drawn:
+            layout = replace(layout, maps=replace(layout.maps, maps=count))
+        return World(layout, dt=dt, slots=slots, threads=threads)
 
     @property
     def pedestrians(self) -> Pedestrians:
@@ -140,15 +145,27 @@ class World:
         self.now = 1 - self.now
         self.tick += 1
 
+    def holds(self, start: Start) -> bool:
+        """Whether there is room for an episode in every world."""
+        room, models = self.layout, [robot.model for robot in start.robots]
+        return (
+            len(models) == room.robots
+            and start.crowd_size <= self.slots
+            and start.pedestrians.waypoints.shape[1] <= room.waypoints
+            and (start.replay is None or len(start.replay.knot_time) <= room.knots)
+            and all(len(m.footprint) <= room.corners and round(m.command_delay / self.dt) <= room.delay for m in models)
+            and room.maps.holds(start.map)
+        )
+
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world; the others go on.
 
         Args:
             world: number of the world.
-            start: the episode; its map is one of those given.
+            start: the episode, no larger than the layout.
         """
         status, w = self.status, world
-        self.maps.index[w] = self._map_index[id(start.map)]
+        self._store.use(w, start.map)
         if self.doors is not None:
             self.doors.reset(w, start.map)
         status.key[w] = key_of(start.entry, start.seed, "waypoints")

@@ -191,6 +191,9 @@ def _line_cost(clearance, layer, x0, y0, x1, y1, least, radius, share, inflation
         d = lower * (_ONE - b) + upper * b
         if not d > least:
             return _INFINITE
+        if share == _ZERO:
+            total += _ONE
+            continue
         cost = cost_at(d, _ZERO, radius, inflation_radius, scaling)
         if layered:
             cost = max(cost, np.float32(layer[int(v + _HALF), int(u + _HALF)]))
@@ -267,6 +270,7 @@ def pull(
 def tighten(clearance, points, least, sweeps):
     """Move the inner points of a path (K, 2), in place, towards the middle of their neighbours as far as the clearance allows."""
     for _ in range(sweeps):
+        moved = False
         for i in range(1, len(points) - 1):
             ax, ay, bx, by = points[i - 1, 0], points[i - 1, 1], points[i + 1, 0], points[i + 1, 1]
             share = _ONE
@@ -275,9 +279,12 @@ def tighten(clearance, points, least, sweeps):
                 y = points[i, 1] + share * (_HALF * (ay + by) - points[i, 1])
                 there = _line_cost(clearance, NO_LAYER, ax, ay, x, y, least, _ZERO, _ZERO, _ZERO, _ZERO)
                 if there + _line_cost(clearance, NO_LAYER, x, y, bx, by, least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE:
+                    moved |= x != points[i, 0] or y != points[i, 1]
                     points[i, 0], points[i, 1] = x, y
                     break
                 share *= _HALF
+        if not moved:
+            return
 
 
 def resample(points: Doubles, spacing: float) -> Doubles:

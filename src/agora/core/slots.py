@@ -1,0 +1,57 @@
+"""Numbered slots that users share: which one holds a thing, and which may be given to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from agora.errors import InputError
+
+T = TypeVar("T")
+
+
+class Slots(Generic[T]):
+    """A few slots for things that many users hold; a thing that several of them hold is in one slot.
+
+    What nobody holds any more stays in its slot until that is needed, so that who takes it up again finds it there.
+
+    Args:
+        count: of slots.
+        fill: puts a thing into a slot; called when it is not in one.
+    """
+
+    def __init__(self, count: int, fill: Callable[[int, T], None]) -> None:
+        self._fill = fill
+        self._slot_of: dict[int, int] = {}
+        self._things: dict[int, T] = {}
+        self._users = [0] * count
+        self._idle = dict.fromkeys(range(count))
+        self._held: dict[int, list[int]] = {}
+
+    def hold(self, user: int, things: Iterable[T]) -> list[int]:
+        """Let a user hold these things, and no others any more; return their slots.
+
+        Things are told apart by identity.
+
+        Raises:
+            InputError: others hold all slots.
+        """
+        for slot in self._held.pop(user, []):
+            self._users[slot] -= 1
+            if not self._users[slot]:
+                self._idle[slot] = None
+        held = self._held[user] = [self._slot(thing) for thing in things]
+        return held
+
+    def _slot(self, thing: T) -> int:
+        slot = self._slot_of.get(id(thing))
+        if slot is None:
+            if not self._idle:
+                raise InputError(f"all {len(self._users)} slots are held, and there is one thing more")
+            slot = next(iter(self._idle))
+            self._slot_of.pop(id(self._things.get(slot)), None)
+            self._fill(slot, thing)
+            self._slot_of[id(thing)], self._things[slot] = slot, thing
+        self._idle.pop(slot, None)
+        self._users[slot] += 1
+        return slot

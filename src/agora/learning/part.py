@@ -1,0 +1,70 @@
+"""Some of a batch of environments: those whose episodes fit into the same arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.episode import Batch, Conditions
+from agora.learning.observations import to_twists
+from agora.learning.rewards import Clearances
+
+if TYPE_CHECKING:
+    from agora.interfaces import Channel
+    from agora.world.start import Start
+
+
+class Part:
+    """Worlds of one robot each, of which some are in use.
+
+    Args:
+        starts: the episodes. examples: of them, that say how large they are.
+        conditions: what they have in common.
+        needs: the channels that the policy sees.
+        worlds: W.
+        threads: threads over worlds.
+
+    Attributes:
+        batch: the worlds. mine: (W,) environments whose episodes are played here.
+    """
+
+    def __init__(
+        self,
+        starts: Sequence[Start],
+        examples: Sequence[Start],
+        conditions: Conditions,
+        needs: Collection[str | Channel],
+        worlds: int,
+        threads: int,
+    ) -> None:
+        self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
+        self.mine: Bools = np.zeros(worlds, np.bool_)
+        self.batch.world.status.done[:] = True
+        self._clearances = Clearances(self.batch.world)
+
+    def leave(self, world: int) -> None:
+        """Play an environment here no longer."""
+        self.mine[world], self.batch.world.status.done[world] = False, True
+
+    def step(self, actions: Array, outcome: Ints, progress: Floats, clearance: Floats) -> None:
+        """Let one control period pass, and write what it brought to the environments that are played here (`Transition`)."""
+        batch, mine = self.batch, self.mine
+        twists = to_twists(actions, batch.observer.limits)
+        failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & mine).tolist()
+        batch.world.command(twists, mine, failed)
+        self._clearances.restart()
+        before = self._goal_distance()
+        batch.advance(self._clearances.follow)
+        outcome[mine] = batch.world.status.outcome[mine, 0]
+        progress[mine] = (before - self._goal_distance())[mine]
+        clearance[mine] = self._clearances.values[mine]
+        batch.look()
+
+    def _goal_distance(self) -> Floats:
+        robots, status = self.batch.world.robots, self.batch.world.status
+        dx, dy = status.goal_x[:, 0] - robots.x[:, 0], status.goal_y[:, 0] - robots.y[:, 0]
+        distance: Floats = np.sqrt(dx * dx + dy * dy)
+        return distance

@@ -1,0 +1,164 @@
+"""Episodes that are drawn when they are asked for, here or ahead of time in processes of their own."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import pickle
+import signal
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, overload
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from agora.maps.grid import Map
+from agora.world.start import Start
+
+if TYPE_CHECKING:
+    from agora.tasks.suite import Suite
+
+KEPT = 1024
+"""Sequences of no more episodes keep them."""
+
+_RECENT = 64  # maps from workers that are kept for later episodes on them
+_Sent = tuple[
+    bytes, bytes, bytes
+]  # an episode without its map, the map's digest, and the map where its worker has not sent it before
+
+
+class Drawn(Sequence[Start]):
+    """The episodes of a stage, by number: each is drawn when it is asked for, and is the same whenever that is.
+
+    A sequence of up to `KEPT` keeps its episodes; a longer one none, so that it may have any length.
+
+    Args:
+        suite: of the stage. stage: its name.
+        count: of episodes; the stage's own where 0.
+        workers: processes that draw episodes ahead of time, when they are told of them (`soon`).
+
+    Raises:
+        InputError: the stage has no such episode; raised as it is drawn.
+    """
+
+    def __init__(self, suite: Suite, stage: str, count: int = 0, *, workers: int = 0) -> None:
+        self._suite, self._stage, self._workers = suite, stage, workers
+        self._count = count or suite.stage(stage).count
+        self._kept: dict[int, Start] = {}
+        self._coming: dict[int, Future[_Sent]] = {}
+        self._maps: WeakValueDictionary[bytes, Map] = WeakValueDictionary()
+        self._recent: deque[Map] = deque(maxlen=_RECENT)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> Start: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Start]: ...
+    def __getitem__(self, number: int | slice) -> Start | list[Start]:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(self._count))]
+        number = range(self._count)[number]
+        kept = self._kept.get(number)
+        if kept is not None:
+            return kept
+        start = self._arrived(number) or self._suite.start(self._stage, number)
+        if self._count <= KEPT:
+            self._kept[number] = start
+        return start
+
+    def soon(self, numbers: Iterable[int]) -> None:
+        """Have episodes drawn, which will be asked for soon; without workers nothing is done."""
+        wanted = [k for k in numbers if k not in self._kept and k not in self._coming] if self._workers else []
+        if not wanted:
+            return
+        if self._pool is None:
+            context = multiprocessing.get_context("forkserver")
+            self._pool = ProcessPoolExecutor(self._workers, context, _begin, (self._suite, self._stage))
+        for k in wanted:
+            self._coming[k] = self._pool.submit(_draw, k)
+            self._coming[k].add_done_callback(self._keep_map)
+
+    def _keep_map(self, coming: Future[_Sent]) -> None:
+        """Keep the map that a worker sent; later episodes on it come without."""
+        if coming.cancelled() or coming.exception() is not None:
+            return
+        _, digest, surroundings = coming.result()
+        if surroundings and digest not in self._maps:
+            place = pickle.loads(surroundings)
+            self._maps[digest] = place
+            self._recent.append(place)
+
+    def _arrived(self, number: int) -> Start | None:
+        """An episode from a worker; None where no worker was told of it, the workers have died, or its map is forgotten."""
+        coming = self._coming.pop(number, None)
+        if coming is None:
+            return None
+        try:
+            start, digest, _ = coming.result()
+            self._keep_map(coming)
+        except BrokenProcessPool:
+            self.close()
+            self._workers = 0
+            return None
+        place = self._maps.get(digest)
+        return None if place is None else _Reader(io.BytesIO(start), place).read()
+
+    def close(self) -> None:
+        """Stop the workers."""
+        self._coming.clear()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+class _Writer(pickle.Pickler):
+    """Writes an episode without its map."""
+
+    def __init__(self, file: io.BytesIO, place: Map) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._place = place
+
+    def persistent_id(self, value: Any) -> str | None:
+        return "map" if value is self._place else None
+
+
+class _Reader(pickle.Unpickler):
+    """Reads an episode onto its map."""
+
+    def __init__(self, file: io.BytesIO, place: Map) -> None:
+        super().__init__(file)
+        self._place = place
+
+    def persistent_load(self, pid: Any) -> Map:
+        return self._place
+
+    def read(self) -> Start:
+        start: Start = self.load()
+        return start
+
+
+_work: tuple[Suite, str]  # a worker's own
+_sent: WeakKeyDictionary[Map, bytes] = WeakKeyDictionary()
+
+
+def _begin(suite: Suite, stage: str) -> None:
+    global _work  # noqa: PLW0603
+    _work = suite, stage
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+
+
+def _draw(number: int) -> _Sent:
+    suite, stage = _work
+    start = suite.start(stage, number)
+    surroundings = b""
+    if start.map not in _sent:
+        surroundings = pickle.dumps(start.map, pickle.HIGHEST_PROTOCOL)
+        _sent[start.map] = blake2b(surroundings, digest_size=16).digest()
+    file = io.BytesIO()
+    _Writer(file, start.map).dump(start)
+    return file.getvalue(), _sent[start.map], surroundings
