@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agora import __version__
-from agora.cli_bags import bag
+from agora.cli_bags import bag, demonstrations
 from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
 from agora.cli_tune import tune
@@ -37,6 +37,7 @@ app.add_typer(scenarios, name="scenario")
 app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
 app.command()(bag)
+app.command()(demonstrations)
 app.command()(tune)
 app.command()(validate)
 app.command()(calibrate)

@@ -53,6 +53,17 @@ def bag(
             typer.echo(f"report  {report(output)}")
 
 
+def demonstrations(
+    run: Annotated[Path, typer.Argument(help="Folder of a run that was made with --record scan.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz for each robot.")],
+) -> None:
+    """Write what robots saw and what their planner did in a run, to learn from; of bags: agora bag --demonstrations."""
+    from agora.learning.demonstrations import write_demonstrations_of_run
+
+    for path in write_demonstrations_of_run(run, output):
+        typer.echo(f"demonstration  {path}")
+
+
 def _say(played: Played, full: bool) -> None:
     """Print how an episode went: its outcome, or all that is known of it."""
     from agora.benchmark.job import metrics

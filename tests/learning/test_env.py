@@ -23,9 +23,9 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
 from agora.learning import env as environments
 from agora.learning.env import ENV_ID, AgoraEnv, AgoraVectorEnv
-from agora.learning.observations import Observe, to_actions, to_twists
 from agora.learning.part import Part
 from agora.learning.rewards import Reward
+from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.registry import Named
 from agora.tasks.periods import Periods
 

@@ -26,11 +26,11 @@ def maps_of(clearances, resolution, origins, index):
     flat = np.concatenate([c.ravel() for c in clearances]).astype(np.float32)
     rows, columns = np.array([c.shape for c in clearances], np.int32).T.copy()
     origin = np.array(origins, np.float32)
-    bounds = np.zeros(len(clearances) + 1, np.int32)
+    bounds = np.zeros(len(clearances), np.int32)
     return state.Maps(
         np.array(index, np.int32), starts, starts, rows, columns, np.full(len(rows), resolution, np.float32),
         origin[:, 0].copy(), origin[:, 1].copy(), (flat == 0).astype(np.uint8), flat, flat,
-        np.zeros((0, 4), np.float32), np.zeros((0, 3), np.float32), bounds, bounds,
+        np.zeros((0, 4), np.float32), np.zeros((0, 3), np.float32), bounds, bounds, bounds, bounds,
     )  # fmt: skip
 
 

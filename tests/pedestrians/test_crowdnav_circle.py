@@ -56,10 +56,10 @@ def swept_gap(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 def open_plane(worlds: int) -> state.Maps:
     """A map on which there is nothing."""
     one, zero, far = np.ones(1, F), np.zeros(1, np.int64), np.full(16, 1e6, F)
-    size, none = np.full(1, 4, np.int32), np.zeros(2, np.int32)
+    size, none = np.full(1, 4, np.int32), np.zeros(1, np.int32)
     return state.Maps(
         np.zeros(worlds, np.int32), zero, zero, size, size, one, one, one,
-        np.zeros(16, np.uint8), far, far, np.zeros((0, 4), F), np.zeros((0, 3), F), none, none,
+        np.zeros(16, np.uint8), far, far, np.zeros((0, 4), F), np.zeros((0, 3), F), none, none, none, none,
     )  # fmt: skip
 
 

@@ -38,8 +38,10 @@ def one_map(clearance=None, resolution=0.1, origin=(0.0, 0.0), segments=(), worl
         clearance=field_.reshape(-1),
         segments=np.array(segments, F).reshape(-1, 4),
         discs=np.zeros((0, 3), F),
-        segment_start=np.array([0, len(segments)], np.int32),
-        disc_start=np.zeros(2, np.int32),
+        segment_start=np.zeros(1, np.int32),
+        segment_end=np.array([len(segments)], np.int32),
+        disc_start=np.zeros(1, np.int32),
+        disc_end=np.zeros(1, np.int32),
     )
 
 

@@ -23,7 +23,7 @@ def store(grids, index=(0,), segments=(), discs=()):
     sizes = [g.size for g, _, _ in grids]
     start = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.int64)
     distance = np.concatenate([f.ravel() for f in fields]).astype(np.float32)
-    counts = [[0] + [len(shapes)] * len(grids) for shapes in (segments, discs)]
+    bounds = [np.array([0] + [len(shapes)] * len(grids), np.int32) for shapes in (segments, discs)]
     return state.Maps(
         np.asarray(index, np.int32),
         start,
@@ -38,7 +38,7 @@ def store(grids, index=(0,), segments=(), discs=()):
         distance.copy(),
         np.asarray(segments, np.float32).reshape(-1, 4),
         np.asarray(discs, np.float32).reshape(-1, 3),
-        *(np.array(c, np.int32) for c in counts),
+        *(edge for both in bounds for edge in (both[:-1].copy(), both[1:].copy())),
     )
 
 

@@ -1,13 +1,13 @@
-"""Demonstrations: what a robot saw and what its driver did, out of bags, for behaviour cloning.
+"""Demonstrations: what a robot saw and what its driver did, out of bags and of benchmarks, for behaviour cloning.
 
-One ``.npz`` for each robot of a bag, T samples, one for each scan; arrays are float32 but for the times:
+One ``.npz`` for each robot of an episode, T samples, one for each scan; arrays are float32 but for the times:
 
 ``time`` (T,) s since the first sample · ``scan`` (T, B) m · ``angles`` (B,) of the beams, rad · ``range_max`` m ·
 ``pose`` (T, 3) x, y, heading · ``twist`` (T, 3) vx, vy, omega · ``goal`` (3,), nan where nobody said one ·
 ``local_goal`` (T, 2) the goal's x and y in the robot's frame · ``command`` (T, 3) vx, vy, omega.
 
-A sample's command is the one in force when the next scan came: the answer to this scan. What DynaBARN's demonstrations keep
-(front/scan, cmd_vel, odometry, the goal) is all there.
+In a bag a sample's command is the one in force when the next scan came: the answer to this scan. What DynaBARN's demonstrations
+keep (front/scan, cmd_vel, odometry, the goal) is all there. In a benchmark there is a sample for each call of the planner.
 """
 
 from __future__ import annotations
@@ -19,11 +19,18 @@ from typing import Any
 
 import numpy as np
 
+from agora.benchmark.account import account, described
+from agora.benchmark.kept import recordings
+from agora.config import build
+from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.datasets.bagfile import Bag
 from agora.datasets.messages import from_pose, from_pose2d, from_twist, seconds
 from agora.datasets.robot_bag import in_map, shift_of
+from agora.episode import Conditions
 from agora.errors import InputError, ResultsError
+from agora.sensors.lidar import Lidar
+from agora.tasks.suite import Suite
 
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
 _EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
@@ -51,13 +58,73 @@ class _Driver:
         time, scans, goals, commands = (np.array(column) for column in zip(*self.samples, strict=True))
         stamps, poses, twists = (np.array(column) for column in zip(*sorted(self.odometry, key=lambda o: o[0]), strict=True))
         latest = np.maximum(np.searchsorted(stamps, time, side="right") - 1, 0)
-        pose = in_map(poses[latest], shift)
-        away, cosine, sine = goals[:, :2] - pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2])
-        local = np.stack([cosine * away[:, 0] + sine * away[:, 1], cosine * away[:, 1] - sine * away[:, 0]], -1)
         beams = self.scan.angle_min + self.scan.angle_increment * np.arange(scans.shape[1])
-        named = {"scan": scans, "angles": beams, "range_max": np.array(self.scan.range_max), "pose": pose, "twist": twists[latest]}
-        named |= {"goal": goals[-1], "local_goal": local, "command": commands}
-        return {"time": time - time[0]} | {name: array.astype(np.float32) for name, array in named.items()}
+        lidar = {"scan": scans, "angles": beams, "range_max": np.array(self.scan.range_max)}
+        return _arrays(time, lidar, in_map(poses[latest], shift), twists[latest], goals, commands)
+
+
+def _arrays(time: Array, lidar: dict[str, Array], pose: Array, twist: Array, goals: Array, commands: Array) -> dict[str, Array]:
+    """A demonstration's arrays by name; ``goals`` (T, 3) are those of each moment."""
+    away, cosine, sine = goals[:, :2] - pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2])
+    local = np.stack([cosine * away[:, 0] + sine * away[:, 1], cosine * away[:, 1] - sine * away[:, 0]], -1)
+    named = lidar | {"pose": pose, "twist": twist, "goal": goals[-1], "local_goal": local, "command": commands}
+    return {"time": time - time[0]} | {name: array.astype(np.float32) for name, array in named.items()}
+
+
+def demonstration_of(recording: Recording, lidar: Lidar) -> dict[str, Array]:
+    """Return the arrays of a robot whose recording keeps its scans and commands.
+
+    Args:
+        recording: of an episode that was played with its goal unchanged.
+        lidar: that took the scans.
+
+    Raises:
+        InputError: the recording keeps no scans or no commands, or the scans are of another lidar.
+    """
+    if recording.command is None or "scan" not in recording.sensors:
+        raise InputError("the recording keeps no scans with commands; run the benchmark with --record scan")
+    scans = recording.sensors["scan"]["ranges"]
+    if scans.shape[1] != lidar.beams:
+        raise InputError(f"the recording has scans of {scans.shape[1]} beams, the robot's lidar has {lidar.beams}")
+    count = len(recording.command)
+    seen = {"scan": scans, "angles": lidar.angles, "range_max": np.array(lidar.range_max)}
+    goals = np.tile(recording.goal, (count, 1))
+    return _arrays(recording.time[:count], seen, recording.pose[:count], recording.twist[:count], goals, recording.command)
+
+
+def write_demonstrations_of_run(run: Path, folder: Path) -> list[Path]:
+    """Write a demonstration for each robot of each episode of a benchmark, ``<stage>.<episode>.<planner>.<robot>.npz``.
+
+    Returns:
+        the files.
+
+    Raises:
+        ResultsError: there is no run, or the folder cannot be written. InputError: the run keeps no scans; says how it would.
+    """
+    suite = build(described(run)["suite"], Suite, str(run / "run.yaml"))
+    written = []
+    rows = sorted(account(run).rows, key=lambda row: row["key"])
+    kept = recordings(run, [row["key"] for row in rows])
+    for row in rows:
+        name, stage, episode, robot = row["key"], suite.stage(row["stage"]), row["episode"], int(row["key"].rpartition("/")[2])
+        lidar = Conditions.of(stage).lidar or suite.start(stage.name, episode).robots[robot].model.lidar
+        if name not in kept or lidar is None:
+            raise InputError(f"{run}: {name}: {'the robot has no lidar' if name in kept else 'its recording was not kept'}")
+        try:
+            arrays = demonstration_of(kept[name], lidar)
+        except InputError as error:
+            raise InputError(f"{run}: {name}: {error}") from error
+        written.append(_write(folder / f"{name.split('/', 1)[1].replace('/', '.')}.npz", arrays))
+    return written
+
+
+def _write(path: Path, arrays: dict[str, Array]) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(path, allow_pickle=False, **arrays)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error}") from error
+    return path
 
 
 def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
@@ -132,13 +199,7 @@ def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path]
             left_out.append(str(error))
             continue
         for name, arrays in driven.items():
-            path = folder / f"{bag.name.split('.bag')[0]}.{name}.npz"
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                np.savez_compressed(path, allow_pickle=False, **arrays)
-            except OSError as error:
-                raise ResultsError(f"{path}: cannot be written: {error}") from error
-            written.append(path)
+            written.append(_write(folder / f"{bag.name.split('.bag')[0]}.{name}.npz", arrays))
     if left_out and not written:
         raise InputError("\n".join(left_out))
     return written, left_out

@@ -25,9 +25,9 @@ from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
 from agora.errors import InputError
-from agora.learning.observations import Observe, action_size
 from agora.learning.part import Part
 from agora.learning.rewards import Reward, Transition
+from agora.policies.encoding import Observe, action_size
 from agora.registry import Named
 from agora.tasks.drawn import Drawn
 from agora.tasks.modules.staged import Staged

@@ -9,8 +9,8 @@ import numpy as np
 
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Batch, Conditions
-from agora.learning.observations import to_twists
 from agora.learning.rewards import Clearances
+from agora.policies.encoding import to_twists
 
 if TYPE_CHECKING:
     from agora.interfaces import Channel

@@ -10,7 +10,7 @@ import pytest
 
 from agora.errors import InputError
 from agora.interfaces import Limits, Tracks
-from agora.learning.observations import Observe, action_size, to_actions, to_twists
+from agora.policies.encoding import Observe, action_size, to_actions, to_twists
 from agora.robots.model import load_robot
 from agora.testing.scenes import Move, observation
 

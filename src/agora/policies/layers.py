@@ -1,0 +1,231 @@
+"""Layers of networks, evaluated in a fixed order: what a row gives does not depend on how many rows there are, nor on padding.
+
+The products of BLAS do depend on it, so that a policy would drive otherwise in a batch of 64 than alone. Here every output is
+summed over its inputs in their order, and the outputs of a row are computed side by side. Weights are float32 and lie as the
+kernels read them, inputs first; PyTorch's lie outputs first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import ONE, TWO, ZERO, exp
+from agora.core.state import Bools, Floats
+
+_ROWS = 4  # that are computed together, so that weights are read from the cache once for all of them
+
+
+@lean_kernel
+def _dense(inputs, weight, bias, out, first, last):
+    for start in range(first, last, _ROWS):
+        rows = min(_ROWS, last - start)
+        for n in range(start, start + rows):
+            for o in range(out.shape[1]):
+                out[n, o] = bias[o]
+        for i in range(inputs.shape[1]):
+            for n in range(start, start + rows):
+                value = inputs[n, i]
+                for o in range(out.shape[1]):
+                    out[n, o] += value * weight[i, o]
+
+
+def dense(inputs: Floats, weight: Floats, bias: Floats) -> Floats:
+    """Return ``inputs @ weight + bias``.
+
+    Args:
+        inputs: (N, I). weight: (I, O). bias: (O,).
+
+    Returns:
+        (N, O).
+    """
+    out = np.empty((len(inputs), len(bias)), np.float32)
+    _dense(inputs, weight, bias, out, 0, len(out))
+    return out
+
+
+@lean_kernel
+def _convolve(inputs, weight, bias, stride, out, first, last):
+    high, wide, channels = weight.shape[:3]
+    for n in range(first, last):
+        for r in range(out.shape[1]):
+            for c in range(out.shape[2]):
+                for o in range(out.shape[3]):
+                    out[n, r, c, o] = bias[o]
+                for h in range(high):
+                    for w in range(wide):
+                        for k in range(channels):
+                            value = inputs[n, r * stride + h, c * stride + w, k]
+                            for o in range(out.shape[3]):
+                                out[n, r, c, o] += value * weight[h, w, k, o]
+
+
+def convolve(inputs: Floats, weight: Floats, bias: Floats, *, stride: int = 1, padding: int = 0) -> Floats:
+    """Return a two-dimensional convolution; a row of values is a picture of height 1 with a kernel of height 1.
+
+    Args:
+        inputs: (N, H, W, C), channels last.
+        weight: (KH, KW, C, O).
+        bias: (O,).
+        stride: cells from one output to the next, both ways.
+        padding: cells of zeros on each side of every axis along which the kernel is longer than 1.
+
+    Returns:
+        (N, H', W', O).
+    """
+    high, wide, _, outputs = weight.shape
+    pads = [padding if size > 1 else 0 for size in (high, wide)]
+    padded = np.ascontiguousarray(np.pad(inputs, ((0, 0), (pads[0],) * 2, (pads[1],) * 2, (0, 0))), np.float32)
+    size = ((padded.shape[1] - high) // stride + 1, (padded.shape[2] - wide) // stride + 1)
+    out = np.empty((len(padded), *size, outputs), np.float32)
+    _convolve(padded, weight, bias, stride, out, 0, len(out))
+    return out
+
+
+@hidden
+def _sigmoid(x):
+    return ONE / (ONE + exp(-x))
+
+
+@hidden
+def _tanh(x):
+    shrunk = exp(-TWO * abs(x))
+    size = (ONE - shrunk) / (ONE + shrunk)
+    return size if x >= ZERO else -size
+
+
+@lean_kernel
+def _gates(gates, hidden_gates, state, out, first, last):
+    size = state.shape[1]
+    for n in range(first, last):
+        for k in range(size):
+            reset = _sigmoid(gates[n, k] + hidden_gates[n, k])
+            update = _sigmoid(gates[n, size + k] + hidden_gates[n, size + k])
+            new = _tanh(gates[n, 2 * size + k] + reset * hidden_gates[n, 2 * size + k])
+            out[n, k] = (ONE - update) * new + update * state[n, k]
+
+
+def gru(inputs: Floats, state: Floats, weight: Floats, bias: Floats, state_weight: Floats, state_bias: Floats) -> Floats:
+    """Return the next state of a gated recurrent unit (K. Cho et al. 2014, in the form of PyTorch's GRUCell).
+
+    Args:
+        inputs: (N, I). state: (N, S).
+        weight: (I, 3 S), of the reset gate, the update gate and the new state; bias: (3 S,).
+        state_weight: (S, 3 S). state_bias: (3 S,).
+
+    Returns:
+        (N, S).
+    """
+    out = np.empty_like(state)
+    _gates(dense(inputs, weight, bias), dense(state, state_weight, state_bias), state, out, 0, len(out))
+    return out
+
+
+@hidden
+def _softmax(scores, present):
+    """Turn the scores (P,) of those who are present into weights that add up to 1, in place; the others' into 0."""
+    highest = ZERO
+    found = False
+    for p in range(len(scores)):
+        if present[p]:
+            highest = max(highest, scores[p]) if found else scores[p]
+            found = True
+    total = ZERO
+    for p in range(len(scores)):
+        scores[p] = exp(scores[p] - highest) if present[p] else ZERO
+        total += scores[p]
+    for p in range(len(scores)):
+        if present[p]:
+            scores[p] /= total
+
+
+@lean_kernel
+def _pool(scores, values, present, out, first, last):
+    for n in range(first, last):
+        _softmax(scores[n], present[n])
+        for v in range(out.shape[1]):
+            out[n, v] = ZERO
+        for p in range(scores.shape[1]):
+            if present[n, p]:
+                for v in range(out.shape[1]):
+                    out[n, v] += scores[n, p] * values[n, p, v]
+
+
+def pool(scores: Floats, values: Floats, present: Bools) -> Floats:
+    """Return the sums of values, weighted by the softmax of scores; zeros where nobody is present.
+
+    Args:
+        scores: (N, P). values: (N, P, V). present: (N, P); the others count nothing.
+
+    Returns:
+        (N, V).
+    """
+    out = np.empty((len(scores), values.shape[2]), np.float32)
+    _pool(scores.copy(), values, present, out, 0, len(out))
+    return out
+
+
+@lean_kernel
+def _scores(queries, keys, scale, out, first, last):
+    for n in range(first, last):
+        for p in range(keys.shape[1]):
+            total = ZERO
+            for k in range(keys.shape[2]):
+                total += queries[n, k] * keys[n, p, k]
+            out[n, p] = total * scale
+
+
+def attend(queries: Floats, keys: Floats, values: Floats, present: Bools) -> Floats:
+    """Return scaled dot-product attention, of one head (A. Vaswani et al. 2017, equation 1).
+
+    Args:
+        queries: (N, K). keys: (N, P, K). values: (N, P, V). present: (N, P).
+
+    Returns:
+        (N, V); zeros where nobody is present.
+    """
+    scores = np.empty(keys.shape[:2], np.float32)
+    _scores(queries, keys, np.float32(1.0 / np.sqrt(keys.shape[2])), scores, 0, len(scores))
+    return pool(scores, values, present)
+
+
+@lean_kernel
+def _tanh_all(values, first, last):
+    for n in range(first, last):
+        for k in range(values.shape[1]):
+            values[n, k] = _tanh(values[n, k])
+
+
+@lean_kernel
+def _sigmoid_all(values, first, last):
+    for n in range(first, last):
+        for k in range(values.shape[1]):
+            values[n, k] = _sigmoid(values[n, k])
+
+
+def tanh(values: Floats) -> Floats:
+    """Take the hyperbolic tangent of values (N, K) in place, to 1e-6, and return them."""
+    _tanh_all(values, 0, len(values))
+    return values
+
+
+def sigmoid(values: Floats) -> Floats:
+    """Take the logistic function of values (N, K) in place, to 1e-6, and return them."""
+    _sigmoid_all(values, 0, len(values))
+    return values
+
+
+def relu(values: Floats) -> Floats:
+    """Raise what is below 0 to 0, in place, and return it."""
+    return np.maximum(values, ZERO, out=values)
+
+
+ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
+    "none": lambda values: values,
+    "relu": relu,
+    "sigmoid": sigmoid,
+    "tanh": tanh,
+}
+"""What a layer does to its outputs, by name."""

@@ -1,0 +1,192 @@
+"""A trained policy: what it sees, the network that answers, and the file that keeps both."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.config import parse
+from agora.core.state import Array, Floats
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, UnknownNameError, reading
+from agora.files import write_whole
+from agora.policies.encoding import Observe
+from agora.policies.layers import ACTIVATIONS, dense
+from agora.share import folder
+
+SUFFIX = ".safetensors"
+_FORMAT, _VERSION = "agora.policy", 1
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of a network in which every output reads every input.
+
+    Attributes:
+        weight: (I, O). bias: (O,).
+        activation: name of one of `agora.policies.layers.ACTIVATIONS`.
+    """
+
+    weight: Floats
+    bias: Floats
+    activation: str = "none"
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a file says of its policy beside the weights."""
+
+    observe: dict[str, float]
+    activations: tuple[str, ...]
+    about: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """A network of layers from what a robot sees to what it does.
+
+    Attributes:
+        observe: what it sees.
+        layers: one after the other; the first reads what `observe` writes, the last gives an action in [-1, 1].
+        about: what is known of it, such as steps of training; for readers.
+
+    Raises:
+        InputError: layers that do not follow on each other, numbers that are not finite, or an unknown activation.
+    """
+
+    observe: Observe
+    layers: tuple[Layer, ...]
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        size = self.observe.length
+        if not self.layers:
+            raise InputError("a policy needs at least one layer")
+        for number, layer in enumerate(self.layers):
+            if layer.activation not in ACTIVATIONS:
+                raise UnknownNameError(f"activation of layer {number}:", layer.activation, ACTIVATIONS)
+            if layer.weight.ndim != 2 or layer.weight.shape[0] != size or layer.bias.shape != layer.weight.shape[1:]:
+                found = f"weight {layer.weight.shape} and bias {layer.bias.shape}"
+                raise InputError(f"layer {number}: expected a weight ({size}, O) and a bias (O,), got {found}")
+            if not (np.isfinite(layer.weight).all() and np.isfinite(layer.bias).all()):
+                raise InputError(f"layer {number}: a weight is not finite")
+            size = len(layer.bias)
+        if size not in (2, 3):
+            raise InputError(f"the last layer gives {size} values; an action has 2 (vx, omega) or 3 (vx, vy, omega)")
+
+    def __call__(self, seen: Floats) -> Floats:
+        """Return the actions (N, A) of what N robots see (N, D); a row does not depend on the others."""
+        values = np.ascontiguousarray(seen, np.float32)
+        for layer in self.layers:
+            values = ACTIVATIONS[layer.activation](dense(values, layer.weight, layer.bias))
+        return values
+
+    @staticmethod
+    def of_torch(observe: Observe, modules: Sequence[Any], about: Mapping[str, str] | None = None) -> Policy:
+        """Return the policy of a sequence of PyTorch modules: ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
+
+        Args:
+            observe: what it was trained to see.
+            modules: such as ``torch.nn.Sequential(...)``, or a list of several of these.
+            about: what is known of it.
+
+        Raises:
+            InputError: a module of another kind.
+        """
+        layers: list[Layer] = []
+        for module in _flat(modules):
+            name = type(module).__name__.lower()
+            if name == "linear":
+                weight, bias = (tensor.detach().cpu().numpy().astype(np.float32) for tensor in (module.weight, module.bias))
+                layers.append(Layer(np.ascontiguousarray(weight.T), bias))
+            elif name in ACTIVATIONS and layers:
+                layers[-1] = Layer(layers[-1].weight, layers[-1].bias, name)
+            elif name not in ("flatten", "identity"):
+                raise InputError(f"a policy is made of Linear, ReLU, Tanh and Sigmoid, got {type(module).__name__}")
+        return Policy(observe, tuple(layers), about or {})
+
+    def save(self, path: Path) -> None:
+        """Write a safetensors file.
+
+        Raises:
+            InputError: the file cannot be written, or the policy sees sensors, which a file does not name.
+        """
+        from safetensors.numpy import save
+
+        if self.observe.sensors:
+            raise InputError(f"{path}: a file does not name sensors, and the policy sees {self.observe.sensors[0].channel}")
+        seen = {name: value for name, value in asdict(self.observe).items() if name != "sensors"}
+        said = _Said(seen, tuple(layer.activation for layer in self.layers), dict(self.about))
+        arrays = {f"{k}.{name}": getattr(layer, name) for k, layer in enumerate(self.layers) for name in ("weight", "bias")}
+        kind = {"format": _FORMAT, "version": str(_VERSION), "policy": json.dumps(asdict(said))}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, save(arrays, metadata=kind))
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _flat(modules: Sequence[Any]) -> list[Any]:
+    """The modules in a sequence of modules and of sequences of them."""
+    return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
+
+
+def policy_names() -> list[str]:
+    """Return the names of the policies that come with Agora, sorted."""
+    return sorted(path.stem for path in (folder("configs") / "policies").glob(f"*{SUFFIX}"))
+
+
+def load_policy(name_or_path: str | Path) -> Policy:
+    """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file.
+
+    Args:
+        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
+
+    Raises:
+        UnknownNameError: no such policy.
+        InputError: the file is wrong.
+    """
+    path = Path(name_or_path)
+    if not (isinstance(name_or_path, Path) or "/" in name_or_path or path.suffix == SUFFIX):
+        if name_or_path not in policy_names():
+            raise UnknownNameError("policy", str(name_or_path), policy_names())
+        path = folder("configs") / "policies" / f"{name_or_path}{SUFFIX}"
+    with reading(path, "a policy"):
+        refuse_what_is_no_file(path)
+        return _load_once(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=16)
+def _load_once(path: Path, changed: int) -> Policy:
+    """The policy of a file while that stays as it is."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            arrays: dict[str, Array] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            kind = file.metadata() or {}
+    except SafetensorError as error:
+        raise InputError(f"{path}: not a safetensors file: {error}") from error
+    if kind.get("format") != _FORMAT or kind.get("version") != str(_VERSION):
+        found = f"{kind.get('format', 'no format')} {kind.get('version', '')}".strip()
+        raise InputError(f"{path}: expected a file of {_FORMAT} {_VERSION}, got {found}")
+    said = parse(kind.get("policy", ""), _Said, f"{path}: policy", is_json=True)
+    names = {f"{k}.{name}" for k in range(len(said.activations)) for name in ("weight", "bias")}
+    if set(arrays) != names or any(a.dtype != np.float32 for a in arrays.values()):
+        found = ", ".join(f"{name} {a.dtype}" for name, a in sorted(arrays.items()))
+        raise InputError(f"{path}: expected float32 arrays {', '.join(sorted(names))}, got {found}")
+    known = {f.name for f in fields(Observe)} - {"sensors"}
+    if set(said.observe) != known:
+        raise InputError(f"{path}: observe: expected {', '.join(sorted(known))}, got {', '.join(sorted(said.observe))}")
+    counts = {name: int(said.observe[name]) for name in ("beams", "pedestrians")}
+    layers = tuple(Layer(arrays[f"{k}.weight"], arrays[f"{k}.bias"], a) for k, a in enumerate(said.activations))
+    try:
+        return Policy(Observe(**(said.observe | counts)), layers, said.about)  # type: ignore[arg-type]
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

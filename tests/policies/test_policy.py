@@ -1,0 +1,119 @@
+"""Policies: what they answer, the files that keep them, and driving with them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load, save
+
+from agora.episode import Conditions, Episodes
+from agora.errors import InputError, UnknownNameError
+from agora.interfaces.channel import Field
+from agora.planners.local.policy import PolicyPlanner
+from agora.policies.encoding import Observe
+from agora.policies.policy import Layer, Policy, load_policy, policy_names
+from agora.tasks.suite import load_suite
+
+SEE = Observe(beams=12, pedestrians=2)
+
+
+@pytest.fixture
+def modules():
+    torch.manual_seed(4)
+    return torch.nn.Sequential(torch.nn.Linear(SEE.length, 17), torch.nn.Tanh(), torch.nn.Linear(17, 2))
+
+
+@pytest.fixture
+def file(tmp_path, modules):
+    path = tmp_path / "own" / "one.safetensors"
+    Policy.of_torch(SEE, [modules], {"steps": "0"}).save(path)
+    return path
+
+
+def test_a_policy_of_torch_answers_as_torch_does(rng, modules):
+    seen = rng.uniform(-1, 1, (9, SEE.length)).astype(np.float32)
+    theirs = modules(torch.from_numpy(seen)).detach().numpy()
+    assert Policy.of_torch(SEE, modules)(seen) == pytest.approx(theirs, abs=2e-6)
+    with pytest.raises(InputError, match="Linear, ReLU, Tanh and Sigmoid, got Dropout"):
+        Policy.of_torch(SEE, [modules, torch.nn.Dropout()])
+
+
+def test_what_was_saved_is_read_back(rng, file, modules):
+    seen = rng.uniform(-1, 1, (3, SEE.length)).astype(np.float32)
+    read = load_policy(file)
+    assert (read.observe, dict(read.about)) == (SEE, {"steps": "0"})
+    assert read(seen).tobytes() == Policy.of_torch(SEE, modules)(seen).tobytes()
+    assert read(seen[1:2]).tobytes() == read(seen)[1:2].tobytes()
+
+
+def changed(path, arrays=None, **metadata):
+    content = load(path.read_bytes())
+    header = json.loads(path.read_bytes()[8 : 8 + int.from_bytes(path.read_bytes()[:8], "little")])["__metadata__"]
+    path.write_bytes(save({**content, **(arrays or {})}, metadata=header | metadata))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
+        (lambda p: p.write_bytes(b"\x80\x04pickle"), "not a safetensors file"),
+        (lambda p: changed(p, version="2"), "expected a file of agora.policy 1, got agora.policy 2"),
+        (lambda p: changed(p, {"0.weight": np.zeros((5, 17), np.float32)}), r"layer 0: expected a weight \(28, O\)"),
+        (lambda p: changed(p, {"0.bias": np.full(17, np.nan, np.float32)}), "layer 0: a weight is not finite"),
+        (lambda p: changed(p, {"2.bias": np.zeros(2, np.float32)}), "expected float32 arrays 0.bias, 0.weight, 1.bias"),
+        (lambda p: changed(p, policy='{"observe": {"beams": 3}, "activations": ["tanh", "none"]}'), "observe: expected beams"),
+        (lambda p: changed(p, policy="{"), "policy"),
+        (lambda p: changed(p, {"1.weight": np.zeros((17, 4), np.float32), "1.bias": np.zeros(4, np.float32)}), "gives 4 values"),
+        (lambda p: p.unlink(), "no such file|cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_refused_by_name(file, how, message):
+    how(file)
+    with pytest.raises(InputError, match=message) as error:
+        load_policy(file)
+    assert str(file) in str(error.value)
+
+
+def test_what_makes_no_policy_is_refused(tmp_path):
+    with pytest.raises(InputError, match="at least one layer"):
+        Policy(SEE, ())
+    with pytest.raises(UnknownNameError, match="'tanh'"):
+        Policy(SEE, (Layer(np.zeros((SEE.length, 2), np.float32), np.zeros(2, np.float32), "than"),))
+    with pytest.raises(UnknownNameError, match="no policy called 'hal'.*hall"):
+        load_policy("hal")
+    row = SimpleNamespace(channel="row", fields={"depth": Field((2,), np.float32, "m", "", 0.0, 1.0)})
+    seeing = replace(SEE, sensors=(row,))
+    with pytest.raises(InputError, match="a file does not name sensors, and the policy sees row"):
+        Policy(seeing, (Layer(np.zeros((seeing.length, 2), np.float32), np.zeros(2, np.float32)),)).save(tmp_path / "x.safetensors")
+
+
+def test_episodes_do_not_depend_on_their_batch(file):
+    suite = load_suite("demo")
+    starts = [replace(suite.start("hall", k), timeout=3.0) for k in range(5)]
+    planner, conditions = PolicyPlanner(str(file)), Conditions.of(suite.stage("hall"))
+    one, five = (dict(Episodes(starts, planner, conditions, worlds=n)) for n in (1, 5))
+    for k in range(5):
+        assert one[k][0].pose.tobytes() == five[k][0].pose.tobytes()
+        assert np.ptp(one[k][0].pose[:, :2], axis=0).max() > 0.0
+
+
+def test_driving_needs_neither_torch_nor_gymnasium():
+    script = (
+        "import sys; from agora.planners.local.policy import PolicyPlanner; PolicyPlanner().policy; "
+        "assert not {'torch', 'gymnasium'} & set(sys.modules), set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_the_policies_that_come_along_can_be_read():
+    assert "hall" in policy_names()
+    for name in policy_names():
+        assert {"trained on", "steps", "seed"} <= load_policy(name).about.keys()
