@@ -114,6 +114,10 @@ class Minds(NamedTuple):
     taken: Bools
 
 
+LOOP, RANDOM, STAY = 0, 1, 2
+"""How a list of waypoints is followed: round and round, at random, or once, to stay at the last (`Waypoints.mode`)."""
+
+
 class Waypoints(NamedTuple):
     """Where pedestrians go.
 
@@ -122,7 +126,7 @@ class Waypoints(NamedTuple):
         list_x, list_y: (W, P, K) all of them, m.
         count: (W, P) how many of the K are in use.
         index: (W, P) number of the current one.
-        mode: (W, P) 0 loop, 1 random order, 2 stay at the last.
+        mode: (W, P) `LOOP`, `RANDOM` or `STAY`.
         tolerance: (W, P) distance at which the next one becomes current, m.
     """
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from agora.core.jit import hidden, inlined, lean_kernel
 from agora.core.scalar import ONE, atan2
+from agora.core.state import LOOP, RANDOM
 from agora.seeds import uniform_at
 from agora.world.records import ADDED
 from agora.world.replayed import place_replayed
 
 _TINY = np.float32(1e-12)
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
-LOOP, RANDOM, STAY = 0, 1, 2
 
 
 @inlined

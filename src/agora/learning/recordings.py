@@ -84,7 +84,6 @@ def _crossing(rng: np.random.Generator, plain: Map, count: int) -> Start:
             velocity=speed[:, None] * ahead,
         ),
         timeout=1e6,
-        goal_tolerance=0.3,
     )
 
 

@@ -30,7 +30,7 @@ from agora.planners.guided import Guided
 from agora.planners.lift import declaration_of, note_contact
 from agora.planners.memory import without_seen
 from agora.robots.model import RobotModel
-from agora.world.start import PedestrianStarts, RobotStart, Start
+from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Start
 from agora.world.world import World
 
 _NEVER = -math.inf
@@ -141,7 +141,7 @@ class Navigator:
         names: Sequence[str] = (),
         room: int = 64,
         patience: float = 0.5,
-        goal_tolerance: float = 0.3,
+        goal_tolerance: float = GOAL_TOLERANCE,
         heading_tolerance: float = math.pi,
     ) -> Navigator:
         """A navigator without an episode, for real robots: they stand until they get goals (`set_goal`)."""

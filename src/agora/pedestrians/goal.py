@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from agora.core.jit import part
+from agora.core.state import STAY
 
-_STAY = 2
 _TINY = np.float32(1e-12)
 
 
@@ -26,4 +26,4 @@ def arriving(speed, distance, rate, mode, index, count):
 
     With ``rate`` = 1 / (2 tau) one that relaxes in tau comes to rest there (damping ratio 0.7); else it would circle for ever.
     """
-    return min(speed, distance * rate) if mode == _STAY and index >= count - 1 else speed
+    return min(speed, distance * rate) if mode == STAY and index >= count - 1 else speed

@@ -9,13 +9,12 @@ import numpy as np
 
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Bools, Floats, Ints
+from agora.core.state import STAY, Bools, Floats, Ints
 from agora.pedestrians.formations import row_place
 from agora.pedestrians.group_talk import IDLE, LISTENING, TALKING, WALKING, rank_of, space
 from agora.seeds import uniform_at
 
 _LEADER = 101  # index of the draw
-_STAY = 2
 _HERE = np.float32(1.0)  # who has no waypoint farther away stays, m
 _TINY = np.float32(1e-12)
 
@@ -103,7 +102,7 @@ def _host(c, goals, w, i):
     """Take over a pedestrian's way: one point to stay at, so that crowd models let it come to rest there."""
     if not c.hosted[w, i]:
         c.hosted[w, i], c.count[w, i], c.mode[w, i] = True, goals.count[w, i], goals.mode[w, i]
-        goals.count[w, i], goals.mode[w, i] = 1, _STAY
+        goals.count[w, i], goals.mode[w, i] = 1, STAY
 
 
 @hidden

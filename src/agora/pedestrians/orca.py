@@ -17,7 +17,7 @@ from agora.core.field import clearance_at
 from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
 from agora.core.jit import kernel, part
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import PADDING, Floats
+from agora.core.state import PADDING, STAY, Floats
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -32,7 +32,6 @@ _TINY = np.float32(1e-12)
 _SAME_WALL = np.float32(0.9)
 _NUDGE = np.float32(1e-3)
 _PROBES = 4
-_STAY = 2  # of `Waypoints.mode`
 
 
 @dataclass(frozen=True)
@@ -272,6 +271,6 @@ def step(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_tra
                 ux, uy = vx[i] - jx, vy[i] - jy
                 disc_line(lines, made, px, py, ux, uy, vx[i], vy[i], reach, inverse_horizon, inverse_dt, share)
                 made += 1
-            stays = waypoints.mode[w, i] == _STAY and waypoints.index[w, i] >= waypoints.count[w, i] - 1
+            stays = waypoints.mode[w, i] == STAY and waypoints.index[w, i] >= waypoints.count[w, i] - 1
             tx, ty = towards(waypoints.x[w, i] - x[i], waypoints.y[w, i] - y[i], speed, settle if stays else ZERO)
             out_x[w, i], out_y[w, i] = nearest_velocity(lines, made, hard, limit, tx, ty, spare)

@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import lean_inlined
 from agora.core.scalar import HALF, ONE, ZERO, sincos
-from agora.core.state import SOCIAL_STATES
+from agora.core.state import SOCIAL_STATES, STAY
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.social_meeting import CHAT, ERRAND, GROUP, NOTHING, SEEK, STORY_TIME, WALK_AND_TALK
 from agora.pedestrians.social_records import (
@@ -39,7 +39,6 @@ from agora.pedestrians.social_records import (
 )
 from agora.seeds import uniform_at
 
-_STAY = 2
 _CLOSE = np.float32(1.1)  # a robot within so many personal radii is noticed wherever one looks
 _LOSE = np.float32(1.2)  # one who deals with a robot loses it at so many ranges of vision
 _SLACK = np.float32(1.25)  # one who avoids a robot stops at so many distances at which it began
@@ -182,7 +181,7 @@ def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memor
         reacts = rests & (near[i] <= reach) & (reaction[i] != IMPASSIVE) | (s == AVOIDING) | (s == PANICKING)
         lost = ((s == INTERESTED) | (s == SURPRISED) | (s == THREATENING)) & (robot[i] < 0)
         used_up = (s == RUNNING) & (energy[i] <= energy_low[i]) | ((s == PHONE) | (s == TEXTING)) & (social[i] <= social_low[i])
-        stays = (s == WALKING) & (mode[i] == _STAY) | (s == IDLE) & (left[i] > _AGES)
+        stays = (s == WALKING) & (mode[i] == STAY) | (s == IDLE) & (left[i] > _AGES)
         gives_up = (spot[i] >= 0) & (arrived[i] == 0) & (since[i] > _GIVE_UP)
         decides = (due | reacts | lost | used_up | stays | gives_up) & (not taken[i])
         busy[i] = np.int32(1) if decides else np.int32(0)
@@ -193,7 +192,7 @@ def _at_end(people, waypoints, w, i):
     """Whether one who stays at its last waypoint, and is led nowhere else, has got there."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
     x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
-    if waypoints.mode[w, i] != _STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
+    if waypoints.mode[w, i] != STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
         return False
     dx, dy = x - people.x[w, i], y - people.y[w, i]
     return dx * dx + dy * dy <= waypoints.tolerance[w, i] * waypoints.tolerance[w, i]

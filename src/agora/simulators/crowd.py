@@ -372,4 +372,4 @@ def _wider(array: Array, width: int) -> Array:
 
 def open_start(place: Map, entry: str = "crowd/open/0", seed: int = 0) -> Start:
     """An episode without robots or pedestrians on a map: what a crowd begins with where nobody gave it an episode."""
-    return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0, goal_tolerance=0.3)
+    return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0)

@@ -96,7 +96,7 @@ class OneWorld:
         self.name: str = self._simulator.name
         self.can: frozenset[Ability] = frozenset({"pause", "delete"}) | self._simulator.part.can
         plane = Map.open((-10.0, -10.0), (10.0, 10.0))
-        start = Start("native/plane/0", 0, plane, (), PedestrianStarts.none(), timeout=_NO_LIMIT, goal_tolerance=0.3)
+        start = Start("native/plane/0", 0, plane, (), PedestrianStarts.none(), timeout=_NO_LIMIT)
         self._adopt(start, Conditions(), (), 0.0)
 
     @property

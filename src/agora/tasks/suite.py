@@ -24,7 +24,7 @@ from agora.tasks.budget import measured, time_budget
 from agora.tasks.module import Plan
 from agora.tasks.periods import Periods
 from agora.tasks.world import People, Person, Task
-from agora.world.start import PedestrianStarts, RobotStart, Start
+from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Start
 
 _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0
@@ -143,7 +143,7 @@ class Stage:
     episodes: int = 0
     robot: str | tuple[str, ...] = "jackal"
     timeout: float | Literal["auto"] = "auto"
-    goal_tolerance: Length = 0.3
+    goal_tolerance: Length = GOAL_TOLERANCE
     heading_tolerance: float | None = None
     safety: Distance = 0.25
     ends: tuple[Ending, ...] = ("pedestrian", "wall", "robot", "out_of_map")

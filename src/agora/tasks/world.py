@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from agora.core.state import REACTIONS, TYPES, Doubles
+from agora.core.state import LOOP, REACTIONS, TYPES, Doubles
 from agora.documents import located
 from agora.errors import PlacementError, nearest
 from agora.maps.furniture import Furniture
@@ -20,7 +20,7 @@ from agora.ranges import Distance, PersonRadius, WalkingSpeed
 from agora.seeds import Stream
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.placement import place
-from agora.world.start import Habits, RobotStart, Thing
+from agora.world.start import GOAL_TOLERANCE, Habits, RobotStart, Thing
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
@@ -129,7 +129,7 @@ class Task:
     things: list[Thing] = field(default_factory=list)
     forbidden: tuple[Doubles, ...] = ()
     timeout: float | None = 60.0
-    goal_tolerance: float = 0.3
+    goal_tolerance: float = GOAL_TOLERANCE
     speed: float = 2.0
     control: float = 0.1
     models: tuple[RobotModel, ...] = ()
@@ -291,7 +291,7 @@ class Person:
     waypoints: Doubles
     speed: float
     radius: float
-    mode: int = 0
+    mode: int = LOOP
     group: int = -1
     tolerance: float | None = None
     heading: float | None = None

@@ -73,7 +73,7 @@ def _start(rng: np.random.Generator, w: int, size: int, here: Map, map: Map, mov
     heading = rng.uniform(-3.0, 3.0, (2, 1))
     poses = move.poses(np.hstack((position[size:], heading)))
     robots = tuple(RobotStart(_ROBOT, pose, poses[:1]) for pose in poses)
-    return Start(f"contract/crowd/{w}", 1, map, robots, pedestrians, timeout=60.0, goal_tolerance=0.3)
+    return Start(f"contract/crowd/{w}", 1, map, robots, pedestrians, timeout=60.0)
 
 
 def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: Move | None = None) -> World:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.core.state import Bools, Doubles, Ints
+from agora.core.state import STAY, Bools, Doubles, Ints
 from agora.datasets.eth_ucy import SOURCES, Scene, read_scene
 from agora.maps.grid import Map
 from agora.world.start import PedestrianStarts, Start
@@ -40,7 +40,6 @@ RADIUS = 0.25
 WALKS = 0.3
 """Mean speed below which somebody stands about and is no walker, m/s."""
 
-_STAY = 2
 _TOLERANCE = 0.5
 
 
@@ -91,7 +90,7 @@ class Stretch:
             id=who + 1,
             waypoints=self.goal[who][:, None],
             waypoint_count=np.ones(count, np.int32),
-            mode=np.full(count, _STAY, np.int32),
+            mode=np.full(count, STAY, np.int32),
             tolerance=np.full(count, _TOLERANCE),
             velocity=self.velocity[who],
         )

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Doubles
+from agora.core.state import STAY, Doubles
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.world import People
 from agora.validation.crowd import Crowd, simulate
 from agora.world.start import PedestrianStarts, Start
-
-STAY = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +83,7 @@ def walk(
         tolerance=np.full(count, tolerance),
         velocity=np.zeros((count, 2)) if velocity is None else np.asarray(velocity, np.float64),
     )
-    start = Start("validation", 0, map, (), crowd, timeout=duration, goal_tolerance=0.3)
+    start = Start("validation", 0, map, (), crowd, timeout=duration)
     kept = simulate(Crowd.of(model), [start], duration, dt=dt, every=every)[0]
     time: Doubles = np.arange(len(kept), dtype=np.float64) * (every * dt)
     return Walk(time, kept[..., :2], kept[..., 2:])

@@ -15,6 +15,9 @@ from agora.ranges import Chance, Distance, Duration
 from agora.robots.model import RobotModel
 from agora.world.trajectories import Trajectories
 
+GOAL_TOLERANCE = 0.3
+"""How near a goal counts as reached where nobody says otherwise, m."""
+
 
 @dataclass(frozen=True, eq=False)
 class RobotStart:
@@ -166,7 +169,7 @@ class Start:
     robots: tuple[RobotStart, ...]
     pedestrians: PedestrianStarts
     timeout: float
-    goal_tolerance: float
+    goal_tolerance: float = GOAL_TOLERANCE
     heading_tolerance: float = float(np.pi)
     replay: Trajectories | None = None
     replay_radius: float = 0.3

@@ -19,7 +19,7 @@ from agora_ros.conversions import heading_of
 from geometry_msgs.msg import Vector3
 from pedsim_msgs.msg import AgentFeedback, AgentFeedbacks, AgentState, PedsimAgentsDataframe
 
-from agora.core.state import SOCIAL_STATES, TYPES, Array
+from agora.core.state import SOCIAL_STATES, STAY, TYPES, Array
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
 from agora.registry import Named, available
@@ -261,11 +261,11 @@ class OverArrays:
         numbers = np.arange(people, dtype=np.int32)
         starts = PedestrianStarts(
             position=places, speed=zeros + 1.0, radius=zeros + self._radius, group=np.full(people, -1, np.int32), id=numbers,
-            waypoints=pairs[:, None], waypoint_count=np.ones(people, np.int32), mode=np.full(people, 2, np.int32),
+            waypoints=pairs[:, None], waypoint_count=np.ones(people, np.int32), mode=np.full(people, STAY, np.int32),
             tolerance=zeros + 0.3, velocity=pairs,
         )  # fmt: skip
         stood = tuple(RobotStart(_DISC, np.zeros(3), np.zeros((1, 3))) for _ in range(robots))
-        start = Start("plugin/scene/0", 0, place, stood, starts, timeout=60.0, goal_tolerance=0.3)
+        start = Start("plugin/scene/0", 0, place, stood, starts, timeout=60.0)
         periods = Periods(physics=self._dt, control=self._dt, crowd=self._dt, sensor=self._dt)
         settings = CrowdSettings(model=self._model, routes=False, faithful=True)
         return Crowd(start, Stage(name="scene", world=Named.of("worlds", "open"), crowd=settings, periods=periods))
