@@ -12,15 +12,13 @@ from scene import Worlds, halls
 
 from agora.pedestrians.deep_social_force import DeepSocialForce
 
-_FIXED = 7
-
 
 class _PlainPotential(PlainC):
     """The scene with the deep social force."""
 
     def __init__(self, scene: object, model: DeepSocialForce) -> None:
         super().__init__(scene)
-        self._units = np.ascontiguousarray(model.parameters()[_FIXED:])
+        self._units = model.parameters().units
         self._social_force = library().deep_social_force
         self._forces = (*self._forces, ctypes.c_void_p(self._units.ctypes.data))
 

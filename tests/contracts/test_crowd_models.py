@@ -156,17 +156,17 @@ def test_a_parameter_that_may_be_nan_is_named():
 
 
 @kernel
-def _follow(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+def _follow(parameters, crowd, out_x, out_y, first, last):
     for w in range(first, last):
-        for i in range(pedestrians.x.shape[1]):
-            out_x[w, i], out_y[w, i] = pedestrians.vx[w, i - 1], pedestrians.vy[w, i - 1]
+        for i in range(crowd.pedestrians.x.shape[1]):
+            out_x[w, i], out_y[w, i] = crowd.pedestrians.vx[w, i - 1], crowd.pedestrians.vy[w, i - 1]
 
 
 @kernel
-def _half_done(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+def _half_done(parameters, crowd, out_x, out_y, first, last):
     for w in range(first, last):
-        for i in range(traits.count[w]):
-            out_x[w, i], out_y[w, i] = pedestrians.vx[w, i], pedestrians.vy[w, i]
+        for i in range(crowd.traits.count[w]):
+            out_x[w, i], out_y[w, i] = crowd.pedestrians.vx[w, i], crowd.pedestrians.vy[w, i]
 
 
 @pytest.mark.parametrize(("function", "reason"), [(_follow, "empty slots count"), (_half_done, "empty slot 9 of world 0")])
@@ -178,7 +178,7 @@ def test_a_bad_compiled_model_fails(function, reason):
             return function
 
         def parameters(self) -> Any:
-            return np.zeros(0, np.float32)
+            return ()
 
     with pytest.raises(ContractError, match=reason):
         check_crowd_model(Bad())

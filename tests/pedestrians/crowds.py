@@ -9,6 +9,7 @@ from scipy.ndimage import distance_transform_edt
 
 from agora.core import state
 from agora.core.jit import bind
+from agora.interfaces import CrowdRecord
 
 
 class Crowd(NamedTuple):
@@ -157,5 +158,6 @@ def one_world(crowd, w):
 def forces(model, crowd, sees=3, dt=0.1):
     """What the model's kernel writes, (W, P, 2)."""
     out = np.full((2, *crowd.pedestrians.x.shape), np.nan, np.float32)
-    bind(model.kernel(), model.parameters(), np.float32(dt), sees, *crowd, out[0], out[1])(0, len(crowd.maps.index))
+    record = CrowdRecord(np.float32(dt), np.int64(sees), *crowd)
+    bind(model.kernel(), model.parameters(), record, out[0], out[1])(0, len(crowd.maps.index))
     return np.stack(out, axis=-1)

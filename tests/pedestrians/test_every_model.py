@@ -17,6 +17,7 @@ import pytest
 import agora
 from agora.core.jit import OPTIONS
 from agora.errors import InputError
+from agora.interfaces import CrowdRecord
 from agora.pedestrians.bonding import Bonding
 from agora.pedestrians.deep_social_force import DeepSocialForce
 from agora.pedestrians.evacuation import Evacuation
@@ -101,7 +102,7 @@ def test_who_is_not_active_has_no_influence_and_gets_nothing(model, rng):
 def test_only_the_range_of_worlds_asked_for_is_written(model, rng):
     crowd = crowds.random_crowd(rng)
     out = np.full((2, *crowd.pedestrians.x.shape), 7.0, np.float32)
-    model.kernel()(model.parameters(), np.float32(0.1), 3, *crowd, out[0], out[1], 1, 3)
+    model.kernel()(model.parameters(), CrowdRecord(np.float32(0.1), np.int64(3), *crowd), out[0], out[1], 1, 3)
     assert np.all(out[:, [0, 3]] == 7.0)
     assert not np.any(out[:, 1:3] == 7.0)
 
@@ -124,7 +125,7 @@ def test_machine_code_knows_no_float64(model, rng):
     crowd = crowds.random_crowd(rng)
     out = np.zeros((2, *crowd.pedestrians.x.shape), np.float32)
     fresh = numba.njit(**{**OPTIONS, "cache": False})(model.kernel().py_func)
-    fresh(model.parameters(), np.float32(0.1), 3, *crowd, out[0], out[1], 0, 4)
+    fresh(model.parameters(), CrowdRecord(np.float32(0.1), np.int64(3), *crowd), out[0], out[1], 0, 4)
     (code,) = fresh.inspect_llvm().values()
     assert "float" in code
     assert not re.findall(r"(?:fpext|fadd|fmul|fdiv|fsub|fcmp)[^\n]*double", code)

@@ -6,6 +6,7 @@ Polynomials: S. L. Moshier, Cephes mathematical library (single precision), exce
 from __future__ import annotations
 
 import math
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,16 @@ _C1, _C2, _C3 = F(4.166664568298827e-2), F(-1.388731625493765e-3), F(2.443315711
 _TAN_PI_8 = F(0.4142135623730950)
 _A1, _A2, _A3, _A4 = F(-3.33329491539e-1), F(1.99777106478e-1), F(-1.38776856032e-1), F(8.05374449538e-2)
 _TINY = F(1e-30)
+
+
+Numbers = TypeVar("Numbers", bound=tuple[Any, ...])
+
+
+def in_float32(record: Numbers) -> Numbers:
+    """Return a `NamedTuple` of numbers with each as a float32, those within it too; arrays stay as they are."""
+    values = [in_float32(v) if isinstance(v, tuple) else v if isinstance(v, np.ndarray) else F(v) for v in record]
+    made: Numbers = type(record)._make(values)  # type: ignore[attr-defined]
+    return made
 
 
 @hidden

@@ -16,7 +16,7 @@ from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.taken import pass_taken
 from agora.errors import InputError
-from agora.interfaces import CompiledCrowdModel, CrowdDeclaration
+from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdRecord
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.world.records import Fed, fed
 from agora.world.threads import Work
@@ -167,9 +167,17 @@ class EngineCrowd:
                 seen = self._generations[people], world.generation(robots)[1], self.goals, sees_pedestrians, sees_robots
                 yield CrowdReader(model, world, *seen, float(np.float32(period)), out)
                 continue
-            crowd = (self._generations[people], world.traits, self.goals)
-            others = (world.generation(robots)[1], world.robot_traits, world.maps)
-            yield bind(model.kernel(), model.parameters(), np.float32(period), self._bits, *crowd, *others, *out)
+            crowd = CrowdRecord(
+                np.float32(period),
+                self._bits,
+                self._generations[people],
+                world.traits,
+                self.goals,
+                world.generation(robots)[1],
+                world.robot_traits,
+                world.maps,
+            )
+            yield bind(model.kernel(), model.parameters(), crowd, *out)
 
     def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:
         """The kernels that move everybody from one generation to another as their models say."""

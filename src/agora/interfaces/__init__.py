@@ -8,7 +8,7 @@ you keep.
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
 from agora.interfaces.channel import Channel, Field, Reading, Sensor
 from agora.interfaces.costmap_layer import CostmapLayer
-from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdScene
+from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
 from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
@@ -32,6 +32,7 @@ __all__ = [
     "CostmapLayer",
     "CrowdDeclaration",
     "CrowdModel",
+    "CrowdRecord",
     "CrowdScene",
     "Declaration",
     "Field",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
-from agora.core.state import Bools, Floats, Ints
+import numpy as np
+
+from agora.core.state import Bools, Floats, Ints, Maps, Pedestrians, Robots, RobotTraits, Traits, Waypoints
 from agora.errors import InputError
 from agora.interfaces.span import Span
 
@@ -96,12 +98,34 @@ class CrowdModel(Protocol):
         """Return accelerations or velocities (W, P, 2), as it declares; rows that are not active are ignored."""
 
 
+class CrowdRecord(NamedTuple):
+    """What a kernel of a crowd model reads: records of W worlds (`agora.core.state`).
+
+    Attributes:
+        dt: step, s.
+        sees: bit 1 where pedestrians see each other, bit 2 where they see robots.
+        pedestrians, traits: generation t of them, and what does not change.
+        waypoints: where they walk to now.
+        robots, robot_traits: the same of robots.
+        maps: surroundings.
+    """
+
+    dt: np.float32
+    sees: np.int64
+    pedestrians: Pedestrians
+    traits: Traits
+    waypoints: Waypoints
+    robots: Robots
+    robot_traits: RobotTraits
+    maps: Maps
+
+
 @runtime_checkable
 class CompiledCrowdModel(Protocol):
     """A built-in crowd model: a kernel over worlds ``first <= w < last``.
 
-    The kernel's arguments are ``(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y,
-    first, last)``: ``sees`` has bit 1 set where pedestrians see each other, bit 2 where they see robots; it writes (W, P).
+    The kernel's arguments are ``(parameters, crowd, out_x, out_y, first, last)``: its own parameters, a `CrowdRecord`, and where it
+    writes its answer (W, P), m/s2 or m/s.
     """
 
     @property
@@ -111,8 +135,8 @@ class CompiledCrowdModel(Protocol):
     def kernel(self) -> Any:
         """Return the compiled function."""
 
-    def parameters(self) -> Floats:
-        """Return the model's parameters in the kernel's order."""
+    def parameters(self) -> tuple[Any, ...]:
+        """Return what the kernel takes as its parameters: a `NamedTuple` of float32 numbers, and arrays of them."""
 
 
 AnyCrowdModel = CrowdModel | CompiledCrowdModel

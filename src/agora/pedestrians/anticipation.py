@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel, part
-from agora.core.scalar import HALF, ONE, ZERO, exp
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -55,7 +54,7 @@ def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, 
         body: distance of the centres that is kept in a queue, m.
         together: whether both walk in one group.
         right: right of way of the neighbour over the pedestrian, -1 to 1.
-        law: the last parameters, in the order of `Anticipation.parameters`.
+        law: a `_Law`.
     """
     avoidance, inverse_distance, inverse_horizon, side, behind, push, back, breadth, wait = law
     pp, pu, uu = px * px + py * py + _TINY, px * ux + py * uy, ux * ux + uy * uy + _TINY
@@ -103,21 +102,42 @@ def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
     return n
 
 
+class _Law(NamedTuple):
+    """How people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
+
+    avoidance: float
+    inverse_distance: float
+    inverse_horizon: float
+    side: float
+    behind: float
+    push: float
+    back: float
+    breadth2: float
+    wait: float
+
+
+class _Parameters(NamedTuple):
+    """The other fields, and the law."""
+
+    relaxation: float
+    intention: float
+    pace: float
+    body: float
+    narrow: float
+    margin: float
+    wall: float
+    inverse_wall: float
+    most: float
+    law: _Law
+
+
 @kernel
-def _anticipation(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    p = parameters
-    relaxation, intention, pace, body, narrow, margin, wall, inverse_wall, most = (
-        p[0],
-        p[1],
-        p[2],
-        p[3],
-        p[4],
-        p[5],
-        p[6],
-        p[7],
-        p[8],
-    )
-    law = (p[9], p[10], p[11], p[12], p[13], p[14], p[15], p[16], p[17])
+def _anticipation(parameters, crowd, out_x, out_y, first, last):
+    p, law = parameters, parameters.law
+    relaxation, intention, pace, body, narrow, margin = p.relaxation, p.intention, p.pace, p.body, p.narrow, p.margin
+    wall, inverse_wall, most = p.wall, p.inverse_wall, p.most
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     scratch = np.empty((_ROWS + walls.ROWS, slots), np.float32)
     discs, groups = np.empty((_TIGHT + 1, slots + others), np.float32), np.empty(slots + others, np.int32)
@@ -250,10 +270,10 @@ class Anticipation:
         """Return the compiled function."""
         return _anticipation
 
-    def parameters(self) -> Floats:
-        """Return the parameters in the order in which the kernel unpacks them; times, lengths and breadth as it uses them."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         own = (1.0 / self.relaxation_time, self.intention, 1.0 / self.time_gap, self.body, 1.0 / self.narrow, self.robot_margin)
         walls = (self.wall_repulsion, 1.0 / self.wall_length, self.max_acceleration)
         foreseen = (self.avoidance, 1.0 / self.distance, 1.0 / self.horizon, self.side, self.behind)
         close = (self.push, self.back, self.breadth**2, self.wait)
-        return np.array([*own, *walls, *foreseen, *close], np.float32)
+        return in_float32(_Parameters(*own, *walls, _Law(*foreseen, *close)))

@@ -9,28 +9,38 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import kernel
-from agora.core.scalar import ONE, ZERO, exp
-from agora.core.state import Floats
+from agora.core.scalar import ONE, ZERO, exp, in_float32
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.pedestrians.evacuation import Evacuation, evacuate
+from agora.pedestrians.evacuation import Evacuation, Forces, evacuate
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, lanes
 from agora.ranges import Distance
 
 _TINY = np.float32(1e-12)
-_OWN = 5  # parameters before these are those of `evacuate`
+
+
+class _Bonds(NamedTuple):
+    """The forces of bodies; d0, m; 1 / D, 1/m; C / m and the largest / m, m/s2; reach, m."""
+
+    bodies: Forces
+    rest: float
+    inverse_length: float
+    pull: float
+    most: float
+    reach: float
 
 
 @kernel
-def _bond(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    evacuate(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last)
-    rest, inverse_length, pull, most = parameters[_OWN], parameters[_OWN + 1], parameters[_OWN + 2], parameters[_OWN + 3]
-    reach = parameters[_OWN + 4]
-    if not sees & SEES_PEDESTRIANS:
+def _bond(parameters, crowd, out_x, out_y, first, last):
+    evacuate(parameters.bodies, crowd, out_x, out_y, first, last)
+    rest, inverse_length, pull = parameters.rest, parameters.inverse_length, parameters.pull
+    most, reach = parameters.most, parameters.reach
+    pedestrians, traits = crowd.pedestrians, crowd.traits
+    if not crowd.sees & SEES_PEDESTRIANS:
         return
     for w in range(first, last):
         count = traits.count[w]
@@ -79,8 +89,7 @@ class Bonding(Evacuation):
         """Return the compiled function."""
         return _bond
 
-    def parameters(self) -> Floats:
-        """Return those of `Evacuation`, and (d0, 1 / D, C / m, largest / m, reach)."""
+    def parameters(self) -> _Bonds:
+        """Return what the kernel takes."""
         forces = (self.bond_force / self.mass, self.bond_limit / self.mass)
-        bonds = np.array([self.bond_distance, 1.0 / self.bond_length, *forces, self.bond_reach], np.float32)
-        return np.concatenate([super().parameters(), bonds])
+        return in_float32(_Bonds(super().parameters(), self.bond_distance, 1.0 / self.bond_length, *forces, self.bond_reach))

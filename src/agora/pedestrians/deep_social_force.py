@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, exp
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
@@ -34,7 +34,6 @@ from agora.ranges import Distance, Duration
 _TINY2 = np.float32(1e-8)
 _SAME2 = np.float32(1e-6)
 _FOUR = np.float32(4.0)
-_FIXED = 7
 
 
 @inlined
@@ -53,10 +52,27 @@ def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
     return b, mx, my, (factor if d2 > _SAME2 else ZERO)
 
 
+class _Parameters(NamedTuple):
+    """1 / tau, 1/s; step of a neighbour, s; cosine of half the view; weight behind; of the wall U / R, m/s2, and 1 / R, 1/m.
+
+    units: (K, 3) rate, 1/m, offset, and rate * weight, m/s2, of the network's.
+    """
+
+    relaxation: float
+    stride: float
+    cosine: float
+    behind: float
+    wall: float
+    inverse_wall: float
+    units: Floats
+
+
 @kernel
-def _deep(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    relaxation, stride, cosine, behind = parameters[0], parameters[1], parameters[2], parameters[3]
-    wall, inverse_wall, units = parameters[4], parameters[5], np.int32(parameters[6])
+def _deep(parameters, crowd, out_x, out_y, first, last):
+    relaxation, stride, cosine, behind = parameters.relaxation, parameters.stride, parameters.cosine, parameters.behind
+    wall, inverse_wall, units = parameters.wall, parameters.inverse_wall, parameters.units
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     scratch = np.empty((10 + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
@@ -84,8 +100,8 @@ def _deep(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_tr
             for i in range(top):
                 b[i], mx[i], my[i], factor[i] = _ellipse(x[i] - xj, y[i] - yj, step_x, step_y, ex[i], ey[i], cosine, behind)
                 slope[i] = ZERO
-            for k in range(units):
-                rate, offset, weight = parameters[_FIXED + 3 * k], parameters[_FIXED + 3 * k + 1], parameters[_FIXED + 3 * k + 2]
+            for k in range(len(units)):
+                rate, offset, weight = units[k, 0], units[k, 1], units[k, 2]
                 for i in range(top):
                     t = exp(offset + rate * b[i])
                     slope[i] += weight * t / (ONE + t)
@@ -160,11 +176,10 @@ class DeepSocialForce:
         """Return the compiled function."""
         return _deep
 
-    def parameters(self) -> Floats:
-        """Return the parameters in the order in which the kernel unpacks them, then rate, offset and rate * weight of each unit."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         learned = self.learned()
         view = math.cos(math.radians(self.field_of_view) / 2.0) if self.field_of_view < 360.0 else -2.0
         wall = (self.wall_potential / self.wall_length, 1.0 / self.wall_length)
         units = np.column_stack((learned.rate, learned.offset, learned.rate.astype(np.float64) * learned.weight))
-        fixed = (1.0 / self.relaxation_time, self.stride, view, self.behind, *wall, len(units))
-        return np.array([*fixed, *units.ravel()], np.float32)
+        return in_float32(_Parameters(1.0 / self.relaxation_time, self.stride, view, self.behind, *wall, units.astype(np.float32)))

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, exp
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -40,11 +39,23 @@ def _contact(nx, ny, overlap, ux, uy, law):
     return push * nx + rub * ux, push * ny + rub * uy
 
 
+class Forces(NamedTuple):
+    """1 / tau, 1/s; A / m, m/s2; 1 / B, 1/m; k / m, 1/s2; kappa / m, 1/(m s)."""
+
+    relaxation: float
+    strength: float
+    inverse_length: float
+    body: float
+    friction: float
+
+
 @kernel
-def evacuate(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+def evacuate(parameters, crowd, out_x, out_y, first, last):
     """Accelerations of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
-    relaxation = parameters[0]
-    law = (parameters[1], parameters[2], parameters[3], parameters[4], _STABLE / np.float32(dt))
+    relaxation = parameters.relaxation
+    law = (parameters.strength, parameters.inverse_length, parameters.body, parameters.friction, _STABLE / np.float32(crowd.dt))
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     scratch = np.empty((5 + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
@@ -126,7 +137,7 @@ class Evacuation:
         """Return the compiled function."""
         return evacuate
 
-    def parameters(self) -> Floats:
-        """Return (1 / tau, A / m, 1 / B, k / m, kappa / m)."""
+    def parameters(self) -> Any:
+        """Return what the kernel takes."""
         per_mass = (self.repulsion / self.mass, 1.0 / self.length, self.body / self.mass, self.friction / self.mass)
-        return np.array([1.0 / self.relaxation_time, *per_mass], np.float32)
+        return in_float32(Forces(1.0 / self.relaxation_time, *per_mass))

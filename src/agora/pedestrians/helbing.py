@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.cells import cell_at, extent, run, sort_into_cells
 from agora.core.jit import inlined, kernel, part
-from agora.core.scalar import HALF, ONE, ZERO, exp
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -80,10 +79,25 @@ def _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, starts, order,
                 fx[i], fy[i] = bfx[k], bfy[k]
 
 
+class _Parameters(NamedTuple):
+    """1 / tau, 1/s; A, m/s2; 1 / B, 1/m; the parts of the weight; of the wall A, m/s2, and 1 / B, 1/m; squared cutoff, m2."""
+
+    relaxation: float
+    strength: float
+    inverse_length: float
+    even: float
+    odd: float
+    wall: float
+    inverse_wall: float
+    cutoff2: float
+
+
 @kernel
-def _helbing(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    relaxation, wall, inverse_wall = parameters[0], parameters[5], parameters[6]
-    law = (parameters[1], parameters[2], parameters[3], parameters[4], parameters[7])
+def _helbing(parameters, crowd, out_x, out_y, first, last):
+    relaxation, wall, inverse_wall = parameters.relaxation, parameters.wall, parameters.inverse_wall
+    law = (parameters.strength, parameters.inverse_length, parameters.even, parameters.odd, parameters.cutoff2)
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     cut = law[4] < _FAR and slots > _MANY
     scratch = np.empty((5 + max(walls.ROWS, _TILE), max(slots, _BLOCK)), np.float32)
@@ -177,11 +191,10 @@ class Helbing:
         """Return the compiled function."""
         return _helbing
 
-    def parameters(self) -> Floats:
-        """Return (1 / tau, A, 1 / B, the two parts of the weight, wall A, 1 / wall B, squared cutoff)."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         odd = (1.0 - self.anisotropy) / 2.0
         cutoff2 = self.cutoff**2 if self.cutoff else float(_FAR)
         wall = (self.wall_repulsion, 1.0 / self.wall_length)
-        return np.array(
-            [1.0 / self.relaxation_time, self.repulsion, 1.0 / self.length, self.anisotropy + odd, odd, *wall, cutoff2], np.float32
-        )
+        weight = (self.anisotropy + odd, odd)
+        return in_float32(_Parameters(1.0 / self.relaxation_time, self.repulsion, 1.0 / self.length, *weight, *wall, cutoff2))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, exp
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
@@ -32,9 +31,19 @@ def push(dx, dy, reach, strength, inverse_length):
     return g * dx, g * dy
 
 
+class _Parameters(NamedTuple):
+    """K_i, 1/s; A, m/s2; 1 / B, 1/m."""
+
+    relaxation: float
+    strength: float
+    inverse_length: float
+
+
 @kernel
-def _helbing_simple(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    relaxation, strength, inverse_length = parameters[0], parameters[1], parameters[2]
+def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
+    relaxation, strength, inverse_length = parameters.relaxation, parameters.strength, parameters.inverse_length
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, sees = crowd.robots, crowd.robot_traits, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     discs = np.empty((5, slots + others), np.float32)
     for w in range(first, last):
@@ -96,6 +105,6 @@ class HelbingSimple:
         """Return the compiled function."""
         return _helbing_simple
 
-    def parameters(self) -> Floats:
-        """Return (K_i, A, 1 / B)."""
-        return np.array([self.relaxation, self.repulsion, 1.0 / self.length], np.float32)
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
+        return in_float32(_Parameters(self.relaxation, self.repulsion, 1.0 / self.length))

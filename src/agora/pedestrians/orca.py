@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from agora.core.cells import Cells, cell_at, extent, index_in, key_of, run, sele
 from agora.core.field import clearance_at
 from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
 from agora.core.jit import kernel, part
-from agora.core.scalar import ONE, ZERO
-from agora.core.state import PADDING, STAY, Floats
+from agora.core.scalar import ONE, ZERO, in_float32
+from agora.core.state import PADDING, STAY
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -81,21 +81,20 @@ class Orca:
         """Return the compiled function."""
         return step
 
-    def parameters(self) -> Floats:
-        """Return the fields in their order."""
-        return np.array(
-            [
-                self.neighbour_distance,
-                self.max_neighbours,
-                self.horizon,
-                self.horizon_obstacle,
-                self.padding,
-                self.max_speed_factor,
-                self.reciprocal,
-                self.settle,
-                self.walls,
-            ],
-            np.float32,
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
+        return in_float32(
+            _Parameters(
+                sight=self.neighbour_distance,
+                most=self.max_neighbours,
+                horizon=self.horizon,
+                horizon_obstacle=self.horizon_obstacle,
+                padding=self.padding,
+                factor=self.max_speed_factor,
+                share=self.reciprocal,
+                settle=self.settle,
+                walls=self.walls,
+            )
         )
 
 
@@ -201,14 +200,31 @@ def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, 
     return made
 
 
+class _Parameters(NamedTuple):
+    """The fields of `Orca` that the kernel reads: m, s, and shares."""
+
+    sight: float
+    most: float
+    horizon: float
+    horizon_obstacle: float
+    padding: float
+    factor: float
+    share: float
+    settle: float
+    walls: float
+
+
 @kernel
-def step(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
+def step(parameters, crowd, out_x, out_y, first, last):
     """Velocities of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
-    view, most = parameters[0], np.int64(parameters[1])
-    inverse_horizon, inverse_obstacle = ONE / parameters[2], ONE / parameters[3]
-    padding, factor, share, settle = parameters[4], parameters[5], parameters[6], max(parameters[7], np.float32(dt))
-    walls = parameters[8] > ZERO
-    inverse_dt = ONE / np.float32(dt)
+    p, dt = parameters, np.float32(crowd.dt)
+    view, most = p.sight, np.int64(p.most)
+    inverse_horizon, inverse_obstacle = ONE / p.horizon, ONE / p.horizon_obstacle
+    padding, factor, share, settle = p.padding, p.factor, p.share, max(p.settle, dt)
+    walls = p.walls > ZERO
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
+    inverse_dt = ONE / dt
     slots = pedestrians.x.shape[1]
     segments = 0
     if not walls:
@@ -242,7 +258,7 @@ def step(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_tra
             limit = factor * speed
             made = 0
             if walls:
-                made = wall_lines(lines, maps, m, x[i], y[i], radius, limit, inverse_obstacle, radius + limit * np.float32(dt))
+                made = wall_lines(lines, maps, m, x[i], y[i], radius, limit, inverse_obstacle, radius + limit * dt)
             elif segments > 0:
                 made = _segments_about(
                     lines, keys, nearest_walls, maps, m, x[i], y[i], vx[i], vy[i], radius, limit, inverse_obstacle

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, atan2, exp
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import group_forces, walls
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -41,12 +40,34 @@ def _together(number, way_x, way_y, push_x, push_y, ex, ey, terms):
     return (fx if number > ONE else ZERO), (fy if number > ONE else ZERO)
 
 
+class _Parameters(NamedTuple):
+    """The fields of `Pedsim`: times and lengths as the kernel divides by them, the cutoff squared."""
+
+    relaxation: float
+    desired: float
+    social: float
+    wall: float
+    inverse_wall: float
+    importance: float
+    gamma: float
+    n: float
+    n_prime: float
+    cutoff2: float
+    gaze: float
+    vision: float
+    coherence: float
+    repulsion: float
+    repulsion_distance: float
+
+
 @kernel
-def _pedsim(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    relaxation, desired, social, wall, inverse_wall = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
-    law = (parameters[5], parameters[6], parameters[7], parameters[8], parameters[9])
-    terms = (parameters[10], parameters[11], parameters[12], parameters[13])
-    near = parameters[14]
+def _pedsim(parameters, crowd, out_x, out_y, first, last):
+    relaxation, desired, social = parameters.relaxation, parameters.desired, parameters.social
+    wall, inverse_wall, near = parameters.wall, parameters.inverse_wall, parameters.repulsion_distance
+    law = (parameters.importance, parameters.gamma, parameters.n, parameters.n_prime, parameters.cutoff2)
+    terms = (parameters.gaze, parameters.vision, parameters.coherence, parameters.repulsion)
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     scratch = np.empty((5 + group_forces.ROWS + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
@@ -134,8 +155,8 @@ class Pedsim:
         """Return the compiled function."""
         return _pedsim
 
-    def parameters(self) -> Floats:
-        """Return the parameters in the order in which the kernel unpacks them."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         forces = (
             1.0 / self.relaxation_time,
             self.desired_factor,
@@ -145,4 +166,4 @@ class Pedsim:
         )
         law = (self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2)
         terms = (self.gaze_factor, self.vision, self.coherence_factor, self.repulsion_factor, self.repulsion_distance)
-        return np.array([*forces, *law, *terms], np.float32)
+        return in_float32(_Parameters(*forces, *law, *terms))

@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, TWO, ZERO, exp
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import group_forces, walls
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -51,12 +50,35 @@ def _together(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
     return (fx if number > ONE else ZERO), (fy if number > ONE else ZERO)
 
 
+class _Parameters(NamedTuple):
+    """The fields of `PySocial`: times and lengths as the kernel divides by them."""
+
+    relaxation: float
+    desired: float
+    faster: float
+    arrived: float
+    social: float
+    importance: float
+    gamma: float
+    n: float
+    n_prime: float
+    wall: float
+    inverse_wall: float
+    threshold: float
+    coherence: float
+    repulsion: float
+    gaze: float
+    repulsion_distance: float
+
+
 @kernel
-def _pysocial(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    relaxation, desired, faster, arrived = parameters[0], parameters[1], parameters[2], parameters[3]
-    social, law = parameters[4], (parameters[5], parameters[6], parameters[7], parameters[8], _FAR)
-    wall, inverse_wall, threshold = parameters[9], parameters[10], parameters[11]
-    terms, near = (parameters[12], parameters[13], parameters[14]), parameters[15]
+def _pysocial(parameters, crowd, out_x, out_y, first, last):
+    relaxation, desired, faster, arrived = parameters.relaxation, parameters.desired, parameters.faster, parameters.arrived
+    social, law = parameters.social, (parameters.importance, parameters.gamma, parameters.n, parameters.n_prime, _FAR)
+    wall, inverse_wall, threshold = parameters.wall, parameters.inverse_wall, parameters.threshold
+    terms, near = (parameters.coherence, parameters.repulsion, parameters.gaze), parameters.repulsion_distance
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     scratch = np.empty((5 + group_forces.ROWS + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
@@ -148,10 +170,10 @@ class PySocial:
         """Return the compiled function."""
         return _pysocial
 
-    def parameters(self) -> Floats:
-        """Return the parameters in the order in which the kernel unpacks them."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         desired = (1.0 / self.relaxation_time, self.desired_factor, self.speed_factor, self.goal_threshold)
         social = (self.social_factor, self.importance, self.gamma, self.n, self.n_prime)
         wall = (self.obstacle_factor, 1.0 / self.obstacle_sigma, self.obstacle_threshold)
         terms = (self.coherence_factor, self.repulsion_factor, self.gaze_factor, self.repulsion_distance)
-        return np.array([*desired, *social, *wall, *terms], np.float32)
+        return in_float32(_Parameters(*desired, *social, *wall, *terms))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
-from agora.core.scalar import ZERO, sincos
-from agora.core.state import Floats
+from agora.core.scalar import ZERO, in_float32, sincos
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
@@ -23,9 +22,19 @@ _WALKING2 = np.float32(0.05**2)
 """Square of the speed below which a pedestrian stands and keeps its heading, as in the engine, m2/s2."""
 
 
+class _Parameters(NamedTuple):
+    """The parts along and to the left: of the force per velocity, 1/s, and of the push per heading, m/s2."""
+
+    along: float
+    across: float
+    push_along: float
+    push_across: float
+
+
 @lean_kernel
-def _spinny(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    along, across, push_along, push_across = parameters[0], parameters[1], parameters[2], parameters[3]
+def _spinny(parameters, crowd, out_x, out_y, first, last):
+    along, across, push_along, push_across = parameters
+    pedestrians = crowd.pedestrians
     for w in range(first, last):
         vx, vy, heading, active = pedestrians.vx[w], pedestrians.vy[w], pedestrians.heading[w], pedestrians.active[w]
         for i in range(vx.size):
@@ -73,7 +82,7 @@ class Spinny:
         """Return the compiled function."""
         return _spinny
 
-    def parameters(self) -> Floats:
-        """Return the parts along and to the left: of the force per velocity, and of the push per heading."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         along, across = math.cos(self.angle), math.sin(self.angle)
-        return np.array([self.rate * along, self.rate * across, self.push * along, self.push * across], np.float32)
+        return in_float32(_Parameters(self.rate * along, self.rate * across, self.push * along, self.push * across))

@@ -9,14 +9,14 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Floats
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.goal import direction
 
 
 @kernel
-def _waypoint(parameters, dt, sees, pedestrians, traits, waypoints, robots, robot_traits, maps, out_x, out_y, first, last):
-    rate = ONE / np.float32(dt)
+def _waypoint(parameters, crowd, out_x, out_y, first, last):
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    rate = ONE / np.float32(crowd.dt)
     for w in range(first, last):
         for i in range(pedestrians.x.shape[1]):
             ex, ey, distance = direction(pedestrians.x[w, i], pedestrians.y[w, i], waypoints.x[w, i], waypoints.y[w, i])
@@ -34,6 +34,6 @@ class Waypoint:
         """Return the compiled function."""
         return _waypoint
 
-    def parameters(self) -> Floats:
+    def parameters(self) -> tuple[()]:
         """Return no parameters."""
-        return np.zeros(0, np.float32)
+        return ()

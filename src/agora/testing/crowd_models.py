@@ -13,7 +13,7 @@ from agora.core.state import Floats
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.scene import CrowdReader
-from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdScene
+from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
 from agora.tasks.periods import Periods
 from agora.testing.crowds import DT, SIZES, crowd, standing
 from agora.testing.errors import ContractError
@@ -88,7 +88,7 @@ class _Check:
         with pure(f"{self.name}: {where}", **{type(record).__name__.lower(): record for record in records}):
             if hasattr(self.model, "kernel"):
                 bits = np.int64(sees[0] + 2 * sees[1])
-                self.model.kernel()(self.model.parameters(), np.float32(DT), bits, *records, *out, 0, worlds)
+                self.model.kernel()(self.model.parameters(), CrowdRecord(np.float32(DT), bits, *records), *out, 0, worlds)
             else:
                 CrowdReader(self.model, world, world.pedestrians, world.robots, world.waypoints, *sees, DT, out).compute()
         answer = np.stack((out[0], out[1]), -1)
