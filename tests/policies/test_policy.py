@@ -89,7 +89,7 @@ def test_what_makes_no_policy_is_refused(tmp_path):
         Policy(SEE, (Layer(np.zeros((SEE.length, 2), np.float32), np.zeros(2, np.float32), "than"),))
     with pytest.raises(UnknownNameError, match="no policy called 'hal'.*hall"):
         load_policy("hal")
-    row = SimpleNamespace(channel="row", fields={"depth": Field((2,), np.float32, "m", "", 0.0, 1.0)})
+    row = SimpleNamespace(channel="row", fields={"depth": Field((2,), "m", "", 0.0, 1.0)})
     seeing = replace(SEE, sensors=(row,))
     with pytest.raises(InputError, match="a file does not name sensors, and the policy sees row"):
         Policy(seeing, (Layer(np.zeros((seeing.length, 2), np.float32), np.zeros(2, np.float32)),)).save(tmp_path / "x.safetensors")

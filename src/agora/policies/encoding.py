@@ -17,7 +17,7 @@ from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
 from agora.interfaces.channel import Sensor
 
-_TINY = F(1e-6)
+_TINY, _NOTHING = F(1e-6), F(np.inf)
 _GOAL, _TWIST, _PEDESTRIAN = 3, 3, 5
 
 
@@ -135,16 +135,20 @@ def _within(value):
 
 @spliced
 def _pool(beams, scale, scan, row):
-    """Write the shortest range of each of ``beams`` shares of a scan (B,); share b ends before beam floor((b + 1) B / beams)."""
+    """Write the shortest range of each of ``beams`` shares of a scan (B,); share b ends before beam floor((b + 1) B / beams).
+
+    A beam that is no number has met nothing.
+    """
     first, left = 0, 0
     for b in range(beams):
         left += len(scan)
-        nearest = scan[first]
+        nearest = scan[first] if scan[first] == scan[first] else _NOTHING
         while left >= beams:
-            nearest = min(nearest, scan[first])
+            if scan[first] < nearest:
+                nearest = scan[first]
             first += 1
             left -= beams
-        row[b] = min(nearest * scale, ONE)
+        row[b] = min(max(nearest * scale, ZERO), ONE)
 
 
 @hidden
@@ -203,7 +207,8 @@ def action_size(limits: Limits) -> int:
 def to_twists(actions: Array, limits: Limits) -> Floats:
     """Return the twists (N, 3) of actions (N, 2) or (N, 3), m/s and rad/s.
 
-    From -1 to 1 an action goes from the lowest to the highest vx, and from side to side for vy and omega; beyond it is cut.
+    From -1 to 1 an action goes from the lowest to the highest vx, and from side to side for vy and omega; beyond it is cut. So is an
+    omega with which a robot would turn in a smaller circle than it can.
     """
     cut = np.minimum(np.maximum(np.asarray(actions, np.float32), -ONE), ONE)
     twists = np.zeros((len(cut), 3), np.float32)
@@ -211,7 +216,9 @@ def to_twists(actions: Array, limits: Limits) -> Floats:
     twists[:, 0] = np.minimum(np.maximum(middle + half * cut[:, 0], limits.min_vx), limits.max_vx)
     if cut.shape[1] == 3:
         twists[:, 1] = limits.max_vy * cut[:, 1]
-    twists[:, 2] = limits.max_omega * cut[:, -1]
+    circle = np.abs(twists[:, 0]) / np.maximum(limits.turning_radius, _TINY)
+    fastest = np.where(limits.turning_radius > ZERO, np.minimum(circle, limits.max_omega), limits.max_omega)
+    twists[:, 2] = np.minimum(np.maximum(limits.max_omega * cut[:, -1], -fastest), fastest)
     return twists
 
 

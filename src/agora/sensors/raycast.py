@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
@@ -63,7 +64,7 @@ def _stack(typing_context: Any, count: Any, dtype: Any) -> Any:
     return array(types.int64, dtype), generate
 
 
-stack: Callable[..., Any] = intrinsic(_stack)
+stack: Callable[..., Any] = np.empty if numba.config.DISABLE_JIT else intrinsic(_stack)
 
 
 @hidden
