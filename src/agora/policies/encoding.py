@@ -207,8 +207,8 @@ def action_size(limits: Limits) -> int:
 def to_twists(actions: Array, limits: Limits) -> Floats:
     """Return the twists (N, 3) of actions (N, 2) or (N, 3), m/s and rad/s.
 
-    From -1 to 1 an action goes from the lowest to the highest vx, and from side to side for vy and omega; beyond it is cut. So is an
-    omega with which a robot would turn in a smaller circle than it can.
+    From -1 to 1 an action goes from the lowest to the highest vx, and from side to side for vy and omega; beyond it is cut.
+    So is an omega with which a robot would turn in a smaller circle than it can.
     """
     cut = np.minimum(np.maximum(np.asarray(actions, np.float32), -ONE), ONE)
     twists = np.zeros((len(cut), 3), np.float32)
