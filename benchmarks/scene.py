@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.scanner import Scanner
@@ -15,7 +16,6 @@ from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
-from agora.tasks.periods import Periods
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1

@@ -18,7 +18,14 @@ from agora.cli import app
 from agora.config import key_of
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
+from agora.draft.pedestrian_types import PedestrianType
+from agora.draft.people import People
+from agora.draft.periods import Periods
+from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
+from agora.draft.stage import Crowd, Navigation, Stage
 from agora.interfaces import (
+    ROBOT,
+    Card,
     CrowdDeclaration,
     CrowdScene,
     Declaration,
@@ -33,7 +40,6 @@ from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.grid import Map
 from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
-from agora.pedestrians.types import PedestrianType
 from agora.perception.detector import Detector
 from agora.perception.groups import GroupDetector
 from agora.perception.image_tracker import Locator
@@ -55,15 +61,13 @@ from agora.tasks.arena_benchmark import (
     SuiteChoice,
     SuiteFile,
 )
-from agora.tasks.cards.card import ROBOT, Card, card_names, load_card, situation_of
+from agora.tasks.cards.card import card_names, load_card, situation_of
 from agora.tasks.faults import task_of
 from agora.tasks.modules.staged import CurriculumStage
 from agora.tasks.obstacles.random import Amount
 from agora.tasks.parametrized import Entry
-from agora.tasks.periods import Periods
 from agora.tasks.robots.guided import Route
 from agora.tasks.roles import PedestrianRole, RobotRole, Roles
-from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
 from agora.tasks.settings import (
     GuidedSettings,
     ParametrizedSettings,
@@ -73,8 +77,7 @@ from agora.tasks.settings import (
     StagedSettings,
     ZonesSettings,
 )
-from agora.tasks.suite import Crowd, Navigation, Stage, Suite, load_suite, suite_names
-from agora.tasks.world import People
+from agora.tasks.suite import Suite, load_suite, suite_names
 from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
 from agora.wire.episode import Episode

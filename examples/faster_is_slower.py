@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.maps.grid import Map
 from agora.pedestrians.evacuation import Evacuation
-from agora.tasks.periods import Periods
 from agora.world.start import PedestrianStarts, Start
 
 SIDE, DOOR, WALL, PEOPLE, DT = 15.0, 1.0, 0.2, 200, 0.05

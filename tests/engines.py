@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
-from agora.tasks.periods import Periods
 
 
 def engine(starts, dt=0.05, every=1, *, worlds=0, threads=1, slots=0, **more: Any) -> Engine:

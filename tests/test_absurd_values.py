@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from agora.config import build, load
+from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.maps.io import read_map, read_shapes
 from agora.robots.model import RobotModel
 from agora.share import folder
-from agora.tasks.suite import Plan, Stage, Suite, put_together
+from agora.tasks.suite import Plan, Suite, put_together
 from tests.suites import write_world
 
 ABSURD = (-1e9, 1e12, math.nan, "many", "1,5")

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+import agora.testing
+from agora.registry import KINDS
+
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "src" / "agora"
 FILES = sorted(LIBRARY.rglob("*.py"))
@@ -170,7 +173,8 @@ def test_every_ros_package_says_what_it_is_for():
         assert f"`{package.name}`" in (ROOT / "src/README.md").read_text(encoding="utf-8") + (shared / "README.md").read_text()
 
 
-BELOW = {"core", "errors", "seeds", "maps", "robots", "sensors", "world", "interfaces"}
+BELOW = {"core", "errors", "seeds", "config", "registry", "maps", "robots", "sensors", "world", "perception", "draft", "interfaces"}
+OTHER_NAMES = {"local planner": "planner", "scenario card": "card", "sensor": "channel"}
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.parent.name == "interfaces"], ids=lambda path: path.name)
@@ -178,6 +182,13 @@ def test_interfaces_import_nothing_above_them_not_even_for_types(path):
     for node in ast.walk(TREES[path]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("agora."):
             assert node.module.split(".")[1] in BELOW, f"line {node.lineno}: {node.module}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_page_for_its_authors_and_a_contract_suite(kind):
+    name = OTHER_NAMES.get(KINDS[kind], KINDS[kind]).replace(" ", "_")
+    assert (LIBRARY / "interfaces" / f"{name}.py").is_file()
+    assert f"check_{KINDS[kind].replace(' ', '_').removeprefix('local_').removeprefix('scenario_')}" in agora.testing.__all__
 
 
 def test_every_dependency_is_pinned_to_one_version():

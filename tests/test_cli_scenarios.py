@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from agora.benchmark.bench import Options, bench
 from agora.cli import app
+from agora.draft.scenario import read_scenario
 from agora.errors import InputError
 from agora.tasks.arena_tools import convert
 from agora.tasks.cards import card as cards
 from agora.tasks.faults import faults, task_of_file
-from agora.tasks.scenario import read_scenario
 from agora.tasks.suite import load_suite
 from tests.suites import planners
 from tests.tasks.test_arena_tools import FILE as OLD

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from agora.core.recording import Outcome
+from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.pedestrians.orca import Orca
 from agora.planners.local.orca import OrcaPlanner
 from agora.robots.model import load_robot
-from agora.tasks.periods import Periods
 from agora.world.start import PedestrianStarts, RobotStart, Start
 from pedestrians.test_crowdnav_circle import CASES, CIRCLE, DT, LAST, RADIUS, SPEED, starts
 

@@ -22,6 +22,7 @@ from agora.config import load
 from agora.datasets import barn, dynabarn, socnavbench
 from agora.datasets.eth_ucy import map_of_image, read_homography, read_scene
 from agora.datasets.recorded import Unsaid, read_all
+from agora.draft.scenario import read_scenario
 from agora.errors import AgoraError
 from agora.maps.exact import read_exact, write_exact
 from agora.maps.furniture import ModelFile
@@ -36,7 +37,6 @@ from agora.tasks.parametrized import read_parametrized
 from agora.tasks.robot_setup import read_robot_setup
 from agora.tasks.robots.guided import Route
 from agora.tasks.roles import Roles
-from agora.tasks.scenario import read_scenario
 from agora.tasks.settings import Settings
 from agora.tasks.suite import load_suite
 from tests import small_sets

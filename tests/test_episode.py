@@ -11,12 +11,12 @@ import pytest
 
 from agora.benchmark.tracks import read_recordings, write_recordings
 from agora.core.recording import Outcome
+from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration
 from agora.pedestrians.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
-from agora.tasks.periods import Periods
 from agora.world.start import Start
 from agora.world.trajectories import Trajectories
 from tests.naughty import Naughty

@@ -11,6 +11,8 @@ from pyarrow import parquet
 
 from agora.benchmark.bench import Options, bench
 from agora.config import build
+from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario, write_scenario
+from agora.draft.stage import Stage
 from agora.errors import InputError, PlacementError
 from agora.maps.exact import read_exact, write_exact
 from agora.maps.frame import moved, offset_of
@@ -18,8 +20,7 @@ from agora.maps.grid import Map
 from agora.maps.io import ShapesFile
 from agora.maps.place import read_place, write_place
 from agora.tasks.faults import task_of_file
-from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario, write_scenario
-from agora.tasks.suite import Plan, Stage, Suite, put_together
+from agora.tasks.suite import Plan, Suite, put_together
 from agora.tasks.world_check import check_world
 from agora.viewer.situation import situation_figure
 from tests.places import furnished

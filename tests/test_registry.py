@@ -9,7 +9,7 @@ import pytest
 
 from agora import registry
 from agora.errors import InputError, UnknownNameError
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from agora.tasks.cards.card import Card, Situation
+    from agora.draft.task import Task
+    from agora.interfaces import Card, Situation
     from agora.tasks.faults import Fault
     from agora.tasks.suite import Suite
-    from agora.tasks.world import Task
 
 scenarios = typer.Typer(help="Scenario cards and scenario files: list, look, write, check.", no_args_is_help=True)
 
@@ -120,9 +120,9 @@ def convert(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not be there.")],
 ) -> None:
     """Write a scenario of arena-tools' old format in the present one."""
+    from agora.draft.scenario import write_scenario
     from agora.errors import InputError
     from agora.tasks.arena_tools import convert as converted
-    from agora.tasks.scenario import write_scenario
 
     if output.exists():
         raise InputError(f"--output {output}: is there already")

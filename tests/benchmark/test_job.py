@@ -10,9 +10,9 @@ import pytest
 from tests.suites import planners, suite, write_world
 
 from agora.benchmark import store
-from agora.benchmark.executor import Done, Finished, Progress, Watch
 from agora.benchmark.job import Job, Plan, key_of, metrics
 from agora.episode import PLANNER, WORLD
+from agora.interfaces import Done, Finished, Progress, Watch
 from agora.metrics.efficiency import TIMING
 from agora.registry import available
 

@@ -16,7 +16,7 @@ from agora.benchmark.report import choose, render
 from agora.benchmark.statistics import bootstrap, detectable, paired_difference, paired_values, wilson
 from agora.core.recording import Outcome
 from agora.errors import UnknownNameError
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 from agora.registry import load
 from viewer.synthetic import METRICS, crash, episode, hall, rows
 

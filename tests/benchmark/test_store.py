@@ -13,8 +13,8 @@ from agora.benchmark import shard, store, tracks
 from agora.core.recording import Closing, Contact, ContactKind, Outcome
 from agora.core.state import SOCIAL_STATES, robot_traits
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.interfaces import Metric
 from agora.metrics import attention, blame, conflict, efficiency, motion, outcome, proxemics
-from agora.metrics.metric import Metric
 from agora.robots.model import RobotModel
 from recordings import Wall, among, crowded, drive, rounded
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from agora.benchmark.executor import Done, Finished, Lost
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.executors.processes import Processes
+from agora.interfaces import Done, Finished, Lost
 from agora.registry import available, make
 from agora.testing import ContractError, check_executor
 

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.registry import available, load
 from agora.testing import ContractError, check_metric
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from agora.draft.periods import Periods
+from agora.interfaces import Module
 from agora.registry import available, make
-from agora.tasks.module import Module
-from agora.tasks.periods import Periods
 from agora.testing import ContractError, check_module
 
 

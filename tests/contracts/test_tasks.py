@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agora.draft.people import Person
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
 from agora.maps.grid import Map
 from agora.registry import available, make
 from agora.seeds import Stream
 from agora.tasks.obstacles.random import Random as RandomObstacles
 from agora.tasks.robots.random import Random as RandomRobots
-from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.world import Person, World
 from agora.testing import ContractError, check_obstacles_mode, check_robots_mode, check_world_source
 from agora.world.trajectories import Trajectories
 
@@ -93,20 +94,20 @@ class Source:
 
 PLANE = Map.open((0.0, 1.0), (5.0, 9.0))
 WALL = replace(PLANE, discs=np.array([[2.0, 3.0, 0.6]]))
-GOAL_IN_WALL = World(WALL, Scenario((Robot((1.0, 2.0), (2.1, 3.2)),)))
+GOAL_IN_WALL = Surroundings(WALL, Scenario((Robot((1.0, 2.0), (2.1, 3.2)),)))
 NOBODY = Trajectories.of_rows([0.0, 1.0], [1, 1], [1.0, 2.0], [3.0, 3.0])
 
 
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        (Source(World(PLANE), names=()), "names are"),
-        (Source(World(PLANE), names=("a", "a")), "names are"),
-        (Source(World(PLANE), World(WALL), World(PLANE)), "not deterministic"),
+        (Source(Surroundings(PLANE), names=()), "names are"),
+        (Source(Surroundings(PLANE), names=("a", "a")), "names are"),
+        (Source(Surroundings(PLANE), Surroundings(WALL), Surroundings(PLANE)), "not deterministic"),
         (Source(GOAL_IN_WALL), "robot 0 ends in a wall"),
         (Source(PLANE), "not a World"),
-        (Source(World(PLANE, replay=NOBODY, replay_radius=0.0)), "replay_radius"),
-        (Source(World(PLANE, timeout=-1.0)), "timeout"),
+        (Source(Surroundings(PLANE, replay=NOBODY, replay_radius=0.0)), "replay_radius"),
+        (Source(Surroundings(PLANE, timeout=-1.0)), "timeout"),
         (Source(), "raises ZeroDivisionError"),
     ],
 )

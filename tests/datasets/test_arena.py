@@ -13,12 +13,12 @@ from agora.benchmark.contest import read_contest
 from agora.benchmark.store import read_rows
 from agora.cli import app
 from agora.datasets.arena import import_arena
+from agora.draft.scenario import read_scenario
 from agora.errors import InputError
 from agora.maps.furniture import Box, Cylinder, model_of
 from agora.maps.place import read_place
 from agora.robots.model import load_robot
 from agora.seeds import Stream
-from agora.tasks.scenario import read_scenario
 from agora.tasks.worlds.folder import Folder, imported_names, world_folder
 
 PARAMS = """\

@@ -11,6 +11,7 @@ from tests.starts import people, start
 from agora.costmap.personal_space import PersonalSpace
 from agora.costmap.semantic import Semantic
 from agora.costmap.window import Window
+from agora.draft.periods import Periods
 from agora.engine.observe import Observer
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
@@ -20,7 +21,6 @@ from agora.pedestrians.helbing import Helbing
 from agora.perception.perception import LEVELS, Perception
 from agora.planners.local.orca import OrcaPlanner
 from agora.sensors.lidar import Lidar
-from agora.tasks.periods import Periods
 from agora.world.world import World
 
 LIDAR = Lidar(beams=360, range_max=6.0, x=0.1, heading=0.2)

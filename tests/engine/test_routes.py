@@ -9,6 +9,9 @@ from tests.maps.test_roads import gap, placed
 from tests.places import rooms
 from tests.starts import people, start
 
+from agora.draft.people import People, Person
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import PlacementError
 from agora.maps.grid import Map
 from agora.pedestrians.anticipation import Anticipation
@@ -16,7 +19,6 @@ from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
 from agora.seeds import Stream
 from agora.tasks.suite import check_ways
-from agora.tasks.world import People, Person, Task, World
 
 WEST, EAST = (-2.2, 3.0), (8.7, 2.9)
 
@@ -118,7 +120,7 @@ def _others(place: Map) -> list:
 
 def test_a_suite_refuses_a_waypoint_that_nobody_can_reach():
     cut = gap(0.4)
-    task = Task(World(cut), cut, 0.3, 0.1, Stream("t/s/0", 1, "task"), People())
+    task = Task(Surroundings(cut), cut, 0.3, 0.1, Stream("t/s/0", 1, "task"), People())
     waypoints = np.array([placed(0.0, -1.0), placed(0.0, 2.0)])
     task.pedestrians = [Person(np.array(placed(0.0, -2.0)), waypoints, 1.2, 0.3, name="D_elder_1")]
     with pytest.raises(PlacementError, match=r"D_elder_1 at \(3.10, -3.70\): no way leads to its waypoint \(3.10, 0.30\)"):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from agora.draft.stage import Crowd, Stage
 from agora.registry import Named
-from agora.tasks.suite import Crowd, Stage, Suite
+from agora.tasks.suite import Suite
 
 
 def suite(

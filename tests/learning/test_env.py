@@ -18,6 +18,7 @@ from tests.learning.suites import suite
 from tests.suites import plane
 
 from agora.core.recording import Outcome
+from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
@@ -27,7 +28,6 @@ from agora.learning.part import Part
 from agora.learning.rewards import Reward
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.registry import Named
-from agora.tasks.periods import Periods
 
 PLANE = Named.of("worlds", "open", width=14.0, height=9.0, x=-3.0, y=2.0)
 SEE = Observe(20, pedestrians=3)

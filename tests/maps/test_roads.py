@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.places import furnished, rooms
 
+from agora.draft.placement import component_of
 from agora.maps.grid import Map
 from agora.maps.roads import radius_class, roads_of
 from agora.planners.global_.astar import geodesic_length
-from agora.tasks.placement import component_of
 
 
 def gap(width: float, *, turn: float = 0.0) -> Map:

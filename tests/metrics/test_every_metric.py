@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agora.core.recording import Outcome
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 from recordings import Wall, among, crowded, drive
 
 FAMILIES = ("outcome", "blame", "efficiency", "motion", "proxemics", "conflict", "attention")

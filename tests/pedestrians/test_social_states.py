@@ -12,9 +12,9 @@ from tests.engines import engine as engine_at
 
 import starts
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
+from agora.draft.pedestrian_types import pedestrian_types
 from agora.maps.furniture import Furniture
 from agora.pedestrians.social_states import SocialStates
-from agora.pedestrians.types import pedestrian_types
 from agora.pedestrians.waypoint import Waypoint
 from agora.world.start import Habits
 

@@ -36,6 +36,7 @@ from tests.starts import people, start
 
 from agora.config import build
 from agora.core.recording import Outcome
+from agora.draft.stage import Stage
 from agora.engine.bodies import NativeBodies
 from agora.errors import UnknownNameError
 from agora.maps.grid import Map
@@ -44,7 +45,6 @@ from agora.robots.model import load_robot
 from agora.simulators.base import People
 from agora.simulators.one_world import OneWorld
 from agora.simulators.referee import Referee
-from agora.tasks.suite import Stage
 from agora.world.start import Start
 from agora_msgs import msg, srv
 

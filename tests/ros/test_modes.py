@@ -9,8 +9,8 @@ import rospy
 from std_msgs.msg import Bool
 from std_srvs.srv import Empty
 
+from agora.draft.scenario import read_scenario
 from agora.share import folder
-from agora.tasks.scenario import read_scenario
 from agora_msgs.msg import Episode, EpisodeStatus
 
 NODES = {

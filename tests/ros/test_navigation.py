@@ -28,12 +28,12 @@ from sensor_msgs.msg import LaserScan
 from std_srvs.srv import Empty
 
 from agora.config import build
+from agora.draft.stage import Stage
 from agora.episode import Batch, Conditions
 from agora.maps.grid import Map
 from agora.navigation.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
-from agora.tasks.suite import Stage
 from agora_msgs.msg import Notes, Pedestrians, Robot, Robots
 from agora_msgs.srv import BeginEpisode, Plan
 from starts import people, start

@@ -24,13 +24,13 @@ from std_srvs.srv import Empty, SetBool, Trigger
 from tests.starts import people, start
 from visualization_msgs.msg import MarkerArray
 
+from agora.draft.periods import Periods
+from agora.draft.stage import Crowd as CrowdSettings
+from agora.draft.stage import Stage
 from agora.engine.semantics import semantic_points
 from agora.pedestrians.pedsim import Pedsim
 from agora.registry import Named
 from agora.simulators.crowd import Crowd
-from agora.tasks.periods import Periods
-from agora.tasks.suite import Crowd as CrowdSettings
-from agora.tasks.suite import Stage
 from agora_msgs.msg import Pedestrians, Robot, Robots
 from agora_msgs.srv import BeginEpisode, StepCrowd
 

@@ -19,8 +19,8 @@ from tests.starts import people, start
 from tf2_msgs.msg import TFMessage
 
 from agora.config import build
+from agora.draft.stage import Stage
 from agora.robots.model import load_robot
-from agora.tasks.suite import Stage
 from agora.world.start import RobotStart
 from agora_msgs import msg, srv
 

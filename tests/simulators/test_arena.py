@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from agora.core.state import SOCIAL_STATES
+from agora.draft.people import People
+from agora.draft.scenario import Pedestrian
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.simulators.arena import STATE_NAMES, crowd_model, names_plugin, newcomers, outline, state_number
-from agora.tasks.scenario import Pedestrian
-from agora.tasks.world import People
 
 
 @pytest.mark.parametrize(

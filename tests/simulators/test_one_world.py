@@ -12,13 +12,14 @@ from tests.suites import planners, stage, write_world
 from agora.config import build
 from agora.core.recording import ContactKind, Outcome
 from agora.core.state import Robots
+from agora.draft.stage import Stage
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.robots.model import load_robot
 from agora.sensors.lidar import Lidar
 from agora.simulators.base import Entity, People
 from agora.simulators.one_world import OneWorld
-from agora.tasks.suite import Stage, Suite
+from agora.tasks.suite import Suite
 from agora.world.trajectories import Trajectories
 
 SEEING = replace(DISC, lidar=Lidar(beams=61, range_max=30.0))

@@ -11,11 +11,11 @@ from tests.suites import stage, write_world
 
 from agora.config import build
 from agora.core.recording import ContactKind, Outcome
+from agora.draft.stage import Stage
 from agora.maps.grid import Map
 from agora.robots.model import load_robot
 from agora.simulators.one_world import OneWorld
 from agora.simulators.referee import Referee
-from agora.tasks.suite import Stage
 
 
 @pytest.fixture

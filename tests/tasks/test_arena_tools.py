@@ -8,9 +8,9 @@ import math
 import pytest
 
 from agora.config import dump
+from agora.draft.scenario import read_scenario, write_scenario
 from agora.errors import InputError
 from agora.tasks.arena_tools import convert
-from agora.tasks.scenario import read_scenario, write_scenario
 
 AGENT = {
     "name": "Ped",

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from tests.suites import write_world
 
+from agora.draft.people import People, Person
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.faults import faults, task_of_file
-from agora.tasks.world import People, Person, Task, World
 
 ROOMS = Map.from_shapes(
     polygons=[[(1.0, -4.0), (1.4, -4.0), (1.4, 0.2), (1.0, 0.2)], [(1.0, 1.0), (1.4, 1.0), (1.4, 5.0), (1.0, 5.0)]],
@@ -26,7 +28,7 @@ ROOMS = Map.from_shapes(
 
 def task(start=(-3.0, 0.5, 0.2), goal=(4.0, 1.0, 0.0), people=(), radius=0.27, place=ROOMS):
     robots = [(np.array(start), np.array([goal]))]
-    return Task(World(place), place, radius, 0.0, Stream("x", 0, "task"), People(), robots, list(people))
+    return Task(Surroundings(place), place, radius, 0.0, Stream("x", 0, "task"), People(), robots, list(people))
 
 
 def person(position, *waypoints, radius=0.25):

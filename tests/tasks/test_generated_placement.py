@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import shapely
 
+from agora.draft.placement import place
 from agora.registry import available, make
 from agora.seeds import Stream
-from agora.tasks.placement import place
 
 NAMES = sorted(available("map_generators"))
 SIZES = ((0.1, (-11.3, 6.2), {}), (0.13, (3.7, -20.9), {"height": 24.0}), (0.1, (0.0, 40.05), {"width": 31.0}))

@@ -5,20 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from agora.draft.people import People
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.maps.grid import Map
 from agora.pedestrians.formations import o_space_radius
 from agora.perception.groups import GroupDetector
 from agora.perception.spaces import o_space
 from agora.seeds import Stream
 from agora.tasks.obstacles.groups import Groups
-from agora.tasks.world import People, Task, World
 
 ROOM = Map.from_shapes(segments=[(2.0, -1.0, 2.0, 4.0)], bounds=(-9.0, -7.5, 13.0, 11.5), resolution=0.1, name="crooked")
 START, GOALS = np.array([-5.0, 1.0, 0.3]), np.array([[7.0, 2.0, 0.0], [6.0, 7.0, 1.0]])
 
 
 def task(episode=0) -> Task:
-    made = Task(World(ROOM), ROOM, 0.35, 0.25, Stream(f"test/stage/{episode}", 3, "task"), People(speed=1.1))
+    made = Task(Surroundings(ROOM), ROOM, 0.35, 0.25, Stream(f"test/stage/{episode}", 3, "task"), People(speed=1.1))
     made.robots = [(START, GOALS)]
     return made
 

@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 
 from agora.config import build, dump, parse
+from agora.draft.stage import Stage
+from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
+from agora.interfaces import Module, Plan
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.registry import Named, make
 from agora.seeds import Stream
-from agora.tasks.module import Module, Plan
 from agora.tasks.modules.benchmark import Benchmark
 from agora.tasks.modules.clear_forbidden_zones import ClearForbiddenZones
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.modules.staged import Staged
 from agora.tasks.obstacles.random import Amount, Random
-from agora.tasks.suite import Stage, Suite, put_together
-from agora.tasks.world import World
+from agora.tasks.suite import Suite, put_together
 from agora.testing.guard import identical
 
 STORE = Zone.of("store", "forbidden", [(-6.0, 1.0), (1.5, 1.0), (0.5, 10.0), (-6.0, 9.2)])
@@ -35,8 +36,8 @@ class Zoned:
     def names(self):
         return ["zoned"]
 
-    def world(self, name: str, stream: Stream) -> World:
-        return World(Map.open((-6.0, 1.0), (6.0, 10.0)), zones=(STORE, LAB))
+    def world(self, name: str, stream: Stream) -> Surroundings:
+        return Surroundings(Map.open((-6.0, 1.0), (6.0, 10.0)), zones=(STORE, LAB))
 
 
 def suite(*modules, obstacles=None, world=None, seed=5):

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from agora.draft.people import People
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.registry import Named
@@ -15,7 +18,6 @@ from agora.seeds import Stream
 from agora.tasks.obstacles.motion_profiles import PROFILES, SIDE, MotionProfiles, Profile, path, times
 from agora.tasks.obstacles.random import Random
 from agora.tasks.suite import load_suite
-from agora.tasks.world import People, Task, World
 
 FIELD = Map.open((-11.0, -12.0), (14.0, 11.0))
 
@@ -34,7 +36,7 @@ def segments(way):
 
 
 def task(episode=0):
-    made = Task(World(FIELD), FIELD, 0.35, 0.25, Stream(f"test/stage/{episode}", 3, "task"), People())
+    made = Task(Surroundings(FIELD), FIELD, 0.35, 0.25, Stream(f"test/stage/{episode}", 3, "task"), People())
     made.robots = [(np.array([11.0, 0.0, np.pi]), np.array([[-9.0, 0.0, np.pi]]))]
     return made
 

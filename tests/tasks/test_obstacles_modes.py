@@ -7,17 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agora.draft.pedestrian_types import pedestrian_types
+from agora.draft.people import People
+from agora.draft.scenario import Obstacle, Obstacles, Pedestrian
+from agora.draft.scenario import Scenario as ScenarioFile
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.pedestrians.types import pedestrian_types
 from agora.seeds import Stream
 from agora.tasks.obstacles.none import Nothing
 from agora.tasks.obstacles.random import Random
 from agora.tasks.obstacles.replay import Replay
 from agora.tasks.obstacles.scenario import Scenario as ScenarioMode
-from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian
-from agora.tasks.scenario import Scenario as ScenarioFile
-from agora.tasks.world import People, Task, World
 from agora.world.trajectories import Trajectories
 
 ROOM = Map.from_shapes(segments=[(2.0, -1.0, 2.0, 4.0)], bounds=(-7.0, -3.5, 9.0, 8.5), resolution=0.1, name="crooked")
@@ -25,7 +27,7 @@ START, GOALS = np.array([-5.0, 1.0, 0.3]), np.array([[7.0, 2.0, 0.0], [6.0, 7.0,
 
 
 def task(episode=0, **world) -> Task:
-    made = Task(World(ROOM, **world), ROOM, 0.35, 0.25, Stream(f"test/stage/{episode}", 3, "task"), People(speed=1.1))
+    made = Task(Surroundings(ROOM, **world), ROOM, 0.35, 0.25, Stream(f"test/stage/{episode}", 3, "task"), People(speed=1.1))
     made.robots = [(START, GOALS)]
     return made
 

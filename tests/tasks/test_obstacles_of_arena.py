@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from agora.config import build
+from agora.draft.people import People
+from agora.draft.placement import component_of
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import InputError, PlacementError
 from agora.maps.furniture import MODELS
 from agora.maps.grid import Map
@@ -16,9 +20,7 @@ from agora.seeds import Stream
 from agora.tasks.obstacles.parametrized import Parametrized
 from agora.tasks.obstacles.random import Amount, Random
 from agora.tasks.obstacles.zones import Zones
-from agora.tasks.placement import component_of
 from agora.tasks.population import add_furniture
-from agora.tasks.world import People, Task, World
 
 ROOM = Map.from_shapes(segments=[(2.0, -3.5, 2.0, 4.0)], bounds=(-7.0, -3.5, 9.0, 8.5), resolution=0.1, name="crooked")
 START, GOALS = np.array([-5.0, 1.0, 0.3]), np.array([[7.0, 2.0, 0.0], [6.0, 7.0, 1.0]])
@@ -26,7 +28,7 @@ CORNER = Zone.of("store", "forbidden", [(-7.0, 5.1), (-1.3, 4.2), (0.4, 8.5), (-
 
 
 def task(number=0, place=ROOM, **more) -> Task:
-    world = World(place, zones=more.pop("zones", ()))
+    world = Surroundings(place, zones=more.pop("zones", ()))
     made = Task(world, place, 0.3, 0.2, Stream(f"test/stage/{number}", 3, "task"), People(), **more)
     made.robots = [(START, GOALS)]
     return made

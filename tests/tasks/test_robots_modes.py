@@ -7,6 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from agora.draft.people import People
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import InputError, PlacementError
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
@@ -14,8 +18,6 @@ from agora.seeds import Stream
 from agora.tasks.robots.explore import more_goals
 from agora.tasks.robots.random import Random
 from agora.tasks.robots.scenario import Scenario as InScenario
-from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.world import People, Task, World
 from agora.world.trajectories import Trajectories
 
 ROOM = Map.from_shapes(
@@ -25,7 +27,7 @@ RADIUS, SAFETY = 0.35, 0.2
 
 
 def task(entry="test/stage/0", place=ROOM, **world) -> Task:
-    return Task(World(place, **world), place, RADIUS, SAFETY, Stream(entry, 3, "task"), People())
+    return Task(Surroundings(place, **world), place, RADIUS, SAFETY, Stream(entry, 3, "task"), People())
 
 
 @pytest.mark.parametrize("episode", range(5))

@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from agora.core.recording import Outcome
+from agora.draft.people import People
+from agora.draft.stage import Stage
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlacementError
 from agora.maps.grid import Map
@@ -20,8 +24,7 @@ from agora.tasks.obstacles.random import Random as RandomObstacles
 from agora.tasks.robots.explore import Explore
 from agora.tasks.robots.guided import Guided
 from agora.tasks.robots.zones import Zones
-from agora.tasks.suite import Stage, Suite
-from agora.tasks.world import People, Task, World
+from agora.tasks.suite import Suite
 from agora.tasks.worlds.open import Open
 
 ROOM = Map.from_shapes(
@@ -35,7 +38,7 @@ PLANE = Named("open", Open(7.0, 11.0, -8.3, 2.2))
 
 
 def task(number=0, **more) -> Task:
-    world = World(ROOM, zones=more.pop("zones", ()))
+    world = Surroundings(ROOM, zones=more.pop("zones", ()))
     return Task(world, ROOM, RADIUS, SAFETY, Stream(f"test/stage/{number}", 3, "task"), People(), **more)
 
 

@@ -16,6 +16,7 @@ from tests.suites import write_world
 
 from agora.benchmark.bench import check, describe
 from agora.config import dump
+from agora.draft.people import Person
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.perception.detector import Detector
@@ -25,7 +26,6 @@ from agora.perception.tracker import Tracker
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite, suite_names
-from agora.tasks.world import Person
 
 TEXT = """\
 name: small

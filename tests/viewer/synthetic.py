@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agora.core.recording import Contact, ContactKind, Outcome, Recording
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.account import strangers
 from agora.benchmark.conductor import conduct
-from agora.benchmark.executor import Executor
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.executors.processes import DEADLINE, Processes
 from agora.benchmark.inputs import difference, inputs
@@ -30,6 +29,7 @@ from agora.config import dump, load, plain
 from agora.documents import shown
 from agora.errors import InputError, PlacementError, ResultsError
 from agora.files import write_whole
+from agora.interfaces import Executor
 from agora.perception.perception import Level
 from agora.registry import Named
 from agora.tasks.suite import Suite

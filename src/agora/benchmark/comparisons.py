@@ -10,7 +10,7 @@ import numpy as np
 from agora.benchmark.statistics import Row, bootstrap, wilson
 from agora.core.state import Doubles
 from agora.errors import InputError
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 from agora.viewer.figures import blank, style
 from agora.viewer.scene import COLOURS, OKABE_ITO, OUTCOME_COLOURS
 

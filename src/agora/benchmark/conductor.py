@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from agora.benchmark import store
-from agora.benchmark.executor import Done, Event, Executor, Finished, Lost, Progress
 from agora.benchmark.job import Job, Plan, key_of
+from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 
 def conduct(

@@ -11,7 +11,7 @@ from agora.benchmark import charts, tables
 from agora.benchmark.statistics import RATE, Estimate, Row, detectable, paired_values
 from agora.core.recording import Closer
 from agora.core.state import Array
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 
 HEADLINE = {
     "time_to_goal": "Time to the goal",

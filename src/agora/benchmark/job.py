@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store, tracks
-from agora.benchmark.executor import Done, Event, Finished, Progress, Watch
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.episode import Conditions, Episodes
 from agora.errors import AgoraError, InputError, in_words
+from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
 from agora.metrics.efficiency import TIMING
-from agora.metrics.metric import Metric
 from agora.metrics.notes import main_reason
 from agora.perception.perception import Level, Perception
 from agora.registry import Named, available, load
@@ -54,7 +53,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """What all jobs of a run have in common, and how one is run (`agora.benchmark.executor.Work`).
+    """What all jobs of a run have in common, and how one is run (`agora.interfaces.Work`).
 
     Attributes:
         suite: the episodes. planners: by label.

@@ -16,10 +16,10 @@ from agora.config import dump, plain
 from agora.datasets.played import Played, PlayedRobot
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
+from agora.interfaces import Metric
 from agora.maps.exact import write_exact
 from agora.maps.grid import Map
 from agora.metrics.efficiency import TIMING
-from agora.metrics.metric import Metric
 from agora.metrics.notes import main_reason
 
 _LOG = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from agora.benchmark.statistics import RATE, Estimate, Row
 from agora.core.recording import Closer, Recording
 from agora.core.state import Array
 from agora.errors import InputError, UnknownNameError
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 from agora.viewer.replay import replay_html, source, templates
 
 GROUPS = {

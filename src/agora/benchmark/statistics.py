@@ -17,7 +17,7 @@ import numpy as np
 
 from agora.core.state import Array, Doubles, Ints
 from agora.errors import InputError, nearest
-from agora.metrics.metric import Direction, Metric
+from agora.interfaces import Direction, Metric
 from agora.seeds import Stream
 
 Row = Mapping[str, Any]

@@ -11,7 +11,7 @@ import numpy as np
 
 from agora.benchmark.statistics import RATE, Estimate, Row, Summary, paired_difference, summarise, wilson
 from agora.core.state import Array
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 from agora.perception.perception import LEVELS
 from agora.viewer.scene import OUTCOME_COLOURS
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from agora.config import dump, load
 from agora.datasets.arena_contests import Playable, playable_contest, playable_suite
 from agora.datasets.arena_entities import obstacle_of, robot_of
+from agora.draft.scenario import read_scenario, write_scenario
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.maps.io import MapFile, read_map
 from agora.maps.zones import read_zones
 from agora.share import data_home
 from agora.tasks.arena_tools import convert
-from agora.tasks.scenario import read_scenario, write_scenario
 
 _DEEPEST = 5
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from agora.config import dump, load
+from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.planners.presets import named_interplanner, named_planner
 from agora.tasks.arena_benchmark import Contestant, ContestFile, StageEntry, SuiteFile, stage_of
-from agora.tasks.suite import Stage, Suite
+from agora.tasks.suite import Suite
 
 
 @dataclass

@@ -14,10 +14,10 @@ import numpy as np
 from agora.config import parse
 from agora.core.declared import declared
 from agora.core.state import Array, Floats
+from agora.draft.stage import Stage
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.robots.model import RobotModel, load_robot
-from agora.tasks.suite import Stage
 from agora.world.start import Habits, PedestrianStarts, RobotStart, Start, Thing
 from agora.world.trajectories import Trajectories
 

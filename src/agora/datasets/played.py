@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from agora.core.recording import Recording
-from agora.metrics.metric import Metric
-from agora.tasks.suite import Stage
+from agora.draft.stage import Stage
+from agora.interfaces import Metric
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,11 +23,11 @@ from agora.core.state import Array, Ints, RobotTraits, robot_traits
 from agora.datasets.bagfile import Bag
 from agora.datasets.messages import from_episode, from_pose2d, seconds
 from agora.datasets.played import Played, PlayedRobot
+from agora.draft.stage import LONGEST
 from agora.errors import InputError
 from agora.interfaces import NOTES
 from agora.robots.model import RobotModel
 from agora.tasks.budget import way_length
-from agora.tasks.suite import LONGEST
 from agora.world.start import RobotStart, Start
 
 EPISODE = "task_generator_server/episode"

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agora.draft.periods import Periods
 from agora.engine.bodies import Native
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar
-from agora.tasks.periods import Periods
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT
 
 if TYPE_CHECKING:
+    from agora.draft.stage import Stage
     from agora.interfaces import AnyCrowdModel, Behaviour, CostmapLayer, GlobalPlanner, Simulator
     from agora.sensors.lidar import Lidar
-    from agora.tasks.suite import Stage
 
 _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
 

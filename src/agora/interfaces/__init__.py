@@ -5,27 +5,40 @@ Units are SI, the frame is the map's unless said otherwise, headings are radians
 you keep.
 """
 
+from agora.draft.people import People, Person
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
+from agora.interfaces.card import ROBOT, Card, Oracle, Range, Situation, card
 from agora.interfaces.channel import Channel, Field, Reading, Sensor
 from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
+from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Watch, Work
 from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
-from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow, Tracks
+from agora.interfaces.metric import Direction, Metric, metric
+from agora.interfaces.module import Module, Plan
+from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow
+from agora.interfaces.obstacles_mode import ObstaclesMode
 from agora.interfaces.planner import NOTES, SEEN, Answer, BatchPlanner, Declaration, Label, Memory, Planner
+from agora.interfaces.robots_mode import RobotsMode
 from agora.interfaces.simulator import Ability, Bodies, Simulator
 from agora.interfaces.span import Span
+from agora.interfaces.world_source import WorldSource
 from agora.robots.limits import Limits
+from agora.world.tracks import Tracks
 
 __all__ = [
     "Ability",
     "Answer",
     "AnyCrowdModel",
+    "AnyJob",
     "AttachedBehaviour",
     "BatchPlanner",
     "Behaviour",
     "Bodies",
+    "Card",
     "Channel",
     "CompiledCrowdModel",
     "Costmap",
@@ -35,23 +48,48 @@ __all__ = [
     "CrowdRecord",
     "CrowdScene",
     "Declaration",
+    "Direction",
+    "Done",
+    "Event",
+    "Executor",
     "Field",
+    "Finished",
     "GlobalPlanner",
     "Guidance",
     "InterPlanner",
     "Label",
     "Limits",
+    "Lost",
     "MapGenerator",
     "Memory",
+    "Metric",
+    "Module",
     "NOTES",
     "Observation",
+    "ObstaclesMode",
+    "Oracle",
+    "People",
+    "Person",
+    "Plan",
     "Planner",
+    "Progress",
+    "ROBOT",
+    "Range",
     "Reading",
+    "RobotsMode",
     "SEEN",
     "SemanticMaps",
     "SemanticWindow",
     "Sensor",
     "Simulator",
+    "Situation",
     "Span",
+    "Surroundings",
+    "Task",
     "Tracks",
+    "Watch",
+    "Work",
+    "WorldSource",
+    "card",
+    "metric",
 ]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from agora.world.start import Start
-    from agora.world.world import World
+from agora.world.start import Start
+from agora.world.world import World
 
 
 class AttachedBehaviour(Protocol):

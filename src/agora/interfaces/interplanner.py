@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.interfaces.observation import Observation, Tracks
+from agora.interfaces.observation import Observation
 from agora.interfaces.planner import Declaration, Memory
+from agora.world.tracks import Tracks
 
 
 @dataclass(frozen=True, eq=False)

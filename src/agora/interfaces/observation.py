@@ -7,33 +7,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from agora.core.semantics import ATTRIBUTES
-from agora.core.state import Array, Bools, Floats, Ints
+from agora.core.state import Array, Floats, Ints
 from agora.errors import nearest
 from agora.interfaces.channel import Reading
 from agora.robots.limits import Limits
-
-
-@dataclass(frozen=True, eq=False)
-class Tracks:
-    """Moving discs that a robot knows of; Q slots, masked.
-
-    Attributes:
-        position: (N, Q, 2) m.
-        velocity: (N, Q, 2) m/s.
-        radius: (N, Q) m.
-        present: (N, Q) whether the slot holds something.
-        id: (N, Q) identity.
-        group: (N, Q) number of the walking group, -1 for none.
-        type: (N, Q) number in `agora.core.state.TYPES`, which means nothing of robots; None where nobody knows it.
-    """
-
-    position: Floats
-    velocity: Floats
-    radius: Floats
-    present: Bools
-    id: Ints
-    group: Ints
-    type: Ints | None = None
+from agora.world.tracks import Tracks
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,11 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.datasets.eth_ucy import read_scene
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.maps.grid import Map
 from agora.pedestrians.deep_social_force import DeepSocialForce
-from agora.tasks.periods import Periods
 from agora.world.start import PedestrianStarts, Start
 from agora.world.trajectories import Trajectories
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.quantities import direction, duration, offsets, once
 
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"

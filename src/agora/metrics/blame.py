@@ -25,9 +25,9 @@ from agora.core.kinematics import move, next_twist
 from agora.core.recording import Closer, Contact, ContactKind, Recording
 from agora.core.scalar import ONE, ZERO, atan2
 from agora.core.state import ACKERMANN, DIFFERENTIAL, Array, Bools, Doubles, Floats, Maps, RobotTraits
+from agora.interfaces import metric
 from agora.maps.grid import Map
 from agora.maps.store import build_store
-from agora.metrics.metric import metric
 from agora.metrics.quantities import velocities
 
 REACTION = 1.0

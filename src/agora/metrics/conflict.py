@@ -6,7 +6,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Doubles
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.outline import times_to_touch
 from agora.metrics.quantities import anyone, average, closest, offsets, once, velocities
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from agora.core.recording import Recording
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.quantities import (
     MOVING,
     angle_between,

@@ -11,7 +11,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.quantities import average, norm, once
 from agora.perception import spaces
 

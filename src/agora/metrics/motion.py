@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Doubles
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.quantities import intervals, norm, once, path_metres, speeds, velocities, weighted_mean
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"

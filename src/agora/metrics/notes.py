@@ -6,7 +6,7 @@ import numpy as np
 
 from agora.core.recording import Reason, Recording
 from agora.core.state import Array
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.quantities import intervals, weighted_mean
 
 _AGORA = "Agora"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.recording import ContactKind, Outcome, Recording
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.quantities import at_goal, duration, goal_distances, speeds, succeeded
 
 _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"

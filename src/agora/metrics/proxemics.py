@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.recording import Recording
-from agora.metrics.metric import metric
+from agora.interfaces import metric
 from agora.metrics.outline import closest_surface, surface_distances, wall_gaps
 from agora.metrics.quantities import anyone, average, closest_centre, duration
 

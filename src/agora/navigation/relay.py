@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agora.draft.periods import Periods
 from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
@@ -18,7 +19,6 @@ from agora.planners.global_.astar import AStar
 from agora.planners.guided import Guided
 from agora.registry import Named
 from agora.robots.model import RobotModel
-from agora.tasks.periods import Periods
 
 _NEAR = 0.05  # m between the ends of two paths that are one
 _ROOM = 0.5  # m between a goal and the end of a path to it: global planners have a tolerance

@@ -68,7 +68,7 @@ def _decide(dt, pause, cues, pedestrians, traits, waypoints, robots, status, fir
 class Cues:
     """Pedestrians stand before they set out for a waypoint, or walk up to the nearest robot, stop at a distance and go with it.
 
-    Who does which, when and how near are data of the pedestrians (`agora.tasks.world.Person`: ``waits``, ``company``); everybody
+    Who does which, when and how near are data of the pedestrians (`agora.draft.people.Person`: ``waits``, ``company``); everybody
     else is left alone. While one waits the preferred speed is 0, so no model moves it. One in company walks straight towards the
     robot, with a speed of at most what is left of the way over ``pause``; when the company ends, it goes on to its waypoint.
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from agora.core.jit import bind, kernel
 from agora.core.state import SOCIAL_STATES, Array, Doubles
+from agora.draft.pedestrian_types import pedestrian_types
 from agora.pedestrians import social_records as records
 from agora.pedestrians.checks import at_least_zero
 from agora.pedestrians.social_motion import think
 from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, Rules
 from agora.pedestrians.spots import usable_spots
-from agora.pedestrians.types import pedestrian_types
 from agora.ranges import Distance, Duration
 from agora.seeds import key_of, normal_at
 
@@ -55,8 +55,8 @@ class SocialStates:
     """What pedestrians do besides walking: they idle, run, talk, tell, text, phone, use furniture, queue, panic, deal with robots.
 
     Stress, energy and social lie in [0, 1], drift with the state and decide with thresholds of each pedestrian's own
-    (`agora.pedestrians.types`). Paces are factors of the preferred speed that the behaviours before this one leave: Arena's 2 for
-    running and 0.5 for the phone. A waypoint is replaced only while a state needs another.
+    (`agora.draft.pedestrian_types`). Paces are factors of the preferred speed that the behaviours before this one leave: Arena's
+    2 for running and 0.5 for the phone. A waypoint is replaced only while a state needs another.
 
     Attributes:
         running_rate, phone_rate: events a second for each unit that energy or social is above its high threshold (Arena: 1).

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats
-from agora.interfaces import Tracks
 from agora.perception.detector import Detections
 from agora.perception.tracker import Filters, Tracker, empty_tracks, tell, track
 from agora.sensors.lidar import Lidar
+from agora.world.tracks import Tracks
 
 
 class Following:

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Doubles
 from agora.errors import InputError
-from agora.interfaces import Tracks
 from agora.perception.detector import Detections
 from agora.perception.following import Following
 from agora.perception.images import Boxes, ImageDetector
 from agora.perception.tracker import Tracker
 from agora.sensors.camera import Camera
 from agora.sensors.lidar import Lidar
+from agora.world.tracks import Tracks
 
 
 @dataclass(frozen=True)

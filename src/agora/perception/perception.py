@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats, Ints, Maps
-from agora.interfaces import Tracks
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
 from agora.perception.following import Following
 from agora.perception.tracker import Tracker
 from agora.sensors.lidar import Lidar
+from agora.world.tracks import Tracks
 
 Level = Literal["truth", "visible", "tracked"]
 """What planners are told of pedestrians: everybody's true state, that of those whom the robot's lidar reaches, or its tracks."""

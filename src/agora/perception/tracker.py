@@ -17,9 +17,9 @@ import numpy as np
 from agora.core.jit import hidden, kernel, lean_kernel, spliced
 from agora.core.scalar import HALF, TWO_PI, ZERO, F, atan2, sincos
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.interfaces import Tracks
 from agora.perception.assignment import assign
 from agora.perception.groups import GroupDetector
+from agora.world.tracks import Tracks
 
 _THIRD = F(1 / 3)
 _BEYOND = F(0.1)  # m behind somebody's place that a beam must end for the place to be empty

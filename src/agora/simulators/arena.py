@@ -16,10 +16,10 @@ from agora.tasks.obstacles.scenario import person_from
 from agora.tasks.suite import pedestrian_starts
 
 if TYPE_CHECKING:
+    from agora.draft.people import People
+    from agora.draft.scenario import Pedestrian
     from agora.maps.grid import Map
     from agora.seeds import Stream
-    from agora.tasks.scenario import Pedestrian
-    from agora.tasks.world import People
     from agora.world.start import PedestrianStarts
 
 _MODELS = {"": "anticipation", "deepsocialforce": "deep_social_force"}

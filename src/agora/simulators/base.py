@@ -17,11 +17,11 @@ from agora.core.state import Bools, Doubles, Floats, Minds, Pedestrians, Robots,
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
+    from agora.draft.stage import Stage
     from agora.interfaces import Ability
     from agora.maps.grid import Map
     from agora.robots.model import RobotModel
     from agora.sensors.lidar import Lidar
-    from agora.tasks.suite import Stage
     from agora.world.start import Start
 
 

@@ -19,8 +19,8 @@ from agora.world.records import ADDED, IN_PLACE
 from agora.world.start import Habits, PedestrianStarts, RobotStart, Start, Thing
 
 if TYPE_CHECKING:
+    from agora.draft.stage import Stage
     from agora.interfaces import AnyCrowdModel
-    from agora.tasks.suite import Stage
     from agora.world.world import World
 
 _LONGEST = 2**31 - 1

@@ -25,9 +25,9 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 from agora.world.world import World
 
 if TYPE_CHECKING:
+    from agora.draft.stage import Stage
     from agora.interfaces import Ability, Bodies
     from agora.robots.model import RobotModel
-    from agora.tasks.suite import Stage
 
 _PATIENCE = 1.0  # s for which pedestrians go on with a velocity of which nobody has said anything more; then they stand
 _NO_LIMIT = 1e8  # s

@@ -14,9 +14,9 @@ from agora.simulators.base import People
 from agora.simulators.one_world import OneWorld
 
 if TYPE_CHECKING:
+    from agora.draft.stage import Stage
     from agora.interfaces import Bodies
     from agora.robots.model import RobotModel
-    from agora.tasks.suite import Stage
     from agora.world.start import Start
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 from agora.config import load
 from agora.documents import located, similar
+from agora.draft.stage import Crowd, Stage
 from agora.errors import InputError
 from agora.registry import Named
 from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
-from agora.tasks.suite import Crowd, Stage, Suite
+from agora.tasks.suite import Suite
 
 _TIMEOUT = 60.0  # s, Arena's
 

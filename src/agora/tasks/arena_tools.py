@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from agora.config import load
+from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Pose, Robot, Scenario
 from agora.errors import InputError
-from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Pose, Robot, Scenario
 
 
 @dataclass(frozen=True)

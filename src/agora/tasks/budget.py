@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agora.core.state import Doubles
+from agora.draft.task import Task
 from agora.maps.grid import Map
 from agora.planners.global_.astar import geodesic_length
 from agora.robots.model import RobotModel
@@ -44,6 +46,20 @@ def time_budget(robots: Iterable[RobotStart]) -> float:
     """
     rides = [_ride(robot) for robot in robots]
     return min(float(math.ceil(SPARE + RIDES * max(rides, default=0.0))), _LONGEST)
+
+
+def enough_goals(task: Task, spacing: float, routes: Sequence[tuple[Doubles, Doubles]]) -> int:
+    """How many goals no robot can use up before the time-out, where each is at least ``spacing`` m from the one before.
+
+    A time-out that is open is from now on the `time_budget` for ``routes``: start (3,) and goals (G, 3) of each robot, driven once.
+    """
+    if task.timeout is None:
+        models = [task.models[k % len(task.models)] for k in range(len(routes))]
+        robots = [RobotStart(model, start, goals) for model, (start, goals) in zip(models, routes, strict=True)]
+        task.timeout = time_budget(measured(task.map, robot) for robot in robots)
+    calls = math.ceil(task.timeout / task.control) + 2
+    ride = spacing - 2 * task.goal_tolerance
+    return calls if ride <= 0 else min(calls, math.ceil(1.001 * task.timeout * task.speed / ride) + 2)
 
 
 def _ride(robot: RobotStart) -> float:

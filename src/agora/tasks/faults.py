@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.people import People
+from agora.draft.placement import component_of
+from agora.draft.task import Task
 from agora.errors import InputError
+from agora.interfaces import Situation
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.cards.card import Situation
 from agora.tasks.obstacles.scenario import furnished, person_of
-from agora.tasks.placement import component_of
-from agora.tasks.world import People, Task
 from agora.tasks.worlds.folder import Folder
 
 _NEAR = 2  # cells

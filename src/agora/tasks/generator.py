@@ -11,19 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.config import load, split
+from agora.draft.periods import Periods
+from agora.draft.scenario import Pose
+from agora.draft.stage import Crowd, Navigation, Stage
 from agora.errors import InputError
+from agora.interfaces import Plan
 from agora.registry import Named
 from agora.seeds import Stream
 from agora.share import folder
-from agora.tasks.module import Plan
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.modules.staged import Staged
-from agora.tasks.periods import Periods
 from agora.tasks.robots.guided import Guided
-from agora.tasks.scenario import Pose
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
-from agora.tasks.suite import Crowd, Navigation, Stage, prepare, put_together, robot_starts
+from agora.tasks.suite import prepare, put_together, robot_starts
 from agora.world.start import RobotStart, Start
 
 

@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 
 from agora.core.state import TYPES, Doubles
+from agora.draft.pedestrian_types import pedestrian_types
+from agora.draft.people import Person
+from agora.draft.placement import component_of
+from agora.draft.task import Task
 from agora.errors import InputError, PlacementError, nearest
 from agora.maps.distance import edges_of, gap_to_shapes
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
-from agora.pedestrians.types import pedestrian_types
-from agora.tasks.placement import component_of
-from agora.tasks.world import Person, Task
 from agora.world.start import Thing
 
 MOST = 10_000

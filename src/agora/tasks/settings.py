@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agora.config import build, plain
+from agora.draft.scenario import Pose
 from agora.errors import UnknownNameError
 from agora.ranges import Distance, Duration, Number
 from agora.tasks.obstacles.random import Amount
-from agora.tasks.scenario import Pose
 
 
 @dataclass(frozen=True)

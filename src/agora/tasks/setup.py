@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agora.config import parse_component
+from agora.draft.periods import Periods
+from agora.draft.stage import Crowd, Navigation, Stage
 from agora.errors import InputError
 from agora.registry import Named, available
 from agora.tasks.modules.dynamic_map import DynamicMap
@@ -15,13 +17,11 @@ from agora.tasks.obstacles.groups import Groups
 from agora.tasks.obstacles.parametrized import Parametrized
 from agora.tasks.obstacles.random import Random
 from agora.tasks.obstacles.zones import Zones as ZonesOfPedestrians
-from agora.tasks.periods import Periods
 from agora.tasks.robots.explore import Explore
 from agora.tasks.robots.guided import Guided
 from agora.tasks.robots.random import Random as RandomRobots
 from agora.tasks.robots.zones import Zones as ZonesOfRobots
 from agora.tasks.settings import Settings
-from agora.tasks.suite import Crowd, Navigation, Stage
 from agora.tasks.worlds.folder import Folder
 
 _NEVER = 36_000.0  # s, for a time-out below 0

@@ -3,199 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 
 from agora.config import load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
+from agora.draft.people import People, Person
+from agora.draft.stage import Stage, check_name
+from agora.draft.task import Task
 from agora.errors import InputError, PlacementError, UnknownNameError
+from agora.interfaces import Plan
 from agora.maps.roads import radius_class, roads_of
-from agora.pedestrians.types import types_file
-from agora.perception.perception import Level, Perception
-from agora.ranges import Distance, Duration, Length, Number
-from agora.registry import Named, Plug
-from agora.robots.model import RobotModel, load_robot, robot_file
+from agora.ranges import Number
+from agora.registry import Named
+from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.budget import measured, time_budget
-from agora.tasks.module import Plan
-from agora.tasks.periods import Periods
-from agora.tasks.world import People, Person, Task
-from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Start
-
-_MOST_EPISODES = 1_000_000
-LONGEST = 36_000.0
-"""Time limit of an episode, s."""
-Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
-
-
-@dataclass(frozen=True)
-class Share:
-    """A crowd model for a part of the pedestrians.
-
-    Attributes:
-        model: crowd model. share: of the walking groups and of those who walk alone; in the sum of all shares.
-    """
-
-    model: Annotated[Named, Plug("crowd_models")]
-    share: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.share <= 0:
-            raise ValueError(f"share must be above 0, got {self.share}")
-
-
-@dataclass(frozen=True)
-class Crowd:
-    """What moves pedestrians, and what they are like.
-
-    Attributes:
-        model: crowd model of all; anticipation where neither is given. models: several, and how many pedestrians each moves; who
-            is drawn once an episode, and a walking group has one. Each computes everybody, so the time is that of all together.
-        sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
-        behaviours: what decides where pedestrians want to go and how fast, one after the other.
-        routes: pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
-        faithful: crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
-    """
-
-    model: Annotated[Named, Plug("crowd_models")] | None = None
-    models: tuple[Share, ...] = ()
-    sees_pedestrians: bool = True
-    sees_robots: bool = True
-    people: People = field(default_factory=People)
-    behaviours: tuple[Annotated[Named, Plug("behaviours")], ...] = ()
-    routes: bool = True
-    faithful: bool = False
-
-    def __post_init__(self) -> None:
-        if self.model is not None and self.models:
-            raise ValueError("models cannot be given together with model, which is that of all")
-        if self.model is None and not self.models:
-            object.__setattr__(self, "model", Named.of("crowd_models", "anticipation"))
-
-    @property
-    def parts(self) -> tuple[Named, ...]:
-        """The crowd models; `Person.model` is the number of one of them."""
-        return tuple(share.model for share in self.models) if self.model is None else (self.model,)
-
-    def share_out(self, people: list[Person], stream: Stream) -> list[Person]:
-        """Give a crowd model to everybody who has none yet: one draw for each walking group and each who walks alone."""
-        if len(self.models) < 2:
-            return people
-        bounds = np.cumsum([share.share for share in self.models])
-        drawn: dict[int, int] = {}
-        shared = []
-        for place, person in enumerate(people):
-            walkers = person.group if person.group >= 0 else -1 - place
-            if walkers not in drawn:
-                drawn[walkers] = int(np.searchsorted(bounds, stream.uniform(0.0, bounds[-1]), side="right"))
-            shared.append(person if person.model is not None else replace(person, model=drawn[walkers]))
-        return shared
-
-
-@dataclass(frozen=True)
-class Navigation:
-    """How robots get their paths, the same for every planner.
-
-    Attributes:
-        global_planner: makes the path.
-        layers: put costs about pedestrians on the global planner's map and on local costmaps, one after the other.
-        replan: s between two paths, a multiple of the control period; 0 for one path to every goal.
-    """
-
-    global_planner: Annotated[Named, Plug("global_planners")] = field(default_factory=lambda: Named.of("global_planners", "a_star"))
-    layers: tuple[Annotated[Named, Plug("costmap_layers")], ...] = ()
-    replan: Duration = 0.0
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Episodes of one kind.
-
-    Attributes:
-        name: unique in the suite. episodes: how many; 0 for one of each world.
-        world: source of the surroundings. robots, obstacles: task modes. crowd: of simulated pedestrians.
-        robot: model of the robots, one name for all or one for each.
-        timeout: s; auto for what the robots' ways need (`agora.tasks.budget`). A world that sets its own has precedence.
-            goal_tolerance: m. heading_tolerance: rad, None for any heading.
-        safety: clearance beyond the radius that robots get at random places, m.
-        ends: contacts that end a robot's episode; the others are counted.
-        after_end: whether robots that have ended stay in the world.
-        periods: how often things happen.
-        modules: what changes the stage before each episode, or the task after; one after the other.
-        forbidden: categories of zones in which nothing is placed at random.
-        seed: of every random stream, instead of the suite's.
-        navigation: how robots get their paths.
-        pedestrians: what planners are told of them: everybody's true state, that of those whom the robot's lidar reaches, or the
-            tracks that the robot makes of its scans. A word, or a mapping of it as ``source`` and of parameters of ``detector``
-            and ``tracker``, which count where planners are told of tracks.
-        simulator: moves the robots.
-    """
-
-    name: str
-    world: Annotated[Named, Plug("worlds")]
-    robots: Annotated[Named, Plug("robots_modes")] = field(default_factory=lambda: Named.of("robots_modes", "random"))
-    obstacles: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
-    crowd: Crowd = field(default_factory=Crowd)
-    episodes: int = 0
-    robot: str | tuple[str, ...] = "jackal"
-    timeout: float | Literal["auto"] = "auto"
-    goal_tolerance: Length = GOAL_TOLERANCE
-    heading_tolerance: float | None = None
-    safety: Distance = 0.25
-    ends: tuple[Ending, ...] = ("pedestrian", "wall", "robot", "out_of_map")
-    after_end: Literal["stay", "remove"] = "stay"
-    periods: Periods = field(default_factory=Periods)
-    modules: tuple[Annotated[Named, Plug("modules")], ...] = ()
-    forbidden: tuple[str, ...] = ("forbidden",)
-    seed: int | None = None
-    navigation: Navigation = field(default_factory=Navigation)
-    pedestrians: Level | Perception = "truth"
-    simulator: Annotated[Named, Plug("simulators")] = field(default_factory=lambda: Named.of("simulators", "native"))
-
-    def __post_init__(self) -> None:
-        _check_name(self.name)
-        if not 0 <= self.episodes <= _MOST_EPISODES:
-            raise ValueError(f"episodes must be in [0, {_MOST_EPISODES}], got {self.episodes}")
-        for name in _model_names(self):
-            try:
-                load_robot(name)
-            except UnknownNameError as error:
-                raise ValueError(f"robot: {error}") from error
-        for key, most in {"timeout": LONGEST, "goal_tolerance": 1000.0}.items():
-            if getattr(self, key) != "auto" and not 0 < getattr(self, key) <= most:
-                raise ValueError(f"{key} must be above 0 and at most {most}, got {getattr(self, key)}")
-        if self.heading_tolerance is not None and self.heading_tolerance < 0:
-            raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
-        if self.seed is not None and self.seed < 0:
-            raise ValueError(f"seed must be at least 0, got {self.seed}")
-        often, replan = self.navigation.replan / self.periods.control, self.navigation.replan
-        if often < 0 or abs(often - round(often)) > 1e-6:
-            raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {replan}")
-        if self.safety < 0:
-            raise ValueError(f"safety must be at least 0, got {self.safety}")
-
-    @property
-    def perception(self) -> Perception:
-        """How robots come to know of pedestrians."""
-        return self.pedestrians if isinstance(self.pedestrians, Perception) else Perception(self.pedestrians)
-
-    @property
-    def count(self) -> int:
-        """Number of episodes."""
-        return self.episodes or len(self.world.part.names())
-
-    def files(self) -> list[Path]:
-        """The files of its robots and of the types of pedestrians."""
-        return [*(robot_file(name) for name in _model_names(self)), types_file()]
-
-    def conditions(self) -> Stage:
-        """The stage without what a `Start` has resolved: an open world, no modes and no modules."""
-        robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
-        return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
+from agora.world.start import PedestrianStarts, RobotStart, Start
 
 
 @dataclass(frozen=True)
@@ -216,7 +44,7 @@ class Suite:
     split: Literal["training", "test"] = "test"
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name(self.name)
         names = [stage.name for stage in self.stages]
         if not names:
             raise ValueError("stages must hold at least one stage")
@@ -346,17 +174,7 @@ def check_ways(task: Task) -> None:
 
 
 def _models(stage: Stage) -> list[RobotModel]:
-    return [load_robot(name) for name in _model_names(stage)]
-
-
-def _model_names(stage: Stage) -> tuple[str, ...]:
-    return (stage.robot,) if isinstance(stage.robot, str) else stage.robot
-
-
-def _check_name(name: str) -> None:
-    """A name is part of the keys of episodes, and a suite's the folder of its results."""
-    if not name or "/" in name or name.startswith(".") or not name.isprintable():
-        raise ValueError(f"name must be a printable text without '/' that does not begin with '.', got {name!r}")
+    return [load_robot(name) for name in stage.models]
 
 
 def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]:

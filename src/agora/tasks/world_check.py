@@ -9,10 +9,10 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.documents import located
+from agora.draft.placement import component_of
+from agora.draft.scenario import Scenario, scenario_in
 from agora.errors import InputError
 from agora.maps.place import Place, read_place
-from agora.tasks.placement import component_of
-from agora.tasks.scenario import Scenario, scenario_in
 
 
 @dataclass

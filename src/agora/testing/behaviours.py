@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES, Array
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.interfaces import Behaviour
-from agora.tasks.periods import Periods
 from agora.testing.crowds import DT, SIZES, crowd
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure

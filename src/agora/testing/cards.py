@@ -8,10 +8,11 @@ import numpy as np
 
 from agora.episode import Conditions
 from agora.errors import InputError
+from agora.interfaces import ROBOT, Card
 from agora.registry import available
 from agora.robots.model import load_robot
 from agora.seeds import Stream
-from agora.tasks.cards.card import ROBOT, Card, situation_of
+from agora.tasks.cards.card import situation_of
 from agora.tasks.faults import faults, task_of
 from agora.tasks.suite import Suite
 from agora.testing.errors import ContractError

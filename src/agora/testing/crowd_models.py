@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from agora.core.state import Floats
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.scene import CrowdReader
 from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
-from agora.tasks.periods import Periods
 from agora.testing.crowds import DT, SIZES, crowd, standing
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from threading import Event as Signal
 from typing import Any
 
-from agora.benchmark.executor import Done, Event, Executor, Finished, Progress, Watch
 from agora.benchmark.job import Job, Plan
+from agora.draft.stage import Stage
+from agora.interfaces import Done, Event, Executor, Finished, Progress, Watch
 from agora.registry import Named
-from agora.tasks.suite import Stage, Suite
+from agora.tasks.suite import Suite
 from agora.testing.errors import ContractError
 
 _UNWATCHED = Watch()
@@ -21,7 +22,7 @@ _LONG, _SOON = 120.0, 60.0  # s that a job takes which is to be stopped, and s i
 
 
 def check_executor(executor: Executor) -> None:
-    """Check an executor against the contract of `agora.benchmark.executor.Executor`.
+    """Check an executor against the contract of `agora.interfaces.Executor`.
 
     It runs at least one job at a time; every job is run once, also one that is put into the queue while others run; the events of
     each come in their order and as they were, shards to the byte; what a job raises is raised where the events are read; a run that

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.recording import Outcome, Recording
-from agora.metrics.metric import Metric
+from agora.interfaces import Metric
 from agora.testing.errors import ContractError
 from agora.testing.guard import freeze, pure
 from agora.testing.recordings import recording
@@ -18,7 +18,7 @@ from agora.testing.scenes import Move
 
 
 def check_metric(metric: Metric, *, tolerance: float = 1e-6) -> None:
-    """Check a metric against the contract of `agora.metrics.metric`.
+    """Check a metric against the contract of `agora.interfaces.Metric`.
 
     It says what it is; its value is None or a finite float, 0 or 1 for an indicator, also without pedestrians, without a map and
     for recordings of one, two and three samples; the same recording gives the same bits whatever was asked before; nothing is
@@ -83,7 +83,7 @@ class _Check:
     def says_what_it_is(self) -> None:
         """The fields that tables and documentation are made of."""
         if not isinstance(self.metric, Metric):
-            raise self.fail("is no Metric; decorate the function with agora.metrics.metric.metric")
+            raise self.fail("is no Metric; decorate the function with agora.interfaces.metric")
         for field in ("name", "formula", "source"):
             if not getattr(self.metric, field).strip():
                 raise self.fail(f"{field} is empty")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from agora.draft.stage import Stage
+from agora.draft.task import Task
+from agora.interfaces import Module, Plan
 from agora.registry import Named
-from agora.tasks.module import Module, Plan
-from agora.tasks.suite import Stage
-from agora.tasks.world import Task
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
 from agora.testing.tasks import task
@@ -20,7 +20,7 @@ _SHARED = ("crowd", "periods", "navigation", "ends", "after_end")
 
 
 def check_module(module: Module, *, stage: Stage | None = None) -> None:
-    """Check a module against the contract of `agora.tasks.module`.
+    """Check a module against the contract of `agora.interfaces.Module`.
 
     It returns a plan, the same for the same plan whatever was asked before; what all episodes of a batch share stays; the task
     after it is the same for the same task; the world and its map are not written to; no global generator is drawn from.

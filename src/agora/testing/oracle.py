@@ -17,10 +17,9 @@ from agora.core.jit import kernel
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles, Floats
 from agora.episode import Conditions, Episodes
-from agora.interfaces import Answer, Declaration, Memory, Observation
+from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
-from agora.tasks.cards.card import Card, Oracle
 from agora.tasks.suite import Suite
 from agora.world.records import EVERY_CONTACT
 from agora.world.start import Start

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agora.core.state import Array, Floats
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.interfaces import Simulator
-from agora.tasks.periods import Periods
 from agora.testing.crowds import DT, crowd
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure

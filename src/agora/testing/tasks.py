@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array
+from agora.draft.people import People
+from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import PlacementError
+from agora.interfaces import ObstaclesMode, RobotsMode, WorldSource
 from agora.maps.distance import edges_of, gap_to_shapes
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.seeds import Stream
-from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
-from agora.tasks.world import ObstaclesMode, People, RobotsMode, Task, World, WorldSource
 from agora.testing.crowds import hall
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
@@ -33,7 +36,7 @@ ZONES = (
 
 
 def check_world_source(source: WorldSource, *, most: int = 3) -> None:
-    """Check a source of worlds against the contract of `agora.tasks.world`.
+    """Check a source of worlds against the contract of `agora.interfaces.WorldSource`.
 
     Its names are texts, each once, and always the same; a world is the same for the same name and stream; robots of its scenario
     start and end on the map and not in walls; recorded pedestrians have a radius and a time-out is above 0; no global generator
@@ -60,7 +63,7 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
         for seed in (1, 2, 1):
             with pure(where, source=source):
                 read.append(source.world(each, Stream("contract/world/0", seed, "task")))
-        if not isinstance(read[0], World):
+        if not isinstance(read[0], Surroundings):
             raise ContractError(f"{where}: is a {type(read[0]).__name__}, not a World")
         if not identical(read[0], read[2]):
             raise ContractError(f"{where}: not deterministic: another world for the same stream")
@@ -68,7 +71,7 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
             _check_world(world, where)
 
 
-def _check_world(world: World, where: str) -> None:
+def _check_world(world: Surroundings, where: str) -> None:
     """What holds for every world."""
     for number, robot in enumerate(world.scenario.robots if world.scenario is not None else ()):
         for what, pose in (("starts", robot.start), ("ends", robot.goal)):
@@ -97,13 +100,13 @@ def task(seed: int = 1, *, map: Map | None = None) -> Task:
     robots = (Robot((-2.9, 4.2, 0.4), (7.9, 9.3, -2.0)), Robot((8.3, 3.1, 3.0), (0.7, 9.6, 0.1)))
     x, y = [1.0, 2.0, 2.5, 7.0, 8.0], [3.0, 3.5, 6.0, 6.0, 8.5]
     recorded = Trajectories.of_rows([0.0, 2.0, 5.0, 1.0, 4.0], [4, 4, 4, 9, 9], x, y)
-    world = World(map or hall(), Scenario(robots, things), replace(recorded, period=np.array([6.0, 4.0])), 0.25, zones=ZONES)
+    world = Surroundings(map or hall(), Scenario(robots, things), replace(recorded, period=np.array([6.0, 4.0])), 0.25, zones=ZONES)
     stream = Stream("contract/task/0", seed, "task")
     return Task(world, world.map, _RADIUS, _SAFETY, stream, People(), forbidden=FORBIDDEN.polygons)
 
 
 def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
-    """Check a robots mode against the contract of `agora.tasks.world`.
+    """Check a robots mode against the contract of `agora.interfaces.RobotsMode`.
 
     Every robot has a start pose and one goal or more, finite, with headings in (-pi, pi], on the map and clear of walls; starts are
     clear of each other; random places are in no forbidden zone; the same stream gives the same bits, and another one other places
@@ -145,7 +148,7 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
 
 
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
-    """Check an obstacles mode against the contract of `agora.tasks.world`.
+    """Check an obstacles mode against the contract of `agora.interfaces.ObstaclesMode`.
 
     Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall, in no robot and not in each other; names
     are different; random places are in no forbidden zone; static obstacles leave the robots' starts and goals free; recorded

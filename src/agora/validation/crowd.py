@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array, Doubles
+from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
-from agora.tasks.periods import Periods
 from agora.world.start import Start
 
 _TOGETHER = 256  # worlds of one batch

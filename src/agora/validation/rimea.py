@@ -2,7 +2,7 @@
 
 Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
 (fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring restates them; where
-the guideline leaves a number open it is ours. People have `agora.tasks.world.People`'s radius and, but for case 1, its speeds.
+the guideline leaves a number open it is ours. People have `agora.draft.people.People`'s radius and, but for case 1, its speeds.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core.state import STAY, Doubles
+from agora.draft.people import People
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.world import People
 from agora.validation.crowd import Crowd, simulate
 from agora.world.start import PedestrianStarts, Start
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.people import Person
+from agora.draft.task import Task
 from agora.tasks.faults import Fault
-from agora.tasks.world import Person, Task
 from agora.viewer.figures import blank, draw_map, name_axes, style
 from agora.viewer.scene import COLOURS, Extent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.tasks.suite import Stage
+from agora.draft.stage import Stage
 from agora.world.start import Start
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from agora.errors import InputError
+from agora.interfaces import Range
 from agora.registry import load
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, card_names, load_card, pose, situation_of, walker
+from agora.tasks.cards.card import card_names, load_card, pose, situation_of, walker
 from agora.tasks.cards.predicates import met
 from agora.tasks.cards.shapes import corridor
 from agora.tasks.suite import load_suite

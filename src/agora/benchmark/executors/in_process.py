@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agora.benchmark.executor import Event, Work
+from agora.interfaces import Event, Work
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,6 @@ class InProcess:
         """Nothing."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
-        """Run every job; see `agora.benchmark.executor.Executor.run`."""
+        """Run every job; see `agora.interfaces.Executor.run`."""
         while jobs:
             yield from work(jobs.popleft())

@@ -22,9 +22,10 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Annotated, Any
 
-from agora.benchmark.executor import Done, Event, Lost, Task, Watch, Work
 from agora.episode import PLANNER, WORLD
 from agora.errors import AgoraError
+from agora.interfaces import Done, Event, Lost, Watch, Work
+from agora.interfaces.executor import AnyJob
 from agora.ranges import Within
 
 DEADLINE = 30.0
@@ -121,7 +122,7 @@ class _Worker:
     began: Any
     what: Any
     calls: Any
-    job: Task | None = None
+    job: AnyJob | None = None
 
     def hangs(self, deadline: float) -> bool:
         began: float = self.began.value
@@ -173,7 +174,7 @@ class Processes:
         start_server()
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
-        """Run every job; see `agora.benchmark.executor.Executor.run`."""
+        """Run every job; see `agora.interfaces.Executor.run`."""
         start_server()
         pool = [_start(work) for _ in range(min(self.workers, len(jobs)))]
         try:

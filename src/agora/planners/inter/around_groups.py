@@ -20,7 +20,7 @@ from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
 from agora.core.state import Floats
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.perception.rings import Rings, linked, rings
+from agora.planners.inter.rings import Rings, linked, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Chance, Distance, Duration, Speed
 

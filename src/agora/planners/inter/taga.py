@@ -24,7 +24,7 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.perception.rings import linked, rings
+from agora.planners.inter.rings import linked, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Chance, Distance, Speed

@@ -8,12 +8,13 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Doubles
+from agora.draft.people import Person
+from agora.interfaces import Range, Situation, card
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.card import pose, walker
 from agora.tasks.cards.predicates import crowding, distance, share_near, together, track
 from agora.tasks.cards.shapes import box, corridor, place
-from agora.tasks.world import Person
 
 CIRCLE = {
     "people": Range(2, 5, "", "how many stand together", whole=True),

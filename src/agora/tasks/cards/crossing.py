@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from agora.core.recording import Recording
+from agora.interfaces import Range, Situation, card
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.card import pose, walker
 from agora.tasks.cards.predicates import between, first_inside, inside, met, track
 from agora.tasks.cards.shapes import box, junction
 

@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from agora.core.recording import Recording
+from agora.draft.people import Person
+from agora.draft.placement import place as places
+from agora.interfaces import Range, Situation, card
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.card import pose, walker
 from agora.tasks.cards.passing import hallway
 from agora.tasks.cards.predicates import crowding, meetings
 from agora.tasks.cards.shapes import box, junction, place
-from agora.tasks.placement import place as places
-from agora.tasks.world import Person
 
 SPEED = Range(0.8, 1.3, "m/s", "mean speed of the pedestrians")
 _SPREAD = 0.15  # m/s

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from agora.core.recording import Recording
+from agora.interfaces import Range, Situation, card
 from agora.maps.doors import Door, with_door
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.card import pose, walker
 from agora.tasks.cards.passing import hallway
 from agora.tasks.cards.predicates import between, changed_order, first_inside, head_on, met
 from agora.tasks.cards.shapes import box, door, place

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario, write_scenario
 from agora.errors import InputError
+from agora.interfaces import Situation
 from agora.maps.io import write_map
-from agora.tasks.cards.card import Situation
-from agora.tasks.scenario import Obstacles, Pedestrian, Robot, Scenario, write_scenario
 
 
 def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, list[str]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from agora.core.recording import Recording
+from agora.interfaces import Range, Situation, card
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.card import pose, walker
 from agora.tasks.cards.crowds import draw_speed
 from agora.tasks.cards.predicates import between, inside, meetings
 from agora.tasks.cards.shapes import box, door, junction, place

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from agora.interfaces import Range, Situation, card
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.card import pose, walker
 from agora.tasks.cards.predicates import changed_order, head_on, met, together
 from agora.tasks.cards.shapes import box, corridor, place
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 
 from agora.core.recording import Recording
+from agora.interfaces import Range, Situation, card
 from agora.seeds import Stream
-from agora.tasks.cards.card import Range, Situation, card, pose, walker
+from agora.tasks.cards.card import pose, walker
 from agora.tasks.cards.company import circle
 from agora.tasks.cards.predicates import between, crowding, head_on, meetings, met
 from agora.tasks.cards.shapes import box, place

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from agora.errors import InputError
+from agora.interfaces import Module, Plan
 from agora.share import folder
 from agora.tasks.arena_benchmark import ArenaBenchmark, Contestant, read_arena_benchmark
-from agora.tasks.module import Module, Plan
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agora.tasks.module import Module, Plan
+from agora.interfaces import Module, Plan
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from agora.config import load, plain
+from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
+from agora.interfaces import Module, Plan
 from agora.maps.generators.arena import ArenaGenerator, from_arena
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 from agora.share import named_file
-from agora.tasks.module import Module, Plan
-from agora.tasks.world import World
 from agora.tasks.worlds.generated import Generated
 
 _MOST = 1_000_000
@@ -94,7 +94,7 @@ class _One:
     def names(self) -> list[str]:
         return [f"{self.source.generator.name}-{self.number}"]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         return self.source.world(name, stream)
 
 

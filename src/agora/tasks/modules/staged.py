@@ -9,10 +9,10 @@ from typing import Any
 
 from agora.config import load
 from agora.errors import InputError
+from agora.interfaces import Module, Plan
 from agora.maps.generators.arena import from_arena
 from agora.registry import Named
 from agora.share import named_file
-from agora.tasks.module import Module, Plan
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.obstacles.random import Amount, Random
 from agora.tasks.population import MOST

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agora.draft.people import Person
+from agora.draft.task import Task
 from agora.pedestrians.formations import KINDS, Kind, formation, o_space_radius
 from agora.ranges import Number
 from agora.tasks.obstacles.random import Random
-from agora.tasks.world import Person, Task
 
 _ALL = 1000
 

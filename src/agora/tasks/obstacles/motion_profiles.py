@@ -17,11 +17,11 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.task import Task
 from agora.errors import InputError
 from agora.ranges import Distance
 from agora.registry import Named, Plug
 from agora.seeds import Stream
-from agora.tasks.world import Task
 from agora.world.trajectories import Trajectories
 
 SIDE = 10.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.tasks.world import Task
+from agora.draft.task import Task
 
 
 @dataclass(frozen=True)

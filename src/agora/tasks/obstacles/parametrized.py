@@ -7,12 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from agora.draft.task import Task
 from agora.errors import InputError
 from agora.ranges import Count, Distance
 from agora.share import named_file
 from agora.tasks.parametrized import Entry, read_parametrized
 from agora.tasks.population import add_furniture, add_pedestrians, pedestrian_type
-from agora.tasks.world import Task
 
 
 @lru_cache(maxsize=16)

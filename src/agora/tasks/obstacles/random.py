@@ -9,12 +9,12 @@ from itertools import accumulate
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.task import Task
 from agora.errors import UnknownNameError
 from agora.maps.furniture import model_of
 from agora.ranges import Count, Distance
 from agora.seeds import Stream
 from agora.tasks.population import MOST, add_furniture, add_pedestrians, robot_places
-from agora.tasks.world import Task
 
 
 @dataclass(frozen=True)

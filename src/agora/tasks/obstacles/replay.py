@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agora.draft.task import Task
 from agora.errors import InputError
-from agora.tasks.world import Task
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from agora.draft.pedestrian_types import pedestrian_types
+from agora.draft.people import People, Person
+from agora.draft.scenario import Pedestrian
+from agora.draft.surroundings import Surroundings
+from agora.draft.task import Task
 from agora.errors import InputError, UnknownNameError
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
-from agora.pedestrians.types import pedestrian_types
 from agora.seeds import Stream
 from agora.tasks.population import pedestrian_type
-from agora.tasks.scenario import Pedestrian
-from agora.tasks.world import People, Person, Task, World
 from agora.world.start import Habits, Thing
 
 
@@ -59,7 +61,7 @@ class Scenario:
         task.pedestrians.extend(task.world.people)
 
 
-def things_of(world: World) -> list[Thing]:
+def things_of(world: Surroundings) -> list[Thing]:
     """The furniture that the world's scenario names.
 
     Raises:
@@ -77,7 +79,7 @@ def things_of(world: World) -> list[Thing]:
     return things
 
 
-def furnished(world: World, map: Map) -> Map:
+def furnished(world: Surroundings, map: Map) -> Map:
     """A map with the furniture of the world's scenario.
 
     Raises:
@@ -90,7 +92,7 @@ def furnished(world: World, map: Map) -> Map:
     return replace(map, polygons=map.polygons + polygons, discs=np.vstack([map.discs, *(piece.discs() for piece in pieces)]))
 
 
-def person_of(pedestrian: Pedestrian, world: World, number: int, crowd: People, stream: Stream) -> Person:
+def person_of(pedestrian: Pedestrian, world: Surroundings, number: int, crowd: People, stream: Stream) -> Person:
     """Pedestrian ``number`` of the world's scenario; where the file gives no speed one is drawn.
 
     Raises:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agora.draft.task import Task
 from agora.ranges import Distance
 from agora.tasks.population import add_pedestrians, pedestrian_type
 from agora.tasks.roles import areas_of, draw, roles_of
-from agora.tasks.world import Task
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.task import Task
 from agora.errors import PlacementError
 from agora.ranges import Distance
+from agora.tasks.budget import enough_goals
 from agora.tasks.robots.random import DEAD_ENDS, Random
-from agora.tasks.world import Task
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Explore:
 
     def _go_on(self, task: Task) -> None:
         """Add the further goals, which keep clear of what was placed meanwhile."""
-        count = task.enough_goals(self.distance, task.robots)
+        count = enough_goals(task, self.distance, task.robots)
         task.robots = [(start, more_goals(task, goals, count, self.distance)) for start, goals in task.robots]
 
 

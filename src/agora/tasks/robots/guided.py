@@ -10,10 +10,11 @@ import numpy as np
 from agora.config import load
 from agora.core.state import Doubles
 from agora.documents import located
+from agora.draft.placement import component_of
+from agora.draft.scenario import Pose, pose_of
+from agora.draft.task import Task
 from agora.errors import PlacementError
-from agora.tasks.placement import component_of
-from agora.tasks.scenario import Pose, pose_of
-from agora.tasks.world import Task
+from agora.tasks.budget import enough_goals
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Guided:
     def _cycle(self, task: Task, points: Doubles, routes: Sequence[tuple[Doubles, Doubles]]) -> Doubles:
         """The waypoints round and round, more of them than a robot can reach before the time-out."""
         steps = np.hypot(*(points[:, :2] - np.roll(points[:, :2], 1, axis=0)).T)
-        count = task.enough_goals(float(steps.min()), routes)
+        count = enough_goals(task, float(steps.min()), routes)
         return points[np.arange(max(count, len(points))) % len(points)]
 
     def _check(self, task: Task, points: Doubles, fixed: Doubles) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.task import Task
 from agora.errors import PlacementError
 from agora.ranges import Distance
-from agora.tasks.world import Task
 
 _TRIES = 200
 DEAD_ENDS = 20

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.task import Task
 from agora.errors import InputError
-from agora.tasks.world import Task
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.task import Task
 from agora.errors import InputError, PlacementError
 from agora.ranges import Distance
+from agora.tasks.budget import enough_goals
 from agora.tasks.robots.explore import more_goals
 from agora.tasks.robots.random import Random
 from agora.tasks.roles import areas_of, roles_of
-from agora.tasks.world import Task
 
 _TRIES = 50
 
@@ -71,7 +72,7 @@ class Zones:
 
     def _go_on(self, task: Task, regions: list[list[Doubles]]) -> None:
         """Add the further goals, which keep clear of what was placed meanwhile."""
-        count = task.enough_goals(self.distance, task.robots)
+        count = enough_goals(task, self.distance, task.robots)
         task.robots = [
             (start, more_goals(task, goals, count, self.distance, region))
             for (start, goals), region in zip(task.robots, regions, strict=True)

@@ -8,9 +8,9 @@ from typing import Literal
 
 from agora.datasets.barn import CHALLENGE_WORLDS, TOP_SPEED, read_world, world_numbers
 from agora.datasets.catalogue import data_folder
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
 from agora.seeds import Stream
-from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.world import World
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,13 @@ class Barn:
         """
         return [data_folder("barn")]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Read a world.
 
         Raises:
             InputError: the data set is not there, or has no such world.
         """
         read = read_world(int(name), obstacles=self.obstacles)
-        return World(read.map, Scenario(robots=(Robot(read.start, read.goal),)), reference_path=read.optimal_time * TOP_SPEED)
+        return Surroundings(
+            read.map, Scenario(robots=(Robot(read.start, read.goal),)), reference_path=read.optimal_time * TOP_SPEED
+        )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
 from agora.seeds import Stream
 from agora.tasks.cards.card import load_card
-from agora.tasks.world import World
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,6 @@ class CardWorld:
         """The card's name."""
         return [self.card]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Draw a situation."""
         return load_card(self.card).draw(stream, self.values).world()

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft.people import Person
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
 from agora.errors import PlacementError
 from agora.maps.grid import Map
 from agora.ranges import Count, Distance
 from agora.seeds import Stream
-from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.world import Person, World
 
 _TRIES = 10_000
 
@@ -87,7 +88,7 @@ class CrossingGroups:
         """One world, drawn anew for every episode."""
         return ["crossing_groups"]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Draw where the robot goes, the groups, and who walks.
 
         Raises:
@@ -109,7 +110,7 @@ class CrossingGroups:
         half = self.circle + 2.0 * self.circle_noise * self.speed[1] + 3.0
         headings = stream.uniform(-math.pi, math.pi, 2)
         robot = Robot(*((float(x), float(y), float(turn)) for (x, y), turn in zip((start, goal), headings, strict=True)))
-        return World(Map.open((-half, -half), (half, half)), Scenario((robot,)), people=tuple(people))
+        return Surroundings(Map.open((-half, -half), (half, half)), Scenario((robot,)), people=tuple(people))
 
     def _middle(self, stream: Stream, others: list[Doubles]) -> Doubles:
         for _ in range(_TRIES):

@@ -8,9 +8,9 @@ from typing import Literal
 
 from agora.datasets.catalogue import data_folder
 from agora.datasets.dynabarn import read_world, world_names
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
 from agora.seeds import Stream
-from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.world import World
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DynaBarn:
         """
         return [data_folder("dynabarn")]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Read a world.
 
         Raises:
@@ -49,4 +49,4 @@ class DynaBarn:
         """
         read = read_world(name)
         task = Scenario(robots=(Robot(read.start, read.goal),))
-        return World(read.map, task, read.obstacles, replay_radius=read.radius)
+        return Surroundings(read.map, task, read.obstacles, replay_radius=read.radius)

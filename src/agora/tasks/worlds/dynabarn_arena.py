@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agora.datasets.dynabarn import GOAL, START, arena_map
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
 from agora.seeds import Stream
-from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.world import World
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,6 @@ class DynaBarnArena:
         """One world."""
         return ["arena"]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Return the arena."""
-        return World(arena_map("dynabarn_arena"), Scenario(robots=(Robot(START, GOAL),)))
+        return Surroundings(arena_map("dynabarn_arena"), Scenario(robots=(Robot(START, GOAL),)))

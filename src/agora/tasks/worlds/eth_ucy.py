@@ -9,10 +9,10 @@ import numpy as np
 
 from agora.datasets.catalogue import data_folder
 from agora.datasets.eth_ucy import SOURCES, read_scene, scene_sources
+from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError
 from agora.ranges import Count, Distance, Duration
 from agora.seeds import Stream
-from agora.tasks.world import World
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class EthUcy:
         """
         return [data_folder("eth_ucy") / name for name in self.names()]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Read a scene and choose a stretch.
 
         Raises:
@@ -65,5 +65,5 @@ class EthUcy:
             begin = float(stream.uniform(first, max(last - self.length, first)))
             there = people.overlapping(begin, begin + self.length)
             if int(np.sum(there)) >= self.least:
-                return World(scene.map, None, people.only(there).moved(delay=-begin), replay_radius=self.radius)
+                return Surroundings(scene.map, None, people.only(there).moved(delay=-begin), replay_radius=self.radius)
         raise InputError(f"scene {name!r} has no {self.length} s with {self.least} pedestrians")

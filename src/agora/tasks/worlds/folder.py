@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from agora.draft.scenario import scenario_in
+from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.maps.place import Place, read_place
 from agora.seeds import Stream
 from agora.share import data_home, folder
-from agora.tasks.scenario import scenario_in
-from agora.tasks.world import World
 
 
 def world_names() -> list[str]:
@@ -92,7 +92,7 @@ class Folder:
         """
         return [world_folder(self.path), *(Path(name) for name in self.scenarios if "/" in name), data_home() / "obstacles"]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Read the world, with the scenario ``name``.
 
         Raises:
@@ -104,4 +104,4 @@ class Folder:
         if name in self.scenarios:
             file = Path(name) if "/" in name else place / "scenarios" / f"{name}.json"
             task = scenario_in(read.map, file)
-        return World(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)
+        return Surroundings(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)

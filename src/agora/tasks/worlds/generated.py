@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Annotated
 
+from agora.draft.surroundings import Surroundings
 from agora.maps.place import Place
 from agora.registry import Named, Plug
 from agora.seeds import Stream
-from agora.tasks.world import World
 
 _MOST = 1_000_000
 
@@ -40,14 +40,14 @@ class Generated:
         """The generator's name with a number."""
         return [f"{self.generator.name}-{n}" for n in range(self.count)]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Return a place.
 
         Raises:
             PlacementError: the generator's parameters cannot be met.
         """
         place = _place(self.generator, self.seed, int(name.rpartition("-")[2]))
-        return World(place.map, furniture=place.furniture, zones=place.zones)
+        return Surroundings(place.map, furniture=place.furniture, zones=place.zones)
 
 
 @lru_cache(maxsize=32)

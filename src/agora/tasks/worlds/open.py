@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agora.draft.surroundings import Surroundings
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.world import World
 
 _LARGEST, _FARTHEST = 1000.0, 10_000.0  # m
 
@@ -35,6 +35,6 @@ class Open:
         """One world."""
         return ["open"]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Return the plane."""
-        return World(Map.open((self.x, self.y), (self.x + self.width, self.y + self.height)))
+        return Surroundings(Map.open((self.x, self.y), (self.x + self.width, self.y + self.height)))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from agora.datasets.catalogue import data_folder
 from agora.datasets.socnavbench import episode_names, read_episode
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
 from agora.seeds import Stream
-from agora.tasks.scenario import Robot, Scenario
-from agora.tasks.world import World
 
 RADIUS = 0.2
 """Of SocNavBench's pedestrians, m."""
@@ -39,7 +39,7 @@ class SocNavBench:
         """
         return [data_folder("socnavbench")]
 
-    def world(self, name: str, stream: Stream) -> World:
+    def world(self, name: str, stream: Stream) -> Surroundings:
         """Read an episode.
 
         Raises:
@@ -47,4 +47,4 @@ class SocNavBench:
         """
         read = read_episode(name, real_speed=self.real_speed)
         task = Scenario(robots=(Robot(read.start, read.goal),))
-        return World(read.map, task, read.trajectories, replay_radius=RADIUS, timeout=read.budget)
+        return Surroundings(read.map, task, read.trajectories, replay_radius=RADIUS, timeout=read.budget)

@@ -29,7 +29,7 @@ from agora_ros.names import ros_name
 from std_msgs.msg import String
 
 from agora.config import dump, parse
-from agora.tasks.suite import Stage
+from agora.draft.stage import Stage
 from agora_evaluation.bag import EpisodeBag, check_folder
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse

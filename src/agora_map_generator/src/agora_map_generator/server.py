@@ -18,6 +18,7 @@ from nav_msgs.msg import MapMetaData, OccupancyGrid
 from nav_msgs.srv import GetMap, GetMapResponse
 from std_msgs.msg import String
 
+from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
 from agora.maps.generators.arena import parse_generator
 from agora.maps.place import Place
@@ -27,7 +28,6 @@ from agora.seeds import Stream
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
-from agora.tasks.world import World
 from agora.tasks.worlds.generated import Generated
 from agora_map_generator.messages import to_distance_map, to_grid, to_metadata, to_obstacles
 from agora_msgs.msg import Episode, MapObstacles
@@ -164,7 +164,7 @@ class MapGenerator:
         return parse_generator(text) if text.strip() else self._configured()
 
     @staticmethod
-    def _generated(generator: Named, seed: int, number: int) -> World:
+    def _generated(generator: Named, seed: int, number: int) -> Surroundings:
         """Place ``number`` of a generator and a seed: as the module ``dynamic_map`` makes it.
 
         Raises:
@@ -177,5 +177,5 @@ class MapGenerator:
         return source.world(source.names()[number], Stream(generator.name, seed, "map"))
 
 
-def _place_of(world: World) -> Place:
+def _place_of(world: Surroundings) -> Place:
     return Place(world.map, world.furniture, world.zones)

@@ -16,6 +16,7 @@ from agora_ros.parameters import own_or_graphs, queue_size
 from nav_msgs.msg import OccupancyGrid
 
 from agora.core.state import Bools
+from agora.draft.periods import Periods
 from agora.episode import Conditions
 from agora.errors import AgoraError, InputError
 from agora.navigation.navigator import Decision, Navigator
@@ -24,7 +25,6 @@ from agora.perception.perception import Perception
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.robots.model import load_robot
-from agora.tasks.periods import Periods
 from agora_msgs.msg import EpisodeStatus, Notes, Pedestrians, Robots
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, Plan, PlanResponse
 from agora_navigation.localisation import Localisation

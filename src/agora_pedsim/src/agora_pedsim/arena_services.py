@@ -12,13 +12,13 @@ from nav_msgs.msg import Odometry
 from pedsim_srvs import srv
 from std_srvs.srv import Empty, EmptyResponse, SetBool, SetBoolResponse, Trigger, TriggerResponse
 
+from agora.draft.scenario import Pedestrian
 from agora.errors import InputError
 from agora.maps.furniture import MODELS, Furniture, model_of
 from agora.robots.model import RobotModel
 from agora.seeds import Stream
 from agora.simulators.arena import newcomers
 from agora.simulators.crowd import Crowd
-from agora.tasks.scenario import Pedestrian
 from agora.world.start import RobotStart, Thing
 
 if TYPE_CHECKING:

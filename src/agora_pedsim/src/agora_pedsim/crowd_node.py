@@ -12,14 +12,14 @@ from agora_ros.conversions import from_episode, from_robots, to_pedestrians
 from agora_ros.parameters import queue_size
 from std_msgs.msg import Header
 
+from agora.draft.periods import Periods
+from agora.draft.stage import Crowd as CrowdSettings
+from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.registry import Named
 from agora.simulators.arena import crowd_model, names_plugin
 from agora.simulators.crowd import Crowd, open_start
-from agora.tasks.periods import Periods
-from agora.tasks.suite import Crowd as CrowdSettings
-from agora.tasks.suite import Stage
 from agora_msgs.msg import Pedestrians, Robots
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, StepCrowd, StepCrowdResponse
 from agora_pedsim.arena_services import ArenaServices

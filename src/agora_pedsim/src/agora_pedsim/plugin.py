@@ -20,15 +20,15 @@ from geometry_msgs.msg import Vector3
 from pedsim_msgs.msg import AgentFeedback, AgentFeedbacks, AgentState, PedsimAgentsDataframe
 
 from agora.core.state import SOCIAL_STATES, STAY, TYPES, Array
+from agora.draft.periods import Periods
+from agora.draft.stage import Crowd as CrowdSettings
+from agora.draft.stage import Stage
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
 from agora.registry import Named, available
 from agora.robots.model import RobotModel
 from agora.simulators.arena import crowd_model, state_number
 from agora.simulators.crowd import Crowd
-from agora.tasks.periods import Periods
-from agora.tasks.suite import Crowd as CrowdSettings
-from agora.tasks.suite import Stage
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _WALKING = SOCIAL_STATES.index("walking")

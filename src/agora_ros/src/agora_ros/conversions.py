@@ -30,9 +30,9 @@ from agora.datasets.messages import (
     heading_of,
     model_of,
 )
+from agora.draft.stage import Stage
 from agora.interfaces import NOTES
 from agora.maps.grid import Map
-from agora.tasks.suite import Stage
 from agora.wire.snapshot import PEDESTRIANS, ROBOTS, PedestriansNow, RobotsNow
 from agora.world.start import Start
 from agora.world.trajectories import Trajectories

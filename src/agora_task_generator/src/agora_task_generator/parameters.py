@@ -11,12 +11,12 @@ import rosgraph
 import rospy
 
 from agora.config import build, parse_component, parse_components, parse_parameters, split
+from agora.draft.periods import Periods
+from agora.draft.stage import Crowd, Navigation
 from agora.errors import InputError, UnknownNameError
 from agora.share import named_file
 from agora.simulators.arena import crowd_model, names_plugin
-from agora.tasks.periods import Periods
 from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
-from agora.tasks.suite import Crowd, Navigation
 
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
 _IN_THE_NODE = ("rviz_ui",)

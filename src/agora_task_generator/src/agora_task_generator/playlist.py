@@ -11,14 +11,15 @@ from agora_ros.names import ros_name
 
 from agora.config import parse_component
 from agora.core.state import Array
+from agora.draft.stage import Stage
 from agora.errors import InputError
+from agora.interfaces import Plan
 from agora.maps.generators.arena import parse_generator
 from agora.tasks.generator import TaskGenerator
-from agora.tasks.module import Plan
 from agora.tasks.modules.benchmark import Benchmark
 from agora.tasks.robot_setup import RobotEntry, robot_names
 from agora.tasks.settings import Settings
-from agora.tasks.suite import Stage, load_suite, resolve
+from agora.tasks.suite import load_suite, resolve
 from agora.world.start import Start
 from agora_msgs.msg import Episode, Robot
 from agora_task_generator.parameters import Parameters

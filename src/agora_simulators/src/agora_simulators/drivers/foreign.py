@@ -27,6 +27,7 @@ from sensor_msgs.msg import LaserScan
 
 from agora.core.recording import Contact
 from agora.core.state import Array, Bools, Floats, Robots
+from agora.draft.stage import Stage
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Ability
 from agora.maps.furniture import Furniture
@@ -37,7 +38,6 @@ from agora.robots.model import RobotModel
 from agora.simulators.base import Entity, People, Reading, RobotStanding, SimulatorLostError
 from agora.simulators.referee import Referee
 from agora.simulators.track import Sighting, Track
-from agora.tasks.suite import Stage
 from agora.world.start import Start
 from agora_simulators.drivers.watched import Watched
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from agora.draft.placement import component_of, place
 from agora.errors import InputError, PlacementError
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.seeds import Stream
-from agora.tasks.placement import component_of, place
 
 
 def stream(seed=1):

@@ -82,7 +82,7 @@ class Watch:
     after: Callable[[], None] = lambda: None
 
 
-class Task(Protocol):
+class AnyJob(Protocol):
     """A job: plain data that can be pickled."""
 
     @property

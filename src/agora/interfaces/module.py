@@ -10,11 +10,10 @@ What all episodes of a batch share, the crowd model and what it sees, behaviours
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from agora.tasks.suite import Stage
-    from agora.tasks.world import Task
+from agora.draft.stage import Stage
+from agora.draft.task import Task
 
 
 @dataclass(frozen=True)

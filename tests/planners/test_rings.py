@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from agora.perception.groups import GroupDetector, _labels
-from agora.perception.rings import linked, rings
 from agora.perception.spaces import circle
+from agora.planners.inter.rings import linked, rings
 from agora.testing import observation
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario, read_scenario, write_scenario
 from agora.errors import InputError
-from agora.tasks.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario, read_scenario, write_scenario
 
 ARENA = {
     "robots": [{"start": [1, -1, 0.4], "goal": [9, 3]}],

@@ -1,0 +1,113 @@
+"""Simulated pedestrians, before an episode begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from agora.core.state import LOOP, REACTIONS, TYPES, Doubles
+from agora.errors import nearest
+from agora.ranges import Distance, PersonRadius, WalkingSpeed
+from agora.seeds import Stream
+from agora.world.start import Habits
+
+
+@dataclass(frozen=True)
+class People:
+    """What simulated pedestrians are like.
+
+    Attributes:
+        speed: mean preferred speed, m/s (1.34: Weidmann 1993); speed_deviation: of the normal distribution, cut at two deviations.
+        radius: m.
+        tolerance: distance at which a waypoint counts as reached, m.
+        types, reactions: shares of `agora.core.state.TYPES` and ``REACTIONS`` among pedestrians at random places.
+    """
+
+    speed: WalkingSpeed = 1.34
+    speed_deviation: WalkingSpeed = 0.26
+    radius: PersonRadius = 0.3
+    tolerance: Distance = 0.5
+    types: dict[str, float] = field(default_factory=lambda: {"adult": 1.0})
+    reactions: dict[str, float] = field(default_factory=lambda: {"regular": 1.0})
+
+    def __post_init__(self) -> None:
+        for name in ("speed", "radius", "tolerance"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 <= self.speed_deviation < self.speed / 2:
+            raise ValueError(f"speed_deviation must be in [0, speed / 2), got {self.speed_deviation}")
+        for name, known in {"types": TYPES, "reactions": REACTIONS}.items():
+            shares = getattr(self, name)
+            for key, share in shares.items():
+                if key not in known:
+                    raise ValueError(f"{name} has no {key!r}; {nearest(key, known)}")
+                if share < 0:
+                    raise ValueError(f"{name}: the share of {key} must be at least 0, got {share}")
+            if abs(sum(shares.values()) - 1.0) > 1e-6:
+                raise ValueError(f"{name} must have shares that add up to 1, got {sum(shares.values()):g}")
+
+    def draw_kind(self, stream: Stream) -> tuple[str, str]:
+        """One type and one reaction, by their shares."""
+        return _one_of(self.types, TYPES, stream), _one_of(self.reactions, REACTIONS, stream)
+
+    def draw_speed(self, stream: Stream) -> float:
+        """One preferred speed, m/s."""
+        while True:
+            offset = float(stream.normal())
+            if abs(offset) <= 2.0:
+                return self.speed + offset * self.speed_deviation
+
+
+def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) -> str:
+    """A name drawn by its share; the result depends on the shares, not on their order in a file."""
+    mark = float(stream.uniform())
+    given = [name for name in order if shares.get(name, 0.0) > 0]
+    for name in given:
+        mark -= shares[name]
+        if mark < 0:
+            return name
+    return given[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Person:
+    """One simulated pedestrian while a task is put together.
+
+    Attributes:
+        position: (2,) m. waypoints: (K, 2) m. speed: m/s. radius: m.
+        mode: 0 loop, 1 random order, 2 stay at the last. group: -1 for none.
+        tolerance: distance at which a waypoint counts as reached, m; the crowd's where None.
+        heading: rad; towards the first waypoint where None.
+        model: number of the crowd model among the stage's; drawn by their shares where None.
+        type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
+        waits: s, how long it stands before it sets out for each waypoint; none where fewer are given. company: distance at which it
+            stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need the behaviour ``cues``.
+        name: of its own. look: what simulators show it as.
+        habits: what a scenario says of its social states.
+    """
+
+    position: Doubles
+    waypoints: Doubles
+    speed: float
+    radius: float
+    mode: int = LOOP
+    group: int = -1
+    tolerance: float | None = None
+    heading: float | None = None
+    model: int | None = None
+    type: str = "adult"
+    reaction: str = "regular"
+    state: str = "walking"
+    waits: tuple[float, ...] = ()
+    company: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    name: str = ""
+    look: str = "actor1"
+    habits: Habits = field(default_factory=Habits)
+
+    def facing(self) -> float:
+        """Heading at the start, rad."""
+        if self.heading is not None:
+            return self.heading
+        ahead = self.waypoints[0] - self.position
+        return float(np.arctan2(ahead[1], ahead[0]))

@@ -1,0 +1,55 @@
+"""The static surroundings of an episode, and what comes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agora.core.state import Doubles
+from agora.documents import located
+from agora.draft.people import Person
+from agora.draft.scenario import Scenario
+from agora.maps.furniture import Furniture
+from agora.maps.grid import Map
+from agora.maps.zones import Zone
+from agora.world.trajectories import Trajectories
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Surroundings of one episode.
+
+    Attributes:
+        map: static surroundings.
+        scenario: robots' tasks and pedestrians that belong to it, for the modes ``scenario``; scenario_file: where it was read.
+        replay: recorded pedestrians, for the obstacles mode ``replay``; replay_radius: their radius, m.
+        timeout: s, where the world sets one.
+        people: pedestrians that belong to it, beside the scenario's, for the obstacles mode ``scenario``.
+        furniture: what stands in the map, whose cells it occupies; zones: parts of the map by category.
+        folder: of the world, where it has one; modes read their files there.
+        reference_path: length of the path that was published with it and that its score compares with, m.
+    """
+
+    map: Map
+    scenario: Scenario | None = None
+    replay: Trajectories | None = None
+    replay_radius: float = 0.3
+    timeout: float | None = None
+    scenario_file: Path | None = None
+    people: tuple[Person, ...] = ()
+    furniture: tuple[Furniture, ...] = ()
+    zones: tuple[Zone, ...] = ()
+    folder: Path | None = None
+    reference_path: float | None = None
+
+    def areas(self, categories: Iterable[str]) -> list[Doubles]:
+        """The polygons (V, 2) of the zones that have one of the categories; with "*", of all."""
+        wanted = set(categories)
+        return [area for zone in self.zones if "*" in wanted or wanted & set(zone.category) for area in zone.polygons]
+
+    def named(self, *keys: str | int) -> str:
+        """The beginning of a message about a value of the scenario: file, line and key where it was read from a file."""
+        if self.scenario_file is not None:
+            return located(self.scenario_file, *keys)
+        return f"scenario of {self.map.name!r}: " + ".".join(map(str, keys))

@@ -1,0 +1,126 @@
+"""A task: an episode while the modes place its robots and its people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.draft.people import People, Person
+from agora.draft.placement import place
+from agora.draft.surroundings import Surroundings
+from agora.errors import PlacementError
+from agora.maps.grid import Map
+from agora.robots.model import RobotModel
+from agora.seeds import Stream
+from agora.world.start import GOAL_TOLERANCE, Thing
+from agora.world.trajectories import Trajectories
+
+
+@dataclass
+class Task:
+    """An episode while it is put together: obstacles modes read the robots' places and write the rest.
+
+    Attributes:
+        world: surroundings. map: static surroundings, to which an obstacles mode may add.
+        radius: of the largest robot, m. safety: clearance that robots are given beyond it at random places, m.
+        stream: for everything random.
+        crowd: what pedestrians are like.
+        robots: start pose and goals of each robot, once placed.
+        pedestrians: simulated ones, once placed.
+        replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
+        things: furniture put into the map.
+        forbidden: polygons (V, 2) in which `place` puts nothing.
+        timeout: s; None where it follows from the robots' ways. goal_tolerance: m. speed: of the fastest robot, m/s. control: s
+            between two calls of the planner. models: of the robots, one for all or one for each.
+        later: called one after the other when robots and obstacles are placed.
+        numbers: how many names there are of each beginning.
+        kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.
+    """
+
+    world: Surroundings
+    map: Map
+    radius: float
+    safety: float
+    stream: Stream
+    crowd: People
+    robots: list[tuple[Doubles, Doubles]] = field(default_factory=list)
+    pedestrians: list[Person] = field(default_factory=list)
+    replay: Trajectories | None = None
+    replay_radius: float = 0.3
+    phase: Doubles = field(default_factory=lambda: np.zeros(0))
+    things: list[Thing] = field(default_factory=list)
+    forbidden: tuple[Doubles, ...] = ()
+    timeout: float | None = 60.0
+    goal_tolerance: float = GOAL_TOLERANCE
+    speed: float = 2.0
+    control: float = 0.1
+    models: tuple[RobotModel, ...] = ()
+    later: list[Callable[[], None]] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+    kinds: Stream = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kinds = self.stream.branch("people")
+
+    @property
+    def inscribed(self) -> float:
+        """Radius of the largest disc that fits the outline of every robot, m."""
+        return min((model.inscribed_radius for model in self.models), default=self.radius)
+
+    def place(self, clearance: float, count: int, **conditions: Any) -> Doubles:
+        """Points (count, 2) in free space and in no forbidden zone; ``conditions`` are those of `agora.draft.placement.place`.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        return place(self.stream, self.map, clearance, count, forbidden=self.forbidden, **conditions)
+
+    def name(self, letter: Literal["S", "I", "D"], model: str) -> str:
+        """The next name of a thing or pedestrian as Arena forms it: S, I or D (static, interactive, dynamic), model and number."""
+        beginning = f"{letter}_{model}"
+        self.numbers[beginning] = self.numbers.get(beginning, 0) + 1
+        return f"{beginning}_{self.numbers[beginning]}"
+
+    def furnish(self, things: Sequence[Thing]) -> None:
+        """Put furniture into the map."""
+        if things:
+            polygons = tuple(outline for thing in things for outline in thing.furniture.polygons())
+            discs = np.vstack([self.map.discs, *(thing.furniture.discs() for thing in things)])
+            self.map = replace(self.map, discs=discs, polygons=self.map.polygons + polygons)
+            self.things.extend(things)
+
+    def check_free(self, who: str, point: Doubles, *keys: str | int) -> None:
+        """Make sure that the place of somebody whom the scenario names at ``keys`` is on the map and in no obstacle.
+
+        Raises:
+            PlacementError: it is not.
+        """
+        self.check_inside(who, point, *keys)
+        if float(self.map.gap(point[None, :2], limit=self.radius)[0]) <= 0.0:
+            raise self._misplaced(who, point, f"inside an obstacle of map {self.map.name!r}", *keys)
+
+    def check_inside(self, who: str, point: Doubles, *keys: str | int) -> None:
+        """Make sure that a place that the scenario names at ``keys`` is on the map.
+
+        Raises:
+            PlacementError: it is not.
+        """
+        if not bool(self.map.contains(point[:2])):
+            raise self._misplaced(who, point, f"outside map {self.map.name!r}", *keys)
+
+    def check_apart(self, who: str, point: Doubles, others: Sequence[Doubles], reach: float, *keys: str | int) -> None:
+        """Make sure that a place that the scenario names at ``keys`` is farther than ``reach``, m, from those of others.
+
+        Raises:
+            PlacementError: it is not.
+        """
+        for other in others:
+            if float(np.hypot(*(point[:2] - other[:2]))) < reach:
+                raise self._misplaced(who, point, f"overlapping somebody at {self.map.place(other)}", *keys)
+
+    def _misplaced(self, who: str, point: Doubles, fault: str, *keys: str | int) -> PlacementError:
+        return PlacementError(f"{self.world.named(*keys)}: {who} is at {self.map.place(point)}, {fault}")

@@ -1,0 +1,192 @@
+"""Scenario cards: a situation among people with its meaning, its ranges and the proof that it came about.
+
+The fields follow the scenario cards of Francis et al., "Principles and guidelines for evaluating social robot navigation
+algorithms", ACM Trans. Hum.-Robot Interact. 14(2), 2025; texts, geometry, ranges and predicates are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agora.config import build_component
+from agora.core.recording import Recording
+from agora.core.state import Doubles
+from agora.draft.people import Person
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.stage import Crowd, Stage
+from agora.draft.surroundings import Surroundings
+from agora.errors import InputError, nearest
+from agora.maps.grid import Map
+from agora.registry import Named
+from agora.seeds import Stream
+
+Oracle = Literal["search", "behind", "beside", "ahead"]
+
+ROBOT = "tiago"
+"""The robot that cards are made and checked for: at most 1.5 m/s, radius 0.27 m."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """What a parameter may be.
+
+    Attributes:
+        low, high: bounds; the value is drawn uniformly between them, and is ``low`` where they are equal.
+        unit: of the value, "" for a pure number.
+        meaning: in a few words.
+        whole: whether it is an integer.
+    """
+
+    low: float
+    high: float
+    unit: str
+    meaning: str
+    whole: bool = False
+
+    def draw(self, stream: Stream) -> float:
+        """One value."""
+        drawn = float(stream.uniform())
+        if self.whole:
+            return int(self.low) + min(int(drawn * (self.high - self.low + 1)), int(self.high - self.low))
+        return self.low + drawn * (self.high - self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """A card with all its parameters set.
+
+    Attributes:
+        map: static surroundings.
+        start, goal: poses (3,) of the robot.
+        people: who is there.
+        happened: whether the interaction that the card is about came about in a recording of the robot.
+        area: polygons (V, 2), m, where it is to come about, for pictures.
+        timeout: s.
+    """
+
+    map: Map
+    start: Doubles
+    goal: Doubles
+    people: tuple[Person, ...]
+    happened: Callable[[Recording], bool]
+    area: tuple[Doubles, ...] = ()
+    timeout: float = 60.0
+
+    def world(self) -> Surroundings:
+        """The situation as surroundings of an episode, for the modes ``scenario``."""
+        robots = (Robot(tuple(self.start.tolist()), tuple(self.goal.tolist())),)
+        return Surroundings(self.map, Scenario(robots), people=self.people, timeout=self.timeout)
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """A scenario card.
+
+    Attributes:
+        name: unique. title: for people.
+        figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty where the card is not theirs.
+        origin: where the situation comes from, if not from there.
+        tests: what it tests. leaves_out: what it does not.
+        intended: what a good robot, and the people, do.
+        happens: in words, when the interaction counts as having come about.
+        measures: names of the metrics that matter.
+        parameters: by name, in the order in which they are drawn.
+        build: the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
+        model: crowd model of its people, name and parameters. sees_robots: whether they react to the robot.
+        conflict: whether the robot and somebody would come close if neither gave way.
+        oracle: how its solution is shown (`agora.testing.oracle`): a search in space and time that knows where everybody will be,
+            or driving behind, beside or ahead of the pedestrian with id 1.
+        family: the file it is in.
+    """
+
+    name: str
+    title: str
+    figure: str
+    origin: str
+    tests: str
+    leaves_out: str
+    intended: str
+    happens: str
+    measures: tuple[str, ...]
+    parameters: Mapping[str, Range]
+    build: Callable[..., Situation]
+    model: Mapping[str, Any] = field(default_factory=lambda: {"name": "anticipation"})
+    sees_robots: bool = True
+    conflict: bool = True
+    oracle: Oracle = "search"
+    family: str = field(default="")
+
+    def draw(self, stream: Stream, values: Mapping[str, float] | None = None) -> Situation:
+        """Return a situation: every parameter drawn from the stream, except for those whose values are given.
+
+        Raises:
+            InputError: a parameter that the card does not have, or a value outside its range.
+        """
+        return self.build(stream, **self.settings(stream, values))
+
+    def settings(self, stream: Stream, values: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the value of every parameter; which are given does not change the others.
+
+        Raises:
+            InputError: as `draw`.
+        """
+        given = values or {}
+        self.check(given)
+        drawn = {name: limits.draw(stream) for name, limits in self.parameters.items()}
+        return drawn | {name: int(v) if self.parameters[name].whole else float(v) for name, v in given.items()}
+
+    def check(self, values: Mapping[str, float]) -> None:
+        """Make sure that values are of the card's parameters and in their ranges.
+
+        Raises:
+            InputError: they are not.
+        """
+        for name, value in values.items():
+            if name not in self.parameters:
+                raise InputError(f"card {self.name!r} has no parameter {name!r}; {nearest(name, self.parameters)}")
+            limits = self.parameters[name]
+            if not isinstance(value, int | float):
+                raise InputError(f"{name} of card {self.name!r} must be a number, got {value!r}")
+            if not limits.low <= value <= limits.high:
+                raise InputError(f"{name} of card {self.name!r} must be in [{limits.low:g}, {limits.high:g}], got {value:g}")
+            if limits.whole and value != int(value):
+                raise InputError(f"{name} of card {self.name!r} must be an integer, got {value:g}")
+
+    def stage(self, *, episodes: int = 1, robot: str = ROBOT, values: Mapping[str, float] | None = None) -> Stage:
+        """Return the stage of a suite that plays the card, with the people that it asks for."""
+        source = Named.of("worlds", "card", card=self.name, values=dict(values or {}))
+        crowd = Crowd(
+            build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours, routes=False
+        )
+        robots, obstacles = (Named.of(kind, "scenario") for kind in ("robots_modes", "obstacles_modes"))
+        return Stage(self.name, source, robots, obstacles, crowd, episodes, robot)
+
+    @property
+    def behaviours(self) -> tuple[Named, ...]:
+        """What decides for its people."""
+        return (Named.of("behaviours", "cues"),)
+
+
+def card(
+    title: str,
+    *,
+    tests: str,
+    leaves_out: str,
+    intended: str,
+    happens: str,
+    measures: tuple[str, ...],
+    figure: str = "",
+    origin: str = "Francis et al. 2025",
+    parameters: Mapping[str, Range] | None = None,
+    **more: Any,
+) -> Callable[[Callable[..., Situation]], Card]:
+    """Make a `Card` of the decorated function, whose name becomes the card's."""
+
+    def make(build: Callable[..., Situation]) -> Card:
+        name, family = build.__name__, build.__module__.rpartition(".")[2]
+        about = (name, title, figure, origin, tests, leaves_out, intended, happens, measures)
+        return Card(*about, parameters=parameters or {}, build=build, family=family, **more)
+
+    return make

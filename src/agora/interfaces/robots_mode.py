@@ -1,0 +1,18 @@
+"""Robots modes: where robots start and what they are to reach."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agora.core.state import Doubles
+from agora.draft.task import Task
+
+
+class RobotsMode(Protocol):
+    """Where robots start and what they are to reach."""
+
+    def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
+        """Return the start pose (3,) and the goals (G, 3) of each robot.
+
+        Goals that obstacles need not make room for are added to ``task.robots`` by a function that is appended to ``task.later``.
+        """

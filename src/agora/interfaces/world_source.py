@@ -1,0 +1,18 @@
+"""World sources: where the surroundings of a stage's episodes come from."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agora.draft.surroundings import Surroundings
+from agora.seeds import Stream
+
+
+class WorldSource(Protocol):
+    """Where the worlds of a stage come from; a frozen dataclass whose fields are its parameters."""
+
+    def names(self) -> list[str]:
+        """Return the names of its worlds; episode k of a stage uses number k modulo their count."""
+
+    def world(self, name: str, stream: Stream) -> Surroundings:
+        """Return a world; ``stream`` is for those that are generated."""
