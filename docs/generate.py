@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import dataclasses
+import importlib
 import inspect
 import re
 import typing
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 import typer
 
+import agora
 from agora.cli import app
 from agora.config import key_of
 from agora.core.recording import Recording
@@ -185,6 +188,7 @@ def write(place: Path) -> None:
         "presets": presets(),
         "data_sets": data_sets(),
         "cards": cards(),
+        "python_api": python_api(),
     }
     pages["command_line"] = command_line()
     for name, text in pages.items():
@@ -530,6 +534,31 @@ def presets() -> str:
 def data_sets() -> str:
     """Every data set that can be brought in."""
     return table(["name", "what", "from"], [[f"`{d.name}`", prose(d.title), prose(d.origin)] for d in CATALOGUE.values()])
+
+
+def public() -> Iterable[tuple[str, tuple[str, ...]]]:
+    """The modules that state what is public, and the names in their ``__all__``."""
+    library = Path(agora.__file__).parent
+    for path in sorted(library.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                module = ".".join(path.relative_to(library.parent).with_suffix("").parts)
+                yield module.removesuffix(".__init__"), tuple(ast.literal_eval(node.value))
+
+
+def python_api() -> str:
+    """Every public name of the library, by module, with the first line of its docstring."""
+    parts = []
+    for name, names in public():
+        module = importlib.import_module(name)
+        rows = []
+        for each in sorted(names, key=str.lower):
+            value = getattr(module, each)
+            told = inspect.isclass(value) or hasattr(value, "__wrapped__") or inspect.isfunction(value)
+            rows.append([f"`{each}`", prose((value.__doc__ or "").strip().partition("\n")[0]) if told else ""])
+        head = prose((module.__doc__ or "").strip().partition("\n")[0])
+        parts.append(f"### `{name}`\n\n{head}\n\n{table(('name', ''), rows)}")
+    return "\n".join(parts)
 
 
 def command_line() -> str:

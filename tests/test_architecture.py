@@ -191,6 +191,46 @@ def test_every_kind_has_a_page_for_its_authors_and_a_contract_suite(kind):
     assert f"check_{KINDS[kind].replace(' ', '_').removeprefix('local_').removeprefix('scenario_')}" in agora.testing.__all__
 
 
+def stated(module: str) -> tuple[Path, set[str] | None]:
+    """The file of a module, and what its ``__all__`` names; None where it has none."""
+    file = LIBRARY.parent.joinpath(*module.split("."))
+    file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+    tree = TREES.get(file, ast.Module([], []))
+    lists = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
+    return file, set(ast.literal_eval(lists[0])) if lists else None
+
+
+def taken_from_the_library(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Module and name of all that a file takes from the library; names that it takes through an imported module, too."""
+    modules = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "agora":
+            for alias in node.names:
+                if stated(f"{node.module}.{alias.name}")[0] in TREES:
+                    modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                else:
+                    yield node.module, alias.name
+        elif isinstance(node, ast.Import):
+            assert not any(alias.name.split(".")[0] == "agora" for alias in node.names), "from agora... import ..., please"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield modules[node.value.id], node.attr
+
+
+PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "generated", "decisions"} & set(path.parts)]
+OF_USERS = [*OF_NODES, *sorted((ROOT / "examples").glob("*.py")), *PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("path", OF_USERS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_our_own_nodes_examples_and_pages_take_only_what_is_public(path):
+    text = path.read_text(encoding="utf-8")
+    parts = re.findall(r"```python\n(.*?)```", text, re.DOTALL) if path.suffix == ".md" else [text]
+    for part in parts:
+        for module, name in taken_from_the_library(ast.parse(part)):
+            public = stated(module)[1]
+            assert public is not None and name in public, f"{module} does not name {name!r} in __all__"
+
+
 def test_every_dependency_is_pinned_to_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]

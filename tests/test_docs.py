@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.util
+import inspect
 import re
 import shlex
 import sys
@@ -115,6 +117,18 @@ def test_every_parameter_in_the_reference_is_explained(generate):
     for part in parts:
         names = [field.name for field in dataclasses.fields(part) if field.init]
         assert set(generate.descriptions(part, names)) == set(names), part
+
+
+def test_the_manual_says_in_a_line_what_every_public_name_of_the_library_is(generate):
+    page = generate.python_api()
+    modules = dict(generate.public())
+    assert len(modules) > 90
+    for module, names in modules.items():
+        part, library = page.split(f"### `{module}`\n")[1].split("###")[0], importlib.import_module(module)
+        for name in names:
+            assert hasattr(library, name), f"{module}.{name}"
+            line = next(line for line in part.splitlines() if line.startswith(f"| `{name}` |"))
+            assert len(line) > len(f"| `{name}` |  |") or not inspect.isclass(getattr(library, name)), line
 
 
 def test_descriptions_are_found_however_they_are_laid_out(generate):

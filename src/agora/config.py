@@ -27,6 +27,8 @@ from agora.ranges import LARGEST, LARGEST_WHOLE, Within
 from agora.registry import KINDS, Named, Plug
 from agora.registry import load as load_component
 
+__all__ = ["build", "build_component", "dump", "load", "parse", "parse_component", "parse_components", "parse_parameters", "split"]
+
 T = TypeVar("T")
 _MOST_PROBLEMS = 20
 

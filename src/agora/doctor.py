@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+__all__ = ["UPSTREAMS", "ros_package"]
+
 UPSTREAMS = {
     "robot_state_publisher": ("frames on the robots; without it agora_bringup tells them", "apt install ros-robot-state-publisher"),
     "rviz": ("windows", "apt install rviz"),

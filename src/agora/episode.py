@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
     from agora.world.start import RobotStart, Start
 
+__all__ = ["Conditions", "Episodes"]
+
 PLANNER, WORLD = "a call of the planner", "a step of the world"
 """What a watchdog is told of."""
 

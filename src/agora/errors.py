@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+__all__ = ["AgoraError", "InputError", "PlacementError", "StoppedError", "UnknownNameError", "nearest"]
+
 
 class AgoraError(Exception):
     """Base of all errors that Agora raises on purpose."""

@@ -13,6 +13,8 @@ from typing import Any
 from agora import ranges
 from agora.errors import InputError, UnknownNameError, nearest
 
+__all__ = ["Named", "available", "load", "make"]
+
 KINDS = {
     "planners": "local planner",
     "global_planners": "global planner",

@@ -14,6 +14,8 @@ import numpy as np
 
 from agora.core.jit import kernel, part
 
+__all__ = ["Stream"]
+
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from agora.errors import InputError, UnknownNameError
 
+__all__ = ["folder", "named_file"]
+
 _PACKAGE = Path(__file__).resolve().parent
 
 

@@ -34,6 +34,8 @@ from agora.perception.perception import Level
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
+__all__ = ["Options", "bench"]
+
 _LOG = logging.getLogger(__name__)
 _FREE = 64 * 2**20  # bytes that must be free beyond the estimate
 _PER_EPISODE = 2**18  # bytes, a generous estimate of an episode's trajectory

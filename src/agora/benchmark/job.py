@@ -24,6 +24,8 @@ from agora.tasks.suite import Suite
 if TYPE_CHECKING:
     from agora.world.start import Start
 
+__all__ = ["metrics"]
+
 
 _UNWATCHED = Watch()
 

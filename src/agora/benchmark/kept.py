@@ -24,6 +24,8 @@ from agora.registry import available
 from agora.registry import load as load_component
 from agora.tasks.suite import Suite
 
+__all__ = ["recordings", "report"]
+
 _LOG = logging.getLogger(__name__)
 REPLAYS = 24
 """Episodes that a report embeds."""

@@ -22,6 +22,8 @@ from agora.files import write_whole
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
+__all__ = ["EpisodeLostError", "bench_outside"]
+
 
 class EpisodeLostError(Exception):
     """An episode was not played to its end; the message says why."""

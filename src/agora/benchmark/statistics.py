@@ -20,6 +20,8 @@ from agora.errors import InputError, nearest
 from agora.interfaces import Direction, Metric
 from agora.seeds import Stream
 
+__all__ = ["wilson"]
+
 Row = Mapping[str, Any]
 """A row of results, as `agora.benchmark.store` keeps them."""
 

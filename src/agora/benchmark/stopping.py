@@ -12,6 +12,8 @@ from agora.benchmark import store
 from agora.benchmark.account import described
 from agora.errors import AgoraError, StoppedError
 
+__all__ = ["episodes_kept", "stoppable"]
+
 _STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 

@@ -23,6 +23,8 @@ from agora.errors import InputError, ResultsError
 if TYPE_CHECKING:
     import pyarrow
 
+__all__ = ["read_rows"]
+
 
 IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
 """Columns that say which episode and robot a row is of."""

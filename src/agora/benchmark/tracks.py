@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from agora.maps.grid import Map
 
+__all__ = ["read_recordings"]
+
 _ARRAYS = {name: one for name, one in declared(Recording).items() if one.kept}
 _SCALARS = ("clipped", "failure", "goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _OFFSET, _REFERENCE, _SENSORS = "map_offset", "reference_path", "sensors"

@@ -16,6 +16,8 @@ import numpy as np
 
 from agora.core.state import Array
 
+__all__ = ["declared"]
+
 _KEY = "axes"
 
 

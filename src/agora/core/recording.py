@@ -14,6 +14,8 @@ from agora.core.state import Array, Bools, Doubles, Ints, RobotTraits
 if TYPE_CHECKING:
     from agora.maps.grid import Map
 
+__all__ = ["Contact", "Outcome", "Reason", "Recording"]
+
 
 class Outcome(enum.IntEnum):
     """How an episode of a robot ended; the value is the number used in files and ROS messages."""

@@ -14,6 +14,8 @@ from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import SOCIAL_STATES
 
+__all__ = ["ATTRIBUTES"]
+
 ATTRIBUTES = (
     "pedestrian",  # 1
     "pedestrian_moving",  # 1 above 0.05 m/s

@@ -12,6 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Array",
+    "Bools",
+    "Doubles",
+    "Floats",
+    "Minds",
+    "Pedestrians",
+    "Robots",
+    "SOCIAL_STATES",
+    "STAY",
+    "TYPES",
+    "Traits",
+    "minds",
+    "pedestrians",
+    "robots",
+    "traits",
+]
+
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]

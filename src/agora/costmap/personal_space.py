@@ -18,6 +18,8 @@ from agora.core.state import Floats
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 
+__all__ = ["PersonalSpace"]
+
 _STANDS = np.float32(0.05)  # below this speed, m/s, the direction is the heading
 _SIDE, _BEHIND = np.float32(2.0 / 3.0), np.float32(0.5)
 

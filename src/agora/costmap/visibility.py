@@ -19,6 +19,8 @@ from agora.core.state import Floats
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 
+__all__ = ["Visibility"]
+
 _TINY = np.float32(1e-12)
 
 

@@ -21,6 +21,19 @@ from agora.robots.model import RobotModel, load_robot
 from agora.world.start import Habits, PedestrianStarts, RobotStart, Start, Thing
 from agora.world.trajectories import Trajectories
 
+__all__ = [
+    "OF_EACH",
+    "UNKNOWN",
+    "from_crowd",
+    "from_episode",
+    "from_map",
+    "from_pose",
+    "from_pose2d",
+    "from_twist",
+    "heading_of",
+    "model_of",
+]
+
 FREE, OCCUPIED, UNKNOWN = 0, 1, 2
 """Values of ``agora_msgs/Map.cells``."""
 

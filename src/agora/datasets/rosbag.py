@@ -30,6 +30,8 @@ from agora.robots.model import RobotModel
 from agora.tasks.budget import way_length
 from agora.world.start import RobotStart, Start
 
+__all__ = ["read_episode"]
+
 EPISODE = "task_generator_server/episode"
 _ROBOTS, _PEDESTRIANS = "simulator/robots", "pedsim_simulator/pedestrians"
 _STATUS, _CONTACTS, _NOTES = "simulator/status", "simulator/contacts", "navigation/notes"

@@ -19,6 +19,8 @@ from agora.maps.frame import moved
 from agora.maps.grid import Map
 from agora.ranges import Chance, Distance, Duration, Factor, Number, WalkingSpeed
 
+__all__ = ["Pedestrian"]
+
 Pose = tuple[float, ...]
 """x, y and heading; two numbers are taken as heading 0, and headings are put into (-pi, pi]."""
 

@@ -19,6 +19,8 @@ from agora.robots.model import load_robot, robot_file
 from agora.seeds import Stream
 from agora.world.start import GOAL_TOLERANCE
 
+__all__ = ["Crowd", "Navigation", "Stage"]
+
 _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0
 """Time limit of an episode, s."""

@@ -15,6 +15,8 @@ from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.world.trajectories import Trajectories
 
+__all__ = ["Surroundings"]
+
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:

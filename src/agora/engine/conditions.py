@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from agora.interfaces import AnyCrowdModel, Behaviour, CostmapLayer, GlobalPlanner, Simulator
     from agora.sensors.lidar import Lidar
 
+__all__ = ["Conditions"]
+
 _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "out_of_map": END_OUT_OF_MAP}
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from agora.world.start import Start
     from agora.world.threads import Work
 
+__all__ = ["Engine"]
+
 
 class Engine:
     """Steps of a world.

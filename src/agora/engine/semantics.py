@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
     from agora.world.world import World
 
+__all__ = ["layer_costs", "semantic_points"]
+
 
 @dataclass(frozen=True, eq=False)
 class SemanticPoints:

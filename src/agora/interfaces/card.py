@@ -22,6 +22,8 @@ from agora.maps.grid import Map
 from agora.registry import Named
 from agora.seeds import Stream
 
+__all__ = []
+
 Oracle = Literal["search", "behind", "beside", "ahead"]
 
 ROBOT = "tiago"

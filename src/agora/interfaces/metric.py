@@ -8,6 +8,8 @@ from typing import Literal
 
 from agora.core.recording import Recording
 
+__all__ = []
+
 Direction = Literal["higher", "lower", "neutral"]
 
 

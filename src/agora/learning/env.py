@@ -35,6 +35,8 @@ from agora.tasks.suite import Suite, load_suite
 from agora.world.records import RUNNING
 from agora.world.start import Start
 
+__all__ = ["AgoraVectorEnv"]
+
 ENV_ID = "agora/Navigation-v0"
 
 _EXAMPLES = 8  # episodes that say how large the first arrays must be

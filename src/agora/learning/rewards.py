@@ -18,6 +18,8 @@ from agora.world.records import RUNNING
 if TYPE_CHECKING:
     from agora.world.world import World
 
+__all__ = ["Reward"]
+
 COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROBOT_COLLISION, Outcome.OUT_OF_MAP)
 _COLLIDED = np.zeros(max(Outcome) + 2, np.float32)  # by number of the outcome; the last is that of RUNNING
 _COLLIDED[list(COLLISIONS)] = ONE

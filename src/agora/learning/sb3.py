@@ -12,6 +12,8 @@ from agora.core.state import Array, Floats
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
 
+__all__ = ["Sb3VecEnv"]
+
 
 class Sb3VecEnv(VecEnv):
     """An `AgoraVectorEnv` as Stable-Baselines3 wants it; wrap it in SB3's ``VecMonitor`` for returns and lengths of episodes.

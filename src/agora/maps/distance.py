@@ -14,6 +14,8 @@ import numpy as np
 from agora.core.jit import lean, lean_kernel, spliced
 from agora.core.state import Array, Bools, Doubles, Floats, Ints
 
+__all__ = ["steps_to"]
+
 FAR = np.float32(1e3)
 """Distance in a field that has no obstacle, m."""
 

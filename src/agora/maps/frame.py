@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Doubles
 
+__all__ = ["moved"]
+
 FARTHEST = 10_000.0
 """Farthest that a map may lie from the map frame's zero along an axis, m: float32 numbers are 1 mm apart there."""
 

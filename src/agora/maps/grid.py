@@ -19,6 +19,8 @@ from agora.maps.frame import FARTHEST, moved
 if TYPE_CHECKING:
     from agora.maps.doors import Door
 
+__all__ = ["Map"]
+
 LARGEST = 16384
 """Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
 

@@ -26,6 +26,8 @@ from agora.errors import InputError
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import LARGEST, Map, check_size
 
+__all__ = ["write_map"]
+
 _WHITE, _GREY, _BLACK = 254, 205, 0
 _LETHAL, _NO_INFORMATION = 100, 255
 

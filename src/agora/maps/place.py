@@ -19,6 +19,8 @@ from agora.maps.grid import Map
 from agora.maps.io import read_map, read_shapes, write_map, write_shapes
 from agora.maps.zones import Zone, read_zones, write_zones
 
+__all__ = ["Place", "read_place"]
+
 _SAME = 1e-6  # m
 
 _FLATLAND = """\

@@ -13,6 +13,8 @@ from agora.maps.place import Place, write_place
 from agora.maps.world3d.export import check_kinds, export
 from agora.maps.world3d.solids import solids
 
+__all__ = ["whole", "write_world"]
+
 
 @contextmanager
 def whole(output: Path, name: str = "folder") -> Iterator[Path]:

@@ -13,6 +13,8 @@ from agora.core.state import Bools, Doubles
 from agora.errors import InputError
 from agora.maps.distance import inside_all
 
+__all__ = ["Zone", "write_zones"]
+
 _NO_AREA = 1e-9  # m2
 
 

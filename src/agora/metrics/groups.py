@@ -15,6 +15,8 @@ from agora.interfaces import metric
 from agora.metrics.quantities import average, norm, once
 from agora.perception import spaces
 
+__all__ = ["inside_groups"]
+
 _TAGA = "Sarker Roy et al. 2025, TAGA"
 _MARGIN = 0.1 + 0.05
 

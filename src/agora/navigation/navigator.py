@@ -33,6 +33,8 @@ from agora.robots.model import RobotModel
 from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Start
 from agora.world.world import World
 
+__all__ = ["Decision", "Led", "Navigator"]
+
 _NEVER = -math.inf
 _ENDLESS = 1e6  # s
 

@@ -20,6 +20,8 @@ from agora.planners.guided import Guided
 from agora.registry import Named
 from agora.robots.model import RobotModel
 
+__all__ = ["Relay"]
+
 _NEAR = 0.05  # m between the ends of two paths that are one
 _ROOM = 0.5  # m between a goal and the end of a path to it: global planners have a tolerance
 

@@ -21,6 +21,8 @@ from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, 
 from agora.pedestrians.walls import clearances
 from agora.ranges import Distance, Duration
 
+__all__ = ["Evacuation"]
+
 _TINY = np.float32(1e-12)
 _STABLE = np.float32(0.25)  # largest share of the sliding that one body may lose to one contact in a step
 

@@ -19,6 +19,8 @@ from agora.core.scalar import HALF, ONE
 from agora.core.state import Doubles
 from agora.errors import InputError, nearest
 
+__all__ = ["formation"]
+
 Kind = Literal["circle", "face_to_face", "right_angle", "side_by_side"]
 
 KINDS: dict[Kind, float] = {"face_to_face": math.pi, "right_angle": math.pi / 2, "side_by_side": math.radians(50.0)}

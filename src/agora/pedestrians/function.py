@@ -13,6 +13,8 @@ from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration, CrowdScene
 
+__all__ = ["crowd_model"]
+
 
 def crowd_model(
     output: Literal["acceleration", "velocity"], *, max_speed_factor: float = 1.0, max_step: float = math.inf

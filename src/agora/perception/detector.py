@@ -22,6 +22,8 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Bools, Floats, Ints
 from agora.sensors.lidar import Lidar
 
+__all__ = ["Detector"]
+
 _POINTS = 24  # of a cluster that are looked at, evenly
 _STEPS = 5  # of Gauss and Newton
 _PARTS = 16  # clusters that wait while one is cut

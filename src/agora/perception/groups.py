@@ -17,6 +17,8 @@ import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Ints
 
+__all__ = ["GroupDetector"]
+
 
 @dataclass(frozen=True)
 class GroupDetector:

@@ -18,6 +18,8 @@ from agora.sensors.camera import Camera
 from agora.sensors.lidar import Lidar
 from agora.world.tracks import Tracks
 
+__all__ = ["ImageTracker", "Locator"]
+
 
 @dataclass(frozen=True)
 class Locator:

@@ -27,6 +27,8 @@ from agora.core.state import Array, Floats, Ints
 from agora.documents import similar
 from agora.errors import InputError, UnknownNameError, reading
 
+__all__ = ["ImageDetector"]
+
 _GREY = F(114.0 / 255.0)  # of the borders, what the family is trained with
 _FULL = F(1.0 / 255.0)
 _PRECISIONS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}

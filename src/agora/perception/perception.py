@@ -18,6 +18,8 @@ from agora.perception.tracker import Tracker
 from agora.sensors.lidar import Lidar
 from agora.world.tracks import Tracks
 
+__all__ = ["Perception", "ScanTracker"]
+
 Level = Literal["truth", "visible", "tracked"]
 """What planners are told of pedestrians: everybody's true state, that of those whom the robot's lidar reaches, or its tracks."""
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from agora.core.state import Bools, Doubles
 
+__all__ = ["circle", "hull", "hull_distance"]
+
 
 def circle(position: Doubles, present: Bools) -> tuple[Doubles, Doubles]:
     """Return centres (..., 2), the mean of the members' places, and radii (...), the distance of the farthest of them, m.

@@ -21,6 +21,8 @@ from agora.perception.assignment import assign
 from agora.perception.groups import GroupDetector
 from agora.world.tracks import Tracks
 
+__all__ = ["Tracker"]
+
 _THIRD = F(1 / 3)
 _BEYOND = F(0.1)  # m behind somebody's place that a beam must end for the place to be empty
 

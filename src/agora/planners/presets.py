@@ -12,6 +12,8 @@ from agora.planners.lift import declaration_of
 from agora.registry import Named, available
 from agora.share import folder
 
+__all__ = ["named_interplanner", "named_planner"]
+
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
 

@@ -17,6 +17,8 @@ from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
 from agora.interfaces.channel import Sensor
 
+__all__ = ["Observe"]
+
 _TINY, _NOTHING = F(1e-6), F(np.inf)
 _GOAL, _TWIST, _PEDESTRIAN = 3, 3, 5
 

@@ -20,6 +20,8 @@ from agora.policies.encoding import Observe
 from agora.policies.layers import ACTIVATIONS, dense
 from agora.share import folder
 
+__all__ = ["Layer", "Policy", "load_policy"]
+
 SUFFIX = ".safetensors"
 _FORMAT, _VERSION = "agora.policy", 1
 

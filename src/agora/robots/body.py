@@ -16,6 +16,8 @@ from agora.core.state import Doubles
 from agora.maps.furniture import DARK, ORANGE, STEEL, WHITE, Colour
 from agora.robots.model import RobotModel
 
+__all__ = ["body"]
+
 DENSITY = 300.0
 """Of a robot whose mass is not known, kg per cubic metre of its cylinder about the outline; the Jackal's is about that."""
 HOUSING = 0.06

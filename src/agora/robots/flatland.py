@@ -9,6 +9,8 @@ from agora.errors import InputError
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 
+__all__ = ["disc_yaml", "robot_yaml"]
+
 
 def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool = False) -> str:
     """Return the text (JSON, which is YAML) of a robot's model.

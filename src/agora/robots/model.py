@@ -20,6 +20,8 @@ from agora.robots.limits import Limits
 from agora.sensors.lidar import Lidar
 from agora.share import folder
 
+__all__ = ["RobotModel", "load_robot"]
+
 Kinematics = Literal["differential", "holonomic", "ackermann", "legged"]
 
 _CODES = {"differential": DIFFERENTIAL, "holonomic": HOLONOMIC, "ackermann": ACKERMANN, "legged": LEGGED}

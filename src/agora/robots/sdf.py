@@ -13,6 +13,8 @@ from agora.robots.body import Body, Part, body
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 
+__all__ = ["sdf"]
+
 
 def sdf(
     model: RobotModel, name: str = "", namespace: str = "", *, topics: str = "", odometry_rate: float = 30.0, timeout: float = 0.5

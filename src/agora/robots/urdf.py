@@ -11,6 +11,8 @@ from xml.etree import ElementTree as Xml
 from agora.robots.body import Body, Part, body
 from agora.robots.model import RobotModel
 
+__all__ = ["urdf"]
+
 
 def urdf(model: RobotModel) -> str:
     """Return the URDF of a robot; it names no file."""

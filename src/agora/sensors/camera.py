@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from agora.core.state import Doubles
 from agora.errors import InputError
 
+__all__ = ["Camera"]
+
 _OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])  # the optical axes in the camera's frame
 _UPRIGHT = 1e-9  # cosine of a pitch at which roll and yaw turn about one axis
 

@@ -22,6 +22,8 @@ from agora.ranges import Chance, Count, Distance, Length, Offset
 from agora.seeds import normal_at, uniform_at
 from agora.sensors import raycast
 
+__all__ = ["Lidar"]
+
 _QUARTER = F(0.25)
 _OWN_STREAM = np.uint64(0x6C696461722D3031)
 WALK = F(1.3)

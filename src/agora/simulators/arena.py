@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from agora.seeds import Stream
     from agora.world.start import PedestrianStarts
 
+__all__ = ["STATE_NAMES", "crowd_model", "names_plugin", "newcomers", "outline", "state_number", "type_name"]
+
 _MODELS = {"": "anticipation", "deepsocialforce": "deep_social_force"}
 _STATES = {
     "idle": "Waiting",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from agora.sensors.lidar import Lidar
     from agora.world.start import Start
 
+__all__ = ["Entity", "People", "Reading", "RobotStanding", "Simulator", "SimulatorLostError"]
+
 
 class SimulatorLostError(AgoraError):
     """A simulator that is another process has gone, or was started anew: the episode is lost."""

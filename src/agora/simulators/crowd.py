@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from agora.interfaces import AnyCrowdModel
     from agora.world.world import World
 
+__all__ = ["Crowd", "open_start"]
+
 _LONGEST = 2**31 - 1
 _HOW = {"added": ADDED, "in_place": IN_PLACE}
 

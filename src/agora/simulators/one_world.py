@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from agora.interfaces import Ability, Bodies
     from agora.robots.model import RobotModel
 
+__all__ = ["OneWorld"]
+
 _PATIENCE = 1.0  # s for which pedestrians go on with a velocity of which nobody has said anything more; then they stand
 _NO_LIMIT = 1e8  # s
 _PER_ROBOT = (

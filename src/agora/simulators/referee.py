@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from agora.robots.model import RobotModel
     from agora.world.start import Start
 
+__all__ = ["Referee"]
+
 
 class Referee(OneWorld):
     """The library's engine whose robots are led along what was observed of them.

@@ -9,6 +9,8 @@ import numpy as np
 
 from agora.core.state import Doubles, Floats
 
+__all__ = ["Sighting", "Track"]
+
 _SAME = 1e-6  # s: two moments that are nearer are one
 
 

@@ -27,6 +27,8 @@ from agora.tasks.setup import Setup
 from agora.tasks.suite import prepare, put_together, robot_starts
 from agora.world.start import RobotStart, Start
 
+__all__ = ["TaskGenerator"]
+
 
 class TaskGenerator:
     """Puts episodes together one after the other; what drives it, a ROS node, a page or a script, runs them.

@@ -18,6 +18,8 @@ from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.world.start import Thing
 
+__all__ = ["add_furniture", "add_pedestrians"]
+
 MOST = 10_000
 """Most pedestrians, or pieces of furniture, that a mode takes."""
 

@@ -12,6 +12,8 @@ from agora.documents import located
 from agora.errors import InputError
 from agora.robots.model import load_robot
 
+__all__ = ["Driver", "RobotEntry", "read_robot_setup", "robot_names"]
+
 Driver = Literal["agora", "mbf", "external"]
 
 

@@ -12,6 +12,8 @@ from agora.errors import UnknownNameError
 from agora.ranges import Distance, Duration, Number
 from agora.tasks.obstacles.random import Amount
 
+__all__ = ["Settings"]
+
 
 @dataclass(frozen=True)
 class ScenarioSettings:

@@ -24,6 +24,8 @@ from agora.tasks.robots.zones import Zones as ZonesOfRobots
 from agora.tasks.settings import Settings
 from agora.tasks.worlds.folder import Folder
 
+__all__ = ["Setup"]
+
 _NEVER = 36_000.0  # s, for a time-out below 0
 
 

@@ -25,6 +25,8 @@ from agora.share import folder
 from agora.tasks.budget import measured, time_budget
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
+__all__ = ["Suite", "load_suite", "resolve"]
+
 
 @dataclass(frozen=True)
 class Suite:

@@ -15,6 +15,8 @@ from agora.seeds import Stream
 from agora.validation.crowd import Crowd, simulate
 from agora.world.start import PedestrianStarts, Start
 
+__all__ = ["fill", "walk"]
+
 
 @dataclass(frozen=True, eq=False)
 class Walk:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from agora.maps.grid import Map
 
+__all__ = ["save", "style", "trajectory_figure"]
+
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 8,

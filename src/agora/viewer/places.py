@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
+__all__ = ["place_figure"]
+
 _TINTS = (
     *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#e15759", "#9c755f", "#ff9da7", "#bab0ac"),
     *("#1b9e77", "#8c2d04", "#7570b3", "#a6d854", "#2f2f7f"),

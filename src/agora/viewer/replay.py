@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from agora.maps.grid import Map
 
+__all__ = ["write_replay"]
+
 FINEST, STEPS = 0.005, 65000
 """Places are rounded to 5 mm, or coarser where that would take more than so many steps."""
 

@@ -26,6 +26,8 @@ from agora.wire.plain import from_plain, to_plain
 from agora.wire.snapshot import Snapshot
 from agora.world.start import Start
 
+__all__ = ["decode", "encode"]
+
 T = TypeVar("T")
 
 FORMATS: dict[str, type] = {

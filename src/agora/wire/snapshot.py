@@ -11,6 +11,8 @@ import numpy as np
 from agora.core.declared import axes, declared
 from agora.core.state import Bools, Floats, Ints, Minds, Pedestrians, Robots, Traits
 
+__all__ = ["PEDESTRIANS", "PedestriansNow", "ROBOTS", "RobotsNow"]
+
 _F, _I = np.float32, np.int32
 
 

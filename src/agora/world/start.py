@@ -15,6 +15,8 @@ from agora.ranges import Chance, Distance, Duration
 from agora.robots.model import RobotModel
 from agora.world.trajectories import Trajectories
 
+__all__ = ["PedestrianStarts", "RobotStart", "Start", "Thing"]
+
 GOAL_TOLERANCE = 0.3
 """How near a goal counts as reached where nobody says otherwise, m."""
 

@@ -16,6 +16,8 @@ from agora.core.declared import axes, declared
 from agora.core.state import Bools, Doubles, Ints
 from agora.errors import InputError
 
+__all__ = ["Trajectories"]
+
 
 class Moment(NamedTuple):
     """The pedestrians at one time; rows are those of the trajectories.

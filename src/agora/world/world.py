@@ -27,6 +27,8 @@ from agora.world.threads import Threads
 if TYPE_CHECKING:
     from agora.world.start import Start
 
+__all__ = ["World"]
+
 _WALKING = state.SOCIAL_STATES.index("walking")
 
 

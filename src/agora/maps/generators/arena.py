@@ -18,6 +18,8 @@ from agora.config import build, build_component, parse_component, parse_paramete
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.registry import Named, available
 
+__all__ = ["from_arena", "parse_generator"]
+
 _FINE = 0.1  # m a cell
 
 

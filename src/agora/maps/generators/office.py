@@ -13,6 +13,8 @@ from agora.maps.generators.plan import Area, Plan, drawn, either_way
 from agora.maps.place import Place
 from agora.seeds import Stream
 
+__all__ = ["Office"]
+
 _DESKS = 4  # beside each other before an aisle crosses the row
 _WORKPLACE: Set = (("separator", 0.0, 0.03, 0.0), ("office_desk", 0.0, 0.47, 0.0), ("office_chair", 0.0, 1.22, -math.pi / 2))
 _CHAIRS = tuple(("chair", x, y, turn) for y, turn in ((-0.85, math.pi / 2), (0.85, -math.pi / 2)) for x in (-0.75, 0.0, 0.75))

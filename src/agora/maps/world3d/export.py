@@ -12,6 +12,8 @@ from agora.maps.world3d.sdf import sdf
 from agora.maps.world3d.solids import Solids
 from agora.maps.world3d.unity import unity
 
+__all__ = ["export"]
+
 
 def _obj(world: Solids, name: str) -> dict[str, str | bytes]:
     surfaces, materials = obj(world, f"{name}.mtl")

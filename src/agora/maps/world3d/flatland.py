@@ -14,6 +14,8 @@ from agora.maps.furniture import Box, Cylinder
 from agora.maps.world3d.solids import Body, Prism
 from agora.maps.world3d.triangles import triangulate
 
+__all__ = ["model_yaml"]
+
 
 def model_yaml(bodies: Iterable[Body]) -> str:
     """Return the text (JSON, which is YAML) of a model whose frame is the map's: circles, and convex polygons of 3 or 4 corners.

@@ -9,6 +9,8 @@ from xml.etree import ElementTree as Xml
 from agora.maps.furniture import Box, Colour, Cylinder
 from agora.maps.world3d.solids import FLOOR, Body, Prism, Solids
 
+__all__ = ["model_sdf"]
+
 
 def sdf(world: Solids) -> str:
     """Return the text of a world file; it needs no model that is not in it."""

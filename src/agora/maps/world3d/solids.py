@@ -15,6 +15,8 @@ from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.rectangles import rectangles, run_count
 
+__all__ = ["Body", "solids"]
+
 PLASTER, FLOOR = (0.87, 0.85, 0.81), (0.62, 0.62, 0.60)
 _SAME = 1e-6  # m
 _OVERLAP = 1e-7  # cells

@@ -14,6 +14,8 @@ from agora.maps.grid import Map
 from agora.planners.global_.search import NO_LAYER, cell_factors, pull, resample, search, straight, tighten
 from agora.ranges import Distance
 
+__all__ = ["AStar"]
+
 
 @dataclass(frozen=True)
 class AStar:

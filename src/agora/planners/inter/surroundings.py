@@ -12,6 +12,8 @@ from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
 from agora.core.state import TYPES, Bools, Floats, frozen
 from agora.interfaces import Guidance, Observation
 
+__all__ = ["company", "unchanged"]
+
 _DANGER = np.float32(3.0)  # m, of Arena's formula
 _BESIDE = np.float32(0.1)  # m outside a pedestrian's disc at which a return still is the pedestrian's
 _NEAR = np.float32(1e-6)

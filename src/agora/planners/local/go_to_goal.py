@@ -15,6 +15,8 @@ from agora.planners.limits import own
 from agora.planners.steering import steer, stopping_speed
 from agora.ranges import Distance, Speed
 
+__all__ = ["GoToGoal"]
+
 _ARRIVED = np.float32(0.52)
 
 

@@ -13,6 +13,8 @@ from agora.planners.path import point_ahead
 from agora.planners.steering import steer, stopping_speed
 from agora.ranges import Distance, Speed
 
+__all__ = ["PurePursuit"]
+
 
 @dataclass(frozen=True)
 class PurePursuit:

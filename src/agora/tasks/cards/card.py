@@ -14,6 +14,8 @@ from agora.registry import available, load
 from agora.seeds import Stream
 from agora.tasks.suite import Suite
 
+__all__ = ["pose", "situation_of", "walker"]
+
 
 def load_card(name: str) -> Card:
     """Return the card of a name.

@@ -8,6 +8,8 @@ from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.maps.distance import inside_all
 
+__all__ = ["met"]
+
 
 def distance(recording: Recording, person: int) -> Doubles:
     """(T,) between the centres of robot and pedestrian, m; infinite while it is not there."""

@@ -7,6 +7,8 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.maps.grid import Map
 
+__all__ = ["corridor"]
+
 WALL = 0.3
 """Thickness of outer walls, m."""
 

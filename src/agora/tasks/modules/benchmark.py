@@ -11,6 +11,8 @@ from agora.interfaces import Module, Plan
 from agora.share import folder
 from agora.tasks.arena_benchmark import ArenaBenchmark, Contestant, read_arena_benchmark
 
+__all__ = ["Benchmark"]
+
 
 @dataclass(frozen=True)
 class Benchmark(Module):

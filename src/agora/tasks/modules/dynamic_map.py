@@ -17,6 +17,8 @@ from agora.seeds import Stream
 from agora.share import named_file
 from agora.tasks.worlds.generated import Generated
 
+__all__ = ["DynamicMap"]
+
 _MOST = 1_000_000
 
 

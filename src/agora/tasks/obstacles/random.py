@@ -16,6 +16,8 @@ from agora.ranges import Count, Distance
 from agora.seeds import Stream
 from agora.tasks.population import MOST, add_furniture, add_pedestrians, robot_places
 
+__all__ = ["Amount", "Random"]
+
 
 @dataclass(frozen=True)
 class Amount:

@@ -11,6 +11,8 @@ from agora.maps.place import Place
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 
+__all__ = ["Generated"]
+
 _MOST = 1_000_000
 
 
