@@ -18,7 +18,7 @@ def windows(window, maps, index, pose, inscribed, position=None, radius=None, pr
     present = np.ones(position.shape[:2], np.bool_) if present is None else np.asarray(present)
     cost, origin = np.full((n, side, side), 77, np.uint8), np.full((n, 2), np.nan, np.float32)
     store = build_store(maps, np.zeros(1, np.int64))
-    rows = (np.asarray(index, np.int32), window.parameters, np.asarray(pose, np.float32), np.asarray(inscribed, np.float32))
+    rows = (np.asarray(index, np.int32), window.filling, np.asarray(pose, np.float32), np.asarray(inscribed, np.float32))
     bind(fill, store, *rows, position, radius, present, cost, origin)(0, n)
     return cost, origin
 

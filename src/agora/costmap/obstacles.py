@@ -153,11 +153,11 @@ def _raise(grid, cost, stamp):
 
 
 @kernel
-def put(parameters, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
+def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
     """Bring what the rows ``first <= n < last`` have seen up to date, and put it on their windows.
 
     Args:
-        parameters: of the `agora.costmap.window.Window`.
+        filling: of the `agora.costmap.window.Window`.
         maps: `agora.core.state.Maps`, for the lattices' origins.
         map_index: (N,) map of each row.
         pose: (N, 3) of the robots now.
@@ -171,7 +171,7 @@ def put(parameters, maps, map_index, pose, inscribed, corners_x, corners_y, beam
         first: first row.
         last: one after the last.
     """
-    cell, reach, scaling = parameters[0], parameters[1], parameters[2]
+    cell, reach, scaling = filling.cell, filling.reach, filling.scaling
     touch, inverse = HALF * cell, ONE / cell
     side = cost.shape[1]
     west, east = np.empty(side, np.int32), np.empty(side, np.int32)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
-from agora.core.scalar import HALF, ZERO, exp, sincos
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ZERO, exp, in_float32, sincos
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 
@@ -24,9 +23,25 @@ _STANDS = np.float32(0.05)  # below this speed, m/s, the direction is the headin
 _SIDE, _BEHIND = np.float32(2.0 / 3.0), np.float32(0.5)
 
 
+class _Parameters(NamedTuple):
+    """What the kernel takes.
+
+    Attributes:
+        amplitude: cost at the pedestrian.
+        least: deviation ahead of one who stands, m.
+        seconds: by which it grows with the speed, s.
+        reach: of the Gaussians, in deviations.
+    """
+
+    amplitude: float
+    least: float
+    seconds: float
+    reach: float
+
+
 @lean_kernel
 def _personal_space(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
-    amplitude, least, seconds, reach = parameters[0], parameters[1], parameters[2], parameters[3]
+    amplitude, least, seconds, reach = parameters
     rows, columns = cost.shape[1], cost.shape[2]
     for n in range(first, last):
         for q in range(position.shape[1]):
@@ -79,7 +94,7 @@ class PersonalSpace:
         """Return the compiled function."""
         return _personal_space
 
-    def parameters(self) -> Floats:
-        """Return the parameters in the kernel's order."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         reach = math.sqrt(2.0 * math.log(self.cost / self.cutoff))
-        return np.array([self.cost, self.least_deviation, self.seconds, reach], np.float32)
+        return in_float32(_Parameters(self.cost, self.least_deviation, self.seconds, reach))

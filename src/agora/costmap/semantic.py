@@ -7,27 +7,44 @@ Arena's SemanticLayer keeps the latest message of each source and can mark with 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.semantics import ATTRIBUTES
-from agora.core.state import Floats
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 from agora.errors import nearest
 
 
+class _Parameters(NamedTuple):
+    """What the kernel takes.
+
+    Attributes:
+        most: cost of the whole evidence.
+        radius: of the discs, m.
+        full: evidence of the whole cost.
+        marks: whether anything is written.
+        overwrite: whether the mark replaces the cost that is there.
+    """
+
+    most: np.float32
+    radius: np.float32
+    full: np.float32
+    marks: np.bool_
+    overwrite: np.bool_
+
+
 @lean_kernel
 def _semantic(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
-    most, radius, full, overwrite = parameters[0], parameters[1], parameters[2], parameters[3] > ZERO
+    most, radius, full, marks, overwrite = parameters
     rows, columns = cost.shape[1], cost.shape[2]
     inscribed = np.uint8(INSCRIBED)
     for n in range(first, last):
         for q in range(position.shape[1]):
-            if not present[n, q] or radius < ZERO:
+            if not present[n, q] or not marks:
                 continue
             mark = np.uint8(np.int32(most * min(max(evidence[n, q] / full, ZERO), ONE)))
             x, y = position[n, q, 0], position[n, q, 1]
@@ -74,7 +91,7 @@ class Semantic:
         """Return the compiled function."""
         return _semantic
 
-    def parameters(self) -> Floats:
-        """Return the parameters in the kernel's order."""
-        radius = -1.0 if self.combination == "nothing" else self.radius
-        return np.array([self.cost, radius, self.full, self.combination == "overwrite"], np.float32)
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
+        marks, overwrite = np.bool_(self.combination != "nothing"), np.bool_(self.combination == "overwrite")
+        return _Parameters(np.float32(self.cost), np.float32(self.radius), np.float32(self.full), marks, overwrite)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
-from agora.core.scalar import HALF, ZERO, exp, sincos
-from agora.core.state import Floats
+from agora.core.scalar import HALF, ZERO, exp, in_float32, sincos
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 
@@ -24,9 +23,17 @@ __all__ = ["Visibility"]
 _TINY = np.float32(1e-12)
 
 
+class _Parameters(NamedTuple):
+    """What the kernel takes: cost right behind the pedestrian, 1 / deviation, 1/m, and reach, m."""
+
+    amplitude: float
+    inverse: float
+    reach: float
+
+
 @lean_kernel
 def _visibility(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
-    amplitude, inverse, reach = parameters[0], parameters[1], parameters[2]
+    amplitude, inverse, reach = parameters
     rows, columns = cost.shape[1], cost.shape[2]
     for n in range(first, last):
         for q in range(position.shape[1]):
@@ -71,7 +78,7 @@ class Visibility:
         """Return the compiled function."""
         return _visibility
 
-    def parameters(self) -> Floats:
-        """Return the parameters in the kernel's order."""
+    def parameters(self) -> _Parameters:
+        """Return what the kernel takes."""
         reach = self.deviation * math.sqrt(2.0 * math.log(self.cost / self.cutoff))
-        return np.array([self.cost, 1.0 / self.deviation, reach], np.float32)
+        return in_float32(_Parameters(self.cost, 1.0 / self.deviation, reach))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,24 @@ _LANES = 32
 _NEXT = np.uint32(1)
 _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
+
+
+class Filling(NamedTuple):
+    """What the kernels take of a `Window`.
+
+    Attributes:
+        cell: m.
+        reach: beyond it an obstacle costs nothing, m.
+        scaling: how fast the cost decays, 1/m.
+        people: whether pedestrians and other robots are marked.
+        walls: whether the map's are.
+    """
+
+    cell: np.float32
+    reach: np.float32
+    scaling: np.float32
+    people: np.bool_
+    walls: np.bool_
 
 
 @hidden
@@ -62,13 +80,13 @@ def _interpolate(pair, b, first, ratio, beyond, occupied, out):
 
 
 @kernel
-def fill(maps, map_index, parameters, pose, inscribed, position, radius, present, cost, origin, first, last):
+def fill(maps, map_index, filling, pose, inscribed, position, radius, present, cost, origin, first, last):
     """Write the windows of rows ``first <= n < last``.
 
     Args:
         maps: `agora.core.state.Maps`.
         map_index: (N,) map of each row.
-        parameters: of the `Window`.
+        filling: `Filling`.
         pose: (N, 3) of the robots.
         inscribed: (N,) radius of the disc inside the footprint, m.
         position: (N, Q, 2) of moving discs, m; ``radius`` (N, Q) m; ``present`` (N, Q).
@@ -79,8 +97,7 @@ def fill(maps, map_index, parameters, pose, inscribed, position, radius, present
         first: first row.
         last: one after the last.
     """
-    cell, reach, scaling = parameters[0], parameters[1], parameters[2]
-    moving, static = parameters[3] > ZERO, parameters[4] > ZERO
+    cell, reach, scaling, moving, static = filling
     side = cost.shape[1]
     touch = HALF * cell
     inverse = ONE / cell
@@ -190,10 +207,11 @@ class Window:
         return frozenset({"scan"} & set(self.sources))
 
     @property
-    def parameters(self) -> Floats:
-        """The fields in the order of `fill`."""
-        sources = ["people" in self.sources, "map" in self.sources]
-        return np.array([self.resolution, self.inflation_radius, self.cost_scaling, *sources], np.float32)
+    def filling(self) -> Filling:
+        """What the kernels take."""
+        people, walls = (np.bool_(name in self.sources) for name in ("people", "map"))
+        cell, reach, scaling = (np.float32(v) for v in (self.resolution, self.inflation_radius, self.cost_scaling))
+        return Filling(cell, reach, scaling, people, walls)
 
     def corners(self, footprint: Floats, radius: Floats) -> Array:
         """Return the corners (N, V, 2) of the padded footprints that stand for robots, m; a disc has 16, as costmap_2d gives it.

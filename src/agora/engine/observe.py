@@ -163,11 +163,11 @@ class Observer:
         if (reader := self._layer_reader) is not None:
             told = (people.position, people.velocity, reader.heading, reader.evidence, people.present)
             self._put_layers = bind_layers(self._layers, *told, cost, origin, window.resolution)
-        self._fill = bind(fill, world.maps, self._map_index, window.parameters, self._pose, self._inscribed, *moving, cost, origin)
+        self._fill = bind(fill, world.maps, self._map_index, window.filling, self._pose, self._inscribed, *moving, cost, origin)
         if self._seen is not None:
             corners = (self._corners[..., 0], self._corners[..., 1])
             robots = (world.maps, self._map_index, self._pose, self._inscribed, *corners)
-            self._put = bind(put, window.parameters, *robots, self._beams, self._seen, cost, origin)
+            self._put = bind(put, window.filling, *robots, self._beams, self._seen, cost, origin)
         return Costmap(read_only(cost), read_only(origin), window.resolution)
 
     def _see(self, window: Window) -> Seen:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from agora.core.state import Floats
-
 
 class CostmapLayer(Protocol):
     """Puts costs about pedestrians on local costmaps and on the map of the global planner; a frozen dataclass of its parameters."""
@@ -20,5 +18,5 @@ class CostmapLayer(Protocol):
         (N, 2) are the lower-left corners, ``cell`` the resolution, m. Lethal and unknown cells stay.
         """
 
-    def parameters(self) -> Floats:
-        """Return the layer's parameters in the kernel's order."""
+    def parameters(self) -> tuple[Any, ...]:
+        """Return the kernel's ``parameters``: a `NamedTuple` of float32 numbers, flags or arrays."""

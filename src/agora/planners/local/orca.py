@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,6 +44,20 @@ _TUNABLE: dict[str, Span] = {
     "preferred_speed": Span(0.3, 2.0),
     "turn_gain": Span(0.5, 6.0, log=True),
 }
+
+
+class _Parameters(NamedTuple):
+    """What the kernel takes of the planner: its fields, the preferred speeds (N,) of the robots, and the control period, s."""
+
+    neighbour_distance: np.float32
+    max_neighbours: np.int64
+    horizon: np.float32
+    padding: np.float32
+    responsibility: np.float32
+    lookahead: np.float32
+    preferred_speed: Floats
+    dt: np.float32
+    wall_horizon: np.float32
 
 
 @dataclass(frozen=True)
@@ -100,19 +115,17 @@ class OrcaPlanner:
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frame; nothing is remembered."""
         o, rows = observation, len(observation.pose)
-        parameters = np.array(
-            [
-                self.neighbour_distance,
-                self.max_neighbours,
-                self.horizon,
-                self.padding,
-                self.responsibility,
-                self.lookahead,
-                0.0 if self.preferred_speed is None else self.preferred_speed,
-                o.dt,
-                self.wall_horizon,
-            ],
-            np.float32,
+        speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
+        parameters = _Parameters(
+            neighbour_distance=np.float32(self.neighbour_distance),
+            max_neighbours=np.int64(self.max_neighbours),
+            horizon=np.float32(self.horizon),
+            padding=np.float32(self.padding),
+            responsibility=np.float32(self.responsibility),
+            lookahead=np.float32(self.lookahead),
+            preferred_speed=frozen(speed),
+            dt=np.float32(o.dt),
+            wall_horizon=np.float32(self.wall_horizon),
         )
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
@@ -171,14 +184,13 @@ def _wall_lines(lines, points, count, vx, vy, keep, inverse, wall):
 
 
 @kernel
-def _act(parameters, robot, route, pedestrians, robots, window, wanted, first, last):
+def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
     """Wanted velocities of rows first..last-1."""
     pose, twist, goal, radius, max_vx = robot
     path, path_count = route
     cost, origin, resolution = window
-    view, most, inverse_horizon = parameters[0], np.int64(parameters[1]), ONE / parameters[2]
-    padding, share, lookahead, inverse_dt = parameters[3], parameters[4], parameters[5], ONE / parameters[7]
-    wall_horizon, wall = parameters[8], HALF * resolution
+    most, padding, wall_horizon, wall = p.max_neighbours, p.padding, p.wall_horizon, HALF * resolution
+    inverse_horizon, inverse_dt = ONE / p.horizon, ONE / p.dt
     walls = _WALLS if cost.shape[1] > 0 else 0
     slots = pedestrians[3].shape[1]
     keys = np.empty(max(slots + robots[3].shape[1] + PADDING, room(max(cost.shape[1], cost.shape[2]))), np.int64)
@@ -188,8 +200,8 @@ def _act(parameters, robot, route, pedestrians, robots, window, wanted, first, l
         x, y = pose[row, 0], pose[row, 1]
         sine, cosine = sincos(pose[row, 2])
         vx, vy = twist[row, 0] * cosine - twist[row, 1] * sine, twist[row, 0] * sine + twist[row, 1] * cosine
-        speed = parameters[6] if parameters[6] > ZERO else max_vx[row]
-        leads, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, lookahead)
+        speed = p.preferred_speed[row]
+        leads, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, p.lookahead)
         if leads:
             tx, ty = towards(tx - x, ty - y, speed, ZERO)
         else:
@@ -203,8 +215,8 @@ def _act(parameters, robot, route, pedestrians, robots, window, wanted, first, l
             made = _wall_lines(lines, points, count, vx, vy, keep, ONE / wall_horizon, wall)
         hard = made
         none = np.int64(0)
-        found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, view, none)
-        found = _near(keys, found, robots[0][row], robots[3][row], x, y, view, slots)
+        found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
+        found = _near(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
         kept = select_nearest(keys, found, nearest)
         for n in range(kept):
             q = index_in(nearest[n])
@@ -216,6 +228,6 @@ def _act(parameters, robot, route, pedestrians, robots, window, wanted, first, l
                 px, py, other = robots[0][row, q, 0] - x, robots[0][row, q, 1] - y, robots[2][row, q]
                 ux, uy = vx - robots[1][row, q, 0], vy - robots[1][row, q, 1]
             reach = radius[row] + other + padding + padding
-            disc_line(lines, made, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, share)
+            disc_line(lines, made, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, p.responsibility)
             made += 1
         wanted[row, 0], wanted[row, 1] = nearest_velocity(lines, made, hard, max_vx[row], tx, ty, spare)

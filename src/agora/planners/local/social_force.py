@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from agora.core.jit import device, inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32, sincos
 from agora.core.state import Array, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
@@ -78,55 +79,85 @@ def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
     return -push * point[0, 0], -push * point[0, 1]
 
 
+class _Law(NamedTuple):
+    """Constants of `agora.pedestrians.moussaid.interaction`."""
+
+    importance: float
+    gamma: float
+    n: float
+    n_prime: float
+    cutoff2: float
+
+
+class _Parameters(NamedTuple):
+    """What the kernel takes: the fields of `SocialForce`, and the control period, s."""
+
+    desired_factor: float
+    near_factor: float
+    near_radii: float
+    social_factor: float
+    look_ahead_factor: float
+    law: _Law
+    path_ahead: float
+    side_damping: float
+    obstacle_factor: float
+    obstacle_sigma: float
+    dt: float
+
+
+class _SimpleParameters(NamedTuple):
+    """What the kernel takes: the fields of `SocialForceSimple`, with 1 / B, 1/m, and the control period, s."""
+
+    relaxation: float
+    repulsion: float
+    inverse_length: float
+    path_ahead: float
+    dt: float
+
+
 @kernel
-def _socnavbench(
-    parameters, dt, top, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last
-):
-    desired, near_factor, near_radii, social, ahead_factor = parameters[:5]
-    law, ahead = (parameters[5], parameters[6], parameters[7], parameters[8], parameters[9]), parameters[10]
-    damping, wall, sigma = parameters[11], parameters[12], parameters[13]
-    walls = wall > ZERO and window[0].shape[1] > 0
+def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last):
+    walls = p.obstacle_factor > ZERO and window[0].shape[1] > 0
     keys = np.empty(room(max(window[0].shape[1], window[0].shape[2])), np.int64)
     nearest, point = np.empty(1, np.int64), np.empty((1, 2), np.float32)
     for i in range(first, last):
-        x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, ahead)
+        x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, p.path_ahead)
         speed = top[i]
         fx, fy, rights = ZERO, ZERO, 0
         if walls:
-            fx, fy = _from_wall(i, radius[i], window, x, y, wall, sigma, keys, nearest, point)
+            fx, fy = _from_wall(i, radius[i], window, x, y, p.obstacle_factor, p.obstacle_sigma, keys, nearest, point)
         for j in range(present.shape[1]):
             if present[i, j]:
                 dx, dy, ux, uy = position[i, j, 0] - x, position[i, j, 1] - y, velocity[i, j, 0], velocity[i, j, 1]
-                gx, gy = interaction(dx, dy, vx - ux, vy - uy, law)
-                fx += social * gx
-                fy += social * gy
+                gx, gy = interaction(dx, dy, vx - ux, vy - uy, p.law)
+                fx += p.social_factor * gx
+                fy += p.social_factor * gy
                 facing = abs(atan2(ex * uy - ey * ux, ex * ux + ey * uy))
                 bearing = atan2(ex * dy - ey * dx, ex * dx + ey * dy)
                 if facing > _OPPOSITE and ZERO < abs(bearing) < _NARROW and dx * dx + dy * dy < _FAR2:
                     rights += 1 if bearing < ZERO else -1
-        aside = ahead_factor * HALF * np.float32((rights > 0) - (rights < 0))
+        aside = p.look_ahead_factor * HALF * np.float32((rights > 0) - (rights < 0))
         gx, gy = goal[i, 0] - x, goal[i, 1] - y
-        close = near_radii * radius[i]
-        pull = speed * (near_factor if gx * gx + gy * gy <= close * close else desired)
-        across = aside - damping * (ex * vy - ey * vx)
-        wx, wy = _capped(vx + dt * (pull * ex + fx - across * ey), vy + dt * (pull * ey + fy + across * ex), speed)
+        close = p.near_radii * radius[i]
+        pull = speed * (p.near_factor if gx * gx + gy * gy <= close * close else p.desired_factor)
+        across = aside - p.side_damping * (ex * vy - ey * vx)
+        wx, wy = _capped(vx + p.dt * (pull * ex + fx - across * ey), vy + p.dt * (pull * ey + fy + across * ex), speed)
         out[i, 0], out[i, 1] = HALF * (vx + wx), HALF * (vy + wy)
 
 
 @kernel
-def _crowdnav(parameters, dt, top, pose, twist, goal, radius, path, path_count, position, sizes, present, out, first, last):
-    relaxation, strength, inverse_length, ahead = parameters[0], parameters[1], parameters[2], parameters[3]
+def _crowdnav(p, top, pose, twist, goal, radius, path, path_count, position, sizes, present, out, first, last):
     for i in range(first, last):
-        x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, ahead)
+        x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, p.path_ahead)
         speed = top[i]
-        ax, ay = relaxation * (speed * ex - vx), relaxation * (speed * ey - vy)
+        ax, ay = p.relaxation * (speed * ex - vx), p.relaxation * (speed * ey - vy)
         for j in range(present.shape[1]):
             if present[i, j]:
                 reach = radius[i] + sizes[i, j]
-                gx, gy = push(x - position[i, j, 0], y - position[i, j, 1], reach, strength, inverse_length)
+                gx, gy = push(x - position[i, j, 0], y - position[i, j, 1], reach, p.repulsion, p.inverse_length)
                 ax += gx
                 ay += gy
-        out[i, 0], out[i, 1] = _capped(vx + dt * ax, vy + dt * ay, speed)
+        out[i, 0], out[i, 1] = _capped(vx + p.dt * ax, vy + p.dt * ay, speed)
 
 
 def _others(observation: Observation, name: str) -> Array:
@@ -224,22 +255,24 @@ class SocialForce:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; nothing is remembered."""
-        factors = (
-            self.desired_factor,
-            self.near_factor,
-            self.near_radii,
-            self.social_factor,
-            self.look_ahead_factor,
+        parameters = _Parameters(
+            desired_factor=self.desired_factor,
+            near_factor=self.near_factor,
+            near_radii=self.near_radii,
+            social_factor=self.social_factor,
+            look_ahead_factor=self.look_ahead_factor,
+            law=_Law(self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2),
+            path_ahead=self.path_ahead,
+            side_damping=self.side_damping,
+            obstacle_factor=self.obstacle_factor,
+            obstacle_sigma=self.obstacle_sigma,
+            dt=observation.dt,
         )
-        law = (self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2)
-        rest = (self.path_ahead, self.side_damping, self.obstacle_factor, self.obstacle_sigma)
-        parameters = tuple(np.float32(v) for v in (*factors, *law, *rest))
         others = [_others(observation, name) for name in ("position", "velocity", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         window = window_of(observation.costmap, len(wanted))
         _socnavbench(
-            parameters,
-            np.float32(observation.dt),
+            in_float32(parameters),
             _top(observation, self.max_speed),
             *_itself(observation),
             *others,
@@ -299,13 +332,11 @@ class SocialForceSimple:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; nothing is remembered."""
-        values = (self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead)
-        parameters = tuple(np.float32(v) for v in values)
+        parameters = _SimpleParameters(self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead, observation.dt)
         others = [_others(observation, name) for name in ("position", "radius", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         _crowdnav(
-            parameters,
-            np.float32(observation.dt),
+            in_float32(parameters),
             _top(observation, self.speed),
             *_itself(observation),
             *others,
