@@ -102,13 +102,13 @@ class Batch:
     def next_goals(self) -> None:
         """Set the next goal of robots that arrived, and the paths that are due."""
         status = self.world.status
-        for w, r in np.argwhere(status.arrived & ~status.done[:, None]):
+        for w, r in np.argwhere(status.goals.arrived & ~status.clock.done[:, None]):
             self.goals[w, r] += 1
             goal = self._robots[w][r].goals[self.goals[w, r]]
             self.world.next_goal(w, r, goal)
             self._paths.plan(w, r, self._paths.place(w, r), goal)
-        due = self._paths.due(status.step) & (self.running >= 0) & ~status.done
-        for w, r in np.argwhere(due[:, None] & (status.outcome == RUNNING)) if due.any() else ():
+        due = self._paths.due(status.clock.step) & (self.running >= 0) & ~status.clock.done
+        for w, r in np.argwhere(due[:, None] & (status.ends.outcome == RUNNING)) if due.any() else ():
             self._paths.replan(w, r)
 
     @property
@@ -186,7 +186,7 @@ class Episodes:
                 yield from self._collect()
                 if self.world.tick % common == 0:
                     self._refill()
-                if self.world.status.done.all() and not self._pending:
+                if self.world.status.clock.done.all() and not self._pending:
                     continue
                 self._batch.look()
                 self._control()
@@ -235,7 +235,7 @@ class Episodes:
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
         self._memory = answer.memory
-        note_contact(answer, np.repeat(self.world.status.step == 0, robots) & self._touching.reshape(-1))
+        note_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
         self.world.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)
         if observers.record:
@@ -244,7 +244,7 @@ class Episodes:
             self._failure[row // robots][row % robots] = reason
 
     def _collect(self) -> Iterator[tuple[int, list[Recording]]]:
-        for w in np.flatnonzero((self._batch.running >= 0) & self.world.status.done):
+        for w in np.flatnonzero((self._batch.running >= 0) & self.world.status.clock.done):
             index = int(self._batch.running[w])
             yield index, [self._recording(int(w), r) for r in range(self.world.layout.robots)]
             self._batch.running[w] = -1
@@ -254,7 +254,7 @@ class Episodes:
         world, recorder = self.world, self._recorder
         start = self.starts[self._batch.running[w]]
         status, model = world.status, start.robots[r].model
-        kept, times = recorder.samples_until(w, int(status.end_step[w, r]))
+        kept, times = recorder.samples_until(w, int(status.ends.step[w, r]))
         samples = recorder.robots[w, kept, r].astype(np.float64)
         people = recorder.pedestrians[w, kept, :, : start.crowd_size].astype(np.float64)
         slots = slice(0, start.crowd_size)
@@ -262,7 +262,7 @@ class Episodes:
             time=times,
             pose=samples[:, :3],
             twist=samples[:, 3:],
-            goal=np.array([status.goal_x[w, r], status.goal_y[w, r], status.goal_heading[w, r]], np.float64),
+            goal=np.array([status.goals.x[w, r], status.goals.y[w, r], status.goals.heading[w, r]], np.float64),
             goal_tolerance=start.goal_tolerance,
             radius=model.radius,
             max_speed=float(model.limits(1).max_vx[0]),
@@ -274,13 +274,13 @@ class Episodes:
             pedestrian_id=world.traits.id[w, slots].copy(),
             pedestrian_group=recorder.group[w, kept, slots].copy(),
             contacts=recorder.contacts(w, r),
-            outcome=Outcome(status.outcome[w, r]),
+            outcome=Outcome(status.ends.outcome[w, r]),
             timeout=start.timeout,
             shortest_path=self._shortest[w][r],
             reference_path=start.reference_path,
             map=start.map,
             planning_time=np.asarray(self._planning[w][: len(times) - 1]),
-            clipped=int(status.clipped[w, r]),
+            clipped=int(status.orders.clipped[w, r]),
             failure=self._failure[w].get(r, ""),
             pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if self.conditions.behaviours else None,
             robot=one_robot(world.robot_traits, w, r),

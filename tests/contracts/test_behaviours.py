@@ -47,7 +47,7 @@ class Attached:
         def decide(first: int, last: int) -> None:
             world = self.world
             for w in range(first, last):
-                if world.status.done[w]:
+                if world.status.clock.done[w]:
                     continue
                 n = world.traits.count[w]
                 world.waypoints.x[w, :n], world.waypoints.y[w, :n] = self.home[:, w, :n]
@@ -98,7 +98,7 @@ def goes_on_for_ever(world, first, last):
 
 
 def drifts_north(world, first, last):
-    here = ~world.status.done[first:last, None]
+    here = ~world.status.clock.done[first:last, None]
     world.waypoints.y[first:last] = np.where(here, world.pedestrians.y + 1, world.waypoints.y)[first:last]
 
 

@@ -61,11 +61,11 @@ def stays(bodies, world, after, first, last):
 
 
 def never_rests(bodies, world, after, first, last):
-    after.x[first:last] += np.float32(0.01) * ~world.status.done[first:last, None]
+    after.x[first:last] += np.float32(0.01) * ~world.status.clock.done[first:last, None]
 
 
 def drives_through_walls(bodies, world, after, first, last):
-    there = ~world.status.done[first:last, None] & (bodies.walls[first:last] <= 1.0)
+    there = ~world.status.clock.done[first:last, None] & (bodies.walls[first:last] <= 1.0)
     after.x[first:last] += np.float32(0.05) * np.cos(after.heading[first:last]) * there
     after.y[first:last] += np.float32(0.05) * np.sin(after.heading[first:last]) * there
 
@@ -84,23 +84,23 @@ def forgets_commands(bodies, world, after, first, last):
 
 def draws_from_nowhere(bodies, world, after, first, last):
     noise = np.random.default_rng().uniform(0, 1e-3, after.x[first:last].shape).astype(np.float32)
-    after.x[first:last] += noise * (world.commands[first:last, :, 0] != 0) * ~world.status.done[first:last, None]
+    after.x[first:last] += noise * (world.commands[first:last, :, 0] != 0) * ~world.status.clock.done[first:last, None]
 
 
 def mixes_worlds(bodies, world, after, first, last):
-    drives = (world.commands[first:last, :, 0] != 0) & ~world.status.done[first:last, None]
+    drives = (world.commands[first:last, :, 0] != 0) & ~world.status.clock.done[first:last, None]
     after.x[first:last] += np.float32(1e-4) * world.layout.worlds * drives
 
 
 def remembers_the_last_episode(bodies, world, after, first, last):
     for w in range(first, last):
         bodies.kept[w] = bodies.kept.get(w, 0) + 1
-        if world.commands[w].any() and not world.status.done[w]:
+        if world.commands[w].any() and not world.status.clock.done[w]:
             after.x[w] += np.float32(1e-5 * bodies.kept[w])
 
 
 def moves_who_is_done(bodies, world, after, first, last):
-    after.x[first:last] += np.float32(0.01) * world.status.done[first:last, None]
+    after.x[first:last] += np.float32(0.01) * world.status.clock.done[first:last, None]
 
 
 @pytest.mark.parametrize(

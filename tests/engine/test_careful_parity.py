@@ -36,12 +36,12 @@ def crowded(seed, spread):
 def compiled(crowd, v, number, h, sees):
     x, y = v[..., 0].copy(), v[..., 1].copy()
     worlds, slots = x.shape
-    status = records.status(worlds, 2, slots, delay=0)
-    status.done[:] = False
+    clock = records.status(worlds, 2, slots, delay=0).clock
+    clock.done[:] = False
     minds = np.array([ALL, ROBOTS, NOTHING], np.int32)
     given = (number, crowd.pedestrians, crowd.traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
     step = np.float32(2 * h), np.int64(2), np.int64(sees), minds
-    bind(hold_back, *step, *given, crowd.robot_traits, crowd.maps, status, x, y)(0, worlds)
+    bind(hold_back, *step, *given, crowd.robot_traits, crowd.maps, clock, x, y)(0, worlds)
     return np.stack([x, y], -1)
 
 

@@ -164,7 +164,7 @@ def test_a_contact_is_found_between_the_ends_of_a_step_with_substeps():
         for _ in range(8):
             made.step()
         status = made.world.status
-        outcomes.append((status.outcome[0, 0], float(status.event_step[0, 0] + status.event_fraction[0, 0]) * DT))
+        outcomes.append((status.ends.outcome[0, 0], float(status.events.step[0, 0] + status.events.fraction[0, 0]) * DT))
     assert outcomes[0][0] == outcomes[1][0] == Outcome.PEDESTRIAN_COLLISION
     assert outcomes[0][1] == pytest.approx((3.0 - 0.55) / 8.0, abs=1e-4)
     assert outcomes[1][1] == pytest.approx(outcomes[0][1], abs=1e-4)
@@ -229,7 +229,7 @@ def test_a_world_that_is_done_stays_as_it_is_through_substeps():
     )
     for _ in range(12):
         made.step()
-    assert made.world.status.done[0]
+    assert made.world.status.clock.done[0]
     x = made.world.pedestrians.x.copy()
     for _ in range(3):
         made.step()

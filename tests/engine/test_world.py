@@ -38,7 +38,7 @@ def test_a_robot_drives_where_it_is_told():
     robots = made.world.robots
     assert (robots.x[0, 0], robots.y[0, 0]) == pytest.approx((1.0 + 2 * 0.5, -2.0 + 2 * math.sqrt(0.75)), abs=1e-4)
     assert (robots.world_vx[0, 0], robots.world_vy[0, 0]) == pytest.approx((0.5, math.sqrt(0.75)), abs=1e-5)
-    assert made.world.status.step[0] == 40
+    assert made.world.status.clock.step[0] == 40
 
 
 def test_a_command_takes_effect_after_its_delay():
@@ -78,28 +78,28 @@ def test_first_contact_with_a_pedestrian_ends_the_episode_at_its_moment():
     crowd = people([[2.03, 0.0]], [[[2.03, 0.0]]])
     made = drive(engine([start(pose=(0, 0, 0), goal=(6, 0, 0), crowd=crowd)], crowd=Waypoint()), 60)
     status = made.world.status
-    assert status.outcome[0, 0] == Outcome.PEDESTRIAN_COLLISION
-    moment = (status.event_step[0, 0] + status.event_fraction[0, 0]) * DT
+    assert status.ends.outcome[0, 0] == Outcome.PEDESTRIAN_COLLISION
+    moment = (status.events.step[0, 0] + status.events.fraction[0, 0]) * DT
     assert moment == pytest.approx(2.03 - 0.55, abs=1e-4)
-    assert status.event_party[0, 0] == 11
-    assert status.end_step[0, 0] == 30
-    assert made.world.status.step[0] == 30  # the world is frozen
+    assert status.events.party[0, 0] == 11
+    assert status.ends.step[0, 0] == 30
+    assert made.world.status.clock.step[0] == 30  # the world is frozen
 
 
 def test_contacts_that_do_not_end_an_episode_are_counted_once_each():
     crowd = people([[2.0, 0.0], [4.0, 0.1]], [[[2.0, 0.0]], [[4.0, 0.1]]])
     made = drive(engine([start(pose=(0, 0, 0), goal=(6, 0, 0), crowd=crowd)], crowd=Waypoint(), ends=0), 200)
-    assert made.world.status.outcome[0, 0] == Outcome.REACHED
-    assert made.world.status.events[0] == 2
-    assert made.world.status.event_party[0, :2].tolist() == [11, 12]
+    assert made.world.status.ends.outcome[0, 0] == Outcome.REACHED
+    assert made.world.status.events.count[0] == 2
+    assert made.world.status.events.party[0, :2].tolist() == [11, 12]
 
 
 def test_a_wall_stops_a_robot_and_is_one_contact():
     place = Map.from_shapes(segments=[[2.0, -3.0, 2.0, 3.0]], bounds=(-4, -4, 6, 4))
     made = drive(engine([start(pose=(0, 0, 0), goal=(5, 0, 0), place=place)], ends=END_PEDESTRIAN), 100)
     assert made.world.robots.x[0, 0] == pytest.approx(1.75, abs=1e-3)
-    assert made.world.status.outcome[0, 0] == RUNNING
-    assert made.world.status.events[0] == 1
+    assert made.world.status.ends.outcome[0, 0] == RUNNING
+    assert made.world.status.events.count[0] == 1
     drive(made, 20, (-0.5, 0, 0))
     assert made.world.robots.x[0, 0] == pytest.approx(1.25, abs=1e-3)
 
@@ -110,28 +110,28 @@ def test_outcomes_come_in_order_contact_arrival_timeout():
     late = start(pose=(0, 0, 0), goal=(5, 0, 0), timeout=1.0)
     out = start(pose=(0, 0, 0), goal=(50, 0, 0), timeout=90.0)
     made = drive(engine([touching, late, out], crowd=Waypoint()), 600)
-    assert made.world.status.outcome[:, 0].tolist() == [Outcome.PEDESTRIAN_COLLISION, Outcome.TIMEOUT, Outcome.OUT_OF_MAP]
-    assert made.world.status.end_step[1, 0] == 20
-    assert made.world.status.done.all()
+    assert made.world.status.ends.outcome[:, 0].tolist() == [Outcome.PEDESTRIAN_COLLISION, Outcome.TIMEOUT, Outcome.OUT_OF_MAP]
+    assert made.world.status.ends.step[1, 0] == 20
+    assert made.world.status.clock.done.all()
 
 
 def test_arrival_needs_the_heading_where_one_is_asked_for():
     made = engine([start(pose=(0, 0, 0), goal=(0, 0, 1.5), heading_tolerance=0.1)])
     drive(made, 10, (0, 0, 0))
-    assert made.world.status.outcome[0, 0] == RUNNING
+    assert made.world.status.ends.outcome[0, 0] == RUNNING
     drive(made, 40, (0, 0, 1.0))
-    assert made.world.status.outcome[0, 0] == Outcome.REACHED
+    assert made.world.status.ends.outcome[0, 0] == Outcome.REACHED
 
 
 def test_robots_touch_each_other_and_leave_when_removed():
     one, two = start(pose=(0, 0, 0), goal=(8, 0, 0)), start(pose=(3, 0, math.pi), goal=(-6, 0, 0))
     both = dataclasses.replace(one, robots=one.robots + two.robots)
     made = drive(engine([both]), 100)
-    assert made.world.status.outcome[0].tolist() == [Outcome.ROBOT_COLLISION] * 2
-    assert made.world.status.event_party[0, :2].tolist() == [1, 0]
+    assert made.world.status.ends.outcome[0].tolist() == [Outcome.ROBOT_COLLISION] * 2
+    assert made.world.status.events.party[0, :2].tolist() == [1, 0]
     passing = dataclasses.replace(both, robots=(one.robots[0], RobotStart(DISC, np.array([3.0, 0, 0]), np.array([[3.1, 0, 0]]))))
     made = drive(engine([passing], remove=True), 200)
-    assert made.world.status.outcome[0].tolist() == [Outcome.REACHED] * 2
+    assert made.world.status.ends.outcome[0].tolist() == [Outcome.REACHED] * 2
     assert not made.world.robots.active[0].any()
 
 
@@ -144,7 +144,7 @@ def test_a_box_meets_a_pedestrian_at_the_moment_their_outlines_do(distance):
     )  # fmt: skip
     crowd = people([[distance, 0.5]], [[[distance, 0.5]]])
     made = drive(engine([start(pose=(0, 0, 0), goal=(6, 0, 0), crowd=crowd, model=box)], crowd=Waypoint()), 60)
-    moment = (made.world.status.event_step[0, 0] + made.world.status.event_fraction[0, 0]) * DT
+    moment = (made.world.status.events.step[0, 0] + made.world.status.events.fraction[0, 0]) * DT
     assert moment == pytest.approx(distance - 0.4 - math.sqrt(0.3**2 - 0.2**2), abs=1e-4)
 
 
@@ -160,7 +160,7 @@ def test_a_box_passes_where_its_disc_would_not():
     made.world.commands[0, 0], made.world.commands[1, 0] = (1, 0, 0), (0, -1, 0)
     for _ in range(200):
         made.step()
-    assert made.world.status.outcome[:, 0].tolist() == [Outcome.REACHED, Outcome.WALL_COLLISION]
+    assert made.world.status.ends.outcome[:, 0].tolist() == [Outcome.REACHED, Outcome.WALL_COLLISION]
     assert made.world.robots.x[1, 0] == pytest.approx(-0.2, abs=0.03)
 
 
@@ -194,14 +194,14 @@ def test_a_recording_that_repeats_is_absent_for_the_step_of_its_jump():
         else:
             assert t < DT + 1e-9
     assert sum(not active for active, _ in seen) == 2
-    assert made.world.status.events[0] == 0
+    assert made.world.status.events.count[0] == 0
 
 
 def everything(made: Engine) -> bytes:
     people_now, robots = made.world.pedestrians, made.world.robots
     count = int(made.world.traits.count[0])
     parts = [field[0, :count].tobytes() for field in people_now] + [field[0].tobytes() for field in robots]
-    return b"".join(parts) + made.world.status.outcome[0].tobytes() + made.world.status.step[0].tobytes()
+    return b"".join(parts) + made.world.status.ends.outcome[0].tobytes() + made.world.status.clock.step[0].tobytes()
 
 
 def crowded(seed: int):

@@ -287,7 +287,7 @@ def test_passing_a_goal_on_the_way_is_progress_to_it_and_not_a_loss():
     env.reset()
     goals, over = set(), False
     while not over:
-        goals.add(float(part_of(env).batch.world.status.goal_x[0, 0]))
+        goals.add(float(part_of(env).batch.world.status.goals.x[0, 0]))
         _, rewards, terminated, truncated, infos = env.step(to_goal(env, None))
         assert rewards[0] > -0.03
         over = bool(terminated[0] or truncated[0])

@@ -39,8 +39,8 @@ def played(begun, conditions, planner, control=2):
     batch = Batch([begun], conditions, {"scan"}, 1)
     batch.begin(0, 0)
     nav, world, poses, numbers = Navigator(begun, conditions, planner), batch.world, [], set()
-    while not world.status.done[0]:
-        robots, step = world.robots, int(world.status.step[0])
+    while not world.status.clock.done[0]:
+        robots, step = world.robots, int(world.status.clock.step[0])
         poses.append(np.stack((robots.x[0], robots.y[0], robots.heading[0]), -1))
         batch.look()
         time = step * world.dt
@@ -50,7 +50,7 @@ def played(begun, conditions, planner, control=2):
         nav.observed(time)
         for r, ranges in enumerate(batch.observer.observe().scan):
             nav.see_scan(r, ranges, time)
-            number = int(world.layout.robots and len(begun.robots[r].goals) - 1 - world.status.goals_left[0, r])
+            number = int(world.layout.robots and len(begun.robots[r].goals) - 1 - world.status.goals.left[0, r])
             numbers.add(number)
             nav.follow(r, number)
         decision = nav.decide(time, step, batch.active)

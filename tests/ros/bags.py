@@ -45,13 +45,13 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
     radius = np.array([robot.model.radius for robot in start.robots], np.float32)
 
     def write(topic: str, message: object) -> None:
-        now = stamp_of(int(status.step[0]), dt, since)
+        now = stamp_of(int(status.clock.step[0]), dt, since)
         if hasattr(message, "header"):
             message.header.stamp = now
         all_said.append((topic, message, now))
 
     def say() -> None:
-        step, world = int(status.step[0]), batch.world
+        step, world = int(status.clock.step[0]), batch.world
         if step in written:
             return
         written.add(step)
@@ -68,14 +68,14 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
     write("recorder/parameters", String("{}"))
     say()
     memory: dict = {}
-    while not status.done[0]:
-        left = status.goals_left[0].copy()
+    while not status.clock.done[0]:
+        left = status.goals.left[0].copy()
         batch.look()
-        goals += left - status.goals_left[0]
+        goals += left - status.goals.left[0]
         active = batch.active
         answer, failed = batch.observers.ask(part, batch.observers.observe(), memory, active)
         memory = answer.memory
-        if status.step[0] == 0:
+        if status.clock.step[0] == 0:
             note_contact(answer, touching(batch.world, 0))
         notes = msg.Notes()
         add_notes(notes, names, answer.notes)
@@ -85,13 +85,13 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         batch.advance(say)
     robots = [
         msg.RobotStatus(
-            name, bool(status.outcome[0, r] != RUNNING), int(goals[r]), int(status.outcome[0, r]),
-            float(status.end_step[0, r]) * dt, int(status.clipped[0, r]), len(recorder.contacts(0, r)), failures.get(r, ""),
-            Pose2D(float(status.goal_x[0, r]), float(status.goal_y[0, r]), float(status.goal_heading[0, r])),
+            name, bool(status.ends.outcome[0, r] != RUNNING), int(goals[r]), int(status.ends.outcome[0, r]),
+            float(status.ends.step[0, r]) * dt, int(status.orders.clipped[0, r]), len(recorder.contacts(0, r)), failures.get(r, ""),
+            Pose2D(float(status.goals.x[0, r]), float(status.goals.y[0, r]), float(status.goals.heading[0, r])),
         )
         for r, name in enumerate(names)
     ]  # fmt: skip
-    ends = (int(status.step[0]), False, True, False, "", robots)
+    ends = (int(status.clock.step[0]), False, True, False, "", robots)
     write("simulator/status", msg.EpisodeStatus(None, number, start.entry, start.seed, *ends))
     batch.engine.close()
     return all_said

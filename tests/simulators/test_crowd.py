@@ -57,7 +57,7 @@ def test_with_the_robots_of_the_episode_loop_it_gives_the_loops_pedestrians_bit_
     drawn = np.random.default_rng(3)
     for _ in range(60):
         batch.engine.step(drawn.uniform(-0.3, 1.0, batch.world.commands.shape).astype(np.float32))
-        if batch.world.status.done[0]:
+        if batch.world.status.clock.done[0]:
             break
         crowd.step()
         for mine, theirs in zip(crowd.pedestrians, batch.world.pedestrians, strict=True):
@@ -188,7 +188,7 @@ def test_nothing_ends_in_it(tmp_path):
     crowd = Crowd(crossing(2, pose=(-3.0, 2.5, 0.1), goal=(-3.0, 2.5, 0.0), timeout=0.2), stage("waypoint"))
     for _ in range(100):
         crowd.step()
-    assert crowd.step_number == 100 and not crowd.world.status.done[0] and np.abs(where(crowd)[0, 2:4]).max() > 0.5
+    assert crowd.step_number == 100 and not crowd.world.status.clock.done[0] and np.abs(where(crowd)[0, 2:4]).max() > 0.5
 
 
 def test_recorded_pedestrians_walk_as_recorded_and_nobody_is_added_to_them():

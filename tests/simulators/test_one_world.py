@@ -44,7 +44,7 @@ class CrowdPart:
     def step(self, step, robots) -> People:
         world = self.batch.world
         overwrite(world.robots, robots)
-        world.status.outcome[...], world.status.done[...] = -1, False
+        world.status.ends.outcome[...], world.status.clock.done[...] = -1, False
         self.batch.engine.step()
         return self.people(step + 1)
 
@@ -66,9 +66,9 @@ class NavigationPart:
         ):
             overwrite(target, source)
         overwrite(world.minds, crowd.minds)
-        world.status.step[0] = step
-        world.status.outcome[0] = [robot.outcome for robot in standing]
-        world.status.arrived[0] = [
+        world.status.clock.step[0] = step
+        world.status.ends.outcome[0] = [robot.outcome for robot in standing]
+        world.status.goals.arrived[0] = [
             robot.goal > now and not robot.ended for robot, now in zip(standing, batch.goals[0], strict=True)
         ]
         batch.next_goals()

@@ -7,7 +7,9 @@ A slot that is not in use is marked by ``active``; its other values are finite a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,68 @@ DIFFERENTIAL, HOLONOMIC, ACKERMANN, LEGGED = 0, 1, 2, 3
 """Codes of `RobotTraits.kinematics`."""
 
 
+class Each(NamedTuple):
+    """What a record's field says of its array, once: allocation, reset and carrying over follow from it.
+
+    Attributes:
+        axes: their letters, and numbers, with blanks between them.
+        default: value in slots that are not in use.
+    """
+
+    axes: str
+    default: float = 0.0
+
+
+WP, WR = Each("W P"), Each("W R")
+
+Record = TypeVar("Record", bound=tuple[Any, ...])
+
+
+@functools.cache
+def _fields(record: type) -> Mapping[str, tuple[Any, tuple[str, ...], float]]:
+    """Type, axes and default of each field of a record."""
+    hints = {name: get_args(hint) for name, hint in get_type_hints(record, include_extras=True).items()}
+    kinds = {name: get_args(get_args(array)[1])[0] for name, (array, _) in hints.items()}
+    return {name: (kinds[name], tuple(each.axes.split()), each.default) for name, (_, each) in hints.items()}
+
+
+def allocate(record: type[Record], **lengths: int) -> Record:
+    """Return a record of arrays at their defaults.
+
+    Args:
+        record: a `NamedTuple` whose fields are ``Annotated`` with `Each`.
+        **lengths: of the axes, by letter.
+    """
+
+    def shape(axes: Sequence[str]) -> tuple[int, ...]:
+        return tuple(int(axis) if axis.isdigit() else lengths[axis] for axis in axes)
+
+    return record(*[np.full(shape(axes), default, kind) for kind, axes, default in _fields(record).values()])
+
+
+def clear(record: tuple[Any, ...], world: int) -> None:
+    """Set all that a record holds of one world to the defaults."""
+    for array, (_, axes, default) in zip(record, _fields(type(record)).values(), strict=True):
+        if axes[0] == "W":
+            array[world] = default
+
+
+def carry(source: Record, target: Record, robots: Sequence[int] = ()) -> None:
+    """Copy a record into one of other lengths, as far as there is room.
+
+    Args:
+        source: where the values come from.
+        target: where they go; slots that the source has not stay as they are.
+        robots: numbers of the source's robots that become the first robots of the target.
+    """
+    for old, new, (_, axes, _) in zip(source, target, _fields(type(source)).values(), strict=True):
+        taken = old
+        for number, axis in enumerate(axes):
+            taken = np.take(taken, robots, number) if axis == "R" else taken
+        room = tuple(slice(min(lengths)) for lengths in zip(taken.shape, new.shape, strict=True))
+        new[room] = taken[room]
+
+
 class Pedestrians(NamedTuple):
     """One generation of the pedestrians of W worlds.
 
@@ -53,12 +117,12 @@ class Pedestrians(NamedTuple):
         active: (W, P) whether the slot is in use.
     """
 
-    x: Floats
-    y: Floats
-    vx: Floats
-    vy: Floats
-    heading: Floats
-    active: Bools
+    x: Annotated[Floats, WP]
+    y: Annotated[Floats, WP]
+    vx: Annotated[Floats, WP]
+    vy: Annotated[Floats, WP]
+    heading: Annotated[Floats, WP]
+    active: Annotated[Bools, WP]
 
 
 class Traits(NamedTuple):
@@ -72,11 +136,11 @@ class Traits(NamedTuple):
         count: (W,) one more than the last slot in use; loops over neighbours stop there.
     """
 
-    radius: Floats
-    speed: Floats
-    group: Ints
-    id: Ints
-    count: Ints  # type: ignore[assignment]
+    radius: Annotated[Floats, Each("W P", 0.3)]
+    speed: Annotated[Floats, Each("W P", 1)]
+    group: Annotated[Ints, Each("W P", -1)]
+    id: Annotated[Ints, Each("W P", -1)]
+    count: Annotated[Ints, Each("W")]  # type: ignore[assignment]
 
 
 TYPES = ("adult", "elder", "child", "wheelchair")
@@ -121,15 +185,15 @@ class Minds(NamedTuple):
             partner, waypoint, speed and heading alone.
     """
 
-    type: Ints
-    reaction: Ints
-    state: Ints
-    stress: Floats
-    energy: Floats
-    social: Floats
-    partner: Ints
-    speed: Floats
-    taken: Bools
+    type: Annotated[Ints, WP]
+    reaction: Annotated[Ints, WP]
+    state: Annotated[Ints, Each("W P", SOCIAL_STATES.index("walking"))]
+    stress: Annotated[Floats, WP]
+    energy: Annotated[Floats, Each("W P", 0.5)]
+    social: Annotated[Floats, Each("W P", 0.5)]
+    partner: Annotated[Ints, Each("W P", -1)]
+    speed: Annotated[Floats, Each("W P", 1)]
+    taken: Annotated[Bools, WP]
 
 
 LOOP, RANDOM, STAY = 0, 1, 2
@@ -148,14 +212,14 @@ class Waypoints(NamedTuple):
         tolerance: (W, P) distance at which the next one becomes current, m.
     """
 
-    x: Floats
-    y: Floats
-    list_x: Floats
-    list_y: Floats
-    count: Ints  # type: ignore[assignment]
-    index: Ints  # type: ignore[assignment]
-    mode: Ints
-    tolerance: Floats
+    x: Annotated[Floats, WP]
+    y: Annotated[Floats, WP]
+    list_x: Annotated[Floats, Each("W P K")]
+    list_y: Annotated[Floats, Each("W P K")]
+    count: Annotated[Ints, WP]  # type: ignore[assignment]
+    index: Annotated[Ints, WP]  # type: ignore[assignment]
+    mode: Annotated[Ints, WP]
+    tolerance: Annotated[Floats, Each("W P", 0.5)]
 
 
 class Robots(NamedTuple):
@@ -169,16 +233,16 @@ class Robots(NamedTuple):
         active: (W, R) False once a robot has ended and been removed.
     """
 
-    x: Floats
-    y: Floats
-    heading: Floats
-    vx: Floats
-    vy: Floats
-    omega: Floats
-    world_vx: Floats
-    world_vy: Floats
-    steering: Floats
-    active: Bools
+    x: Annotated[Floats, WR]
+    y: Annotated[Floats, WR]
+    heading: Annotated[Floats, WR]
+    vx: Annotated[Floats, WR]
+    vy: Annotated[Floats, WR]
+    omega: Annotated[Floats, WR]
+    world_vx: Annotated[Floats, WR]
+    world_vy: Annotated[Floats, WR]
+    steering: Annotated[Floats, WR]
+    active: Annotated[Bools, WR]
 
 
 class Maps(NamedTuple):
@@ -235,22 +299,22 @@ class RobotTraits(NamedTuple):
         wheelbase, max_steering, max_steering_rate: (W, R) of a car-like robot, m, rad, rad/s.
     """
 
-    kinematics: Ints
-    radius: Floats
-    vertices: Ints
-    footprint_x: Floats
-    footprint_y: Floats
-    min_vx: Floats
-    max_vx: Floats
-    max_vy: Floats
-    max_omega: Floats
-    max_ax: Floats
-    max_ay: Floats
-    max_alpha: Floats
-    max_deceleration: Floats
-    wheelbase: Floats
-    max_steering: Floats
-    max_steering_rate: Floats
+    kinematics: Annotated[Ints, WR]
+    radius: Annotated[Floats, Each("W R", 0.3)]
+    vertices: Annotated[Ints, WR]
+    footprint_x: Annotated[Floats, Each("W R V")]
+    footprint_y: Annotated[Floats, Each("W R V")]
+    min_vx: Annotated[Floats, WR]
+    max_vx: Annotated[Floats, Each("W R", 1)]
+    max_vy: Annotated[Floats, WR]
+    max_omega: Annotated[Floats, Each("W R", 1)]
+    max_ax: Annotated[Floats, Each("W R", 1e6)]
+    max_ay: Annotated[Floats, Each("W R", 1e6)]
+    max_alpha: Annotated[Floats, Each("W R", 1e6)]
+    max_deceleration: Annotated[Floats, Each("W R", 1e6)]
+    wheelbase: Annotated[Floats, Each("W R", 0.5)]
+    max_steering: Annotated[Floats, Each("W R", 0.6)]
+    max_steering_rate: Annotated[Floats, Each("W R", 1e6)]
 
 
 def one_robot(traits: RobotTraits, w: int, r: int) -> RobotTraits:
@@ -280,67 +344,29 @@ def padded(count: int) -> int:
 
 def pedestrians(worlds: int, slots: int) -> Pedestrians:
     """An empty generation."""
-    fields = [np.zeros((worlds, slots), np.float32) for _ in range(5)]
-    return Pedestrians._make([*fields, np.zeros((worlds, slots), np.bool_)])
+    return allocate(Pedestrians, W=worlds, P=slots)
 
 
 def traits(worlds: int, slots: int) -> Traits:
     """Traits of empty slots: radius 0.3 m, no group, id -1."""
-    shape = (worlds, slots)
-    return Traits(
-        np.full(shape, 0.3, np.float32),
-        np.ones(shape, np.float32),
-        np.full(shape, -1, np.int32),
-        np.full(shape, -1, np.int32),
-        np.zeros(worlds, np.int32),
-    )
+    return allocate(Traits, W=worlds, P=slots)
 
 
 def minds(worlds: int, slots: int) -> Minds:
     """Minds of adults who walk, neither stressed nor tired (Arena's start: energy and social 0.5)."""
-    shape = (worlds, slots)
-
-    def whole(value: int) -> Ints:
-        return np.full(shape, value, np.int32)
-
-    def real(value: float) -> Floats:
-        return np.full(shape, value, np.float32)
-
-    walking = SOCIAL_STATES.index("walking")
-    return Minds(
-        whole(0), whole(0), whole(walking), real(0.0), real(0.5), real(0.5), whole(-1), real(1.0), np.zeros(shape, np.bool_)
-    )
+    return allocate(Minds, W=worlds, P=slots)
 
 
 def waypoints(worlds: int, slots: int, length: int) -> Waypoints:
     """Room for ``length`` waypoints a pedestrian, none in use."""
-    shape = (worlds, slots)
-    now = [np.zeros(shape, np.float32) for _ in range(2)]
-    lists = [np.zeros((*shape, max(length, 1)), np.float32) for _ in range(2)]
-    numbers = [np.zeros(shape, np.int32) for _ in range(3)]
-    return Waypoints._make([*now, *lists, *numbers, np.full(shape, 0.5, np.float32)])
+    return allocate(Waypoints, W=worlds, P=slots, K=max(length, 1))
 
 
 def robots(worlds: int, count: int) -> Robots:
     """An empty generation; ``count`` 0 gives arrays of width 0, which kernels accept."""
-    fields = [np.zeros((worlds, count), np.float32) for _ in range(9)]
-    return Robots._make([*fields, np.zeros((worlds, count), np.bool_)])
+    return allocate(Robots, W=worlds, R=count)
 
 
 def robot_traits(worlds: int, count: int, corners: int = 0) -> RobotTraits:
     """Traits of disc robots of radius 0.3 m without limits on acceleration, to be filled in."""
-    shape = (worlds, count)
-
-    def full(value: float) -> Floats:
-        return np.full(shape, value, np.float32)
-
-    footprint = [np.zeros((*shape, max(corners, 1)), np.float32) for _ in range(2)]
-    return RobotTraits(
-        np.zeros(shape, np.int32),
-        full(0.3),
-        np.zeros(shape, np.int32),
-        *footprint,
-        *(full(v) for v in (0.0, 1.0, 0.0, 1.0)),
-        *(full(1e6) for _ in range(4)),
-        *(full(v) for v in (0.5, 0.6, 1e6)),
-    )
+    return allocate(RobotTraits, W=worlds, R=count, V=max(corners, 1))

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 @hidden
 def _drive(dt, now, after, traits, status, commands, w, r):
     """Motion of robot r without surroundings."""
-    slot = status.step[w] % (status.delay[w, r] + 1)
+    slot = status.clock.step[w] % (status.orders.delay[w, r] + 1)
     for k in range(3):
-        status.queue[w, r, slot, k] = commands[w, r, k]
-    due = (status.step[w] + 1) % (status.delay[w, r] + 1)
-    command = (status.queue[w, r, due, 0], status.queue[w, r, due, 1], status.queue[w, r, due, 2])
-    if status.outcome[w, r] != RUNNING:
+        status.orders.queue[w, r, slot, k] = commands[w, r, k]
+    due = (status.clock.step[w] + 1) % (status.orders.delay[w, r] + 1)
+    command = (status.orders.queue[w, r, due, 0], status.orders.queue[w, r, due, 1], status.orders.queue[w, r, due, 2])
+    if status.ends.outcome[w, r] != RUNNING:
         command = (ZERO, ZERO, ZERO)
     elif exceeds(traits, w, r, commands[w, r, 0], commands[w, r, 1], commands[w, r, 2]):
-        status.clipped[w, r] += 1
+        status.orders.clipped[w, r] += 1
     twist = (now.vx[w, r], now.vy[w, r], now.omega[w, r])
-    if status.outcome[w, r] == RUNNING:
+    if status.ends.outcome[w, r] == RUNNING:
         twist, steering = next_twist(traits, w, r, twist, command, now.steering[w, r], dt)
     else:
         twist, steering = command, now.steering[w, r]
@@ -93,7 +93,7 @@ def _keep(now, after, w):
 def _finish(now, after, traits, maps, status, walls, w, r):
     """Have walls stop robot r, and write its velocity in the map frame."""
     walls[w, r] = NEVER
-    if now.active[w, r] and status.outcome[w, r] == RUNNING:
+    if now.active[w, r] and status.ends.outcome[w, r] == RUNNING:
         walls[w, r] = _block(now, after, traits, maps, w, r)
     s, c = sincos(after.heading[w, r])
     after.world_vx[w, r] = c * after.vx[w, r] - s * after.vy[w, r]
@@ -104,7 +104,7 @@ def _finish(now, after, traits, maps, status, walls, w, r):
 def drive_robots(dt, now, after, traits, maps, status, commands, walls, first, last):
     """Write generation t + dt of the robots of worlds ``first <= w < last``, which follow ``commands`` (W, R, 3) as they can."""
     for w in range(first, last):
-        if status.done[w]:
+        if status.clock.done[w]:
             _keep(now, after, w)
             continue
         for r in range(now.x.shape[1]):
@@ -116,7 +116,7 @@ def drive_robots(dt, now, after, traits, maps, status, commands, walls, first, l
 def lead_robots(now, after, traits, maps, status, there, walls, first, last):
     """Write generation t + dt of the robots of worlds ``first <= w < last``: ``there`` (W, R, 6), pose and twist."""
     for w in range(first, last):
-        if status.done[w]:
+        if status.clock.done[w]:
             _keep(now, after, w)
             continue
         for r in range(now.x.shape[1]):

@@ -263,7 +263,7 @@ def _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found
 
 @kernel
 def hold_back(
-    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, status, out_x, out_y, first, last
+    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
 ):  # fmt: skip
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
 
@@ -280,7 +280,7 @@ def hold_back(
     vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
     cell, fields = np.empty(slots, np.int32), np.empty((ROWS, slots), np.float32)
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             continue
         count, seen = traits.count[w], sees & SEES_ROBOTS
         # Says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.

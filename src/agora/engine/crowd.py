@@ -127,7 +127,7 @@ class EngineCrowd:
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
         if parts:
-            parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status))
+            parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status.clock))
         if self.routing is not None:
             parts.append(self.routing.part(now, int(self._bits)))
         return parts
@@ -194,14 +194,14 @@ class EngineCrowd:
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, world.traits, self.fed, *self._chosen)
         if self._careful:
-            others = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status)
+            others = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status.clock)
             minded = (self._bits, self._minds, self.number, people, world.traits, self.goals)
             yield bind(hold_back, step[0], step[2], *minded, *others, *self._chosen)
-        records = (people, self._generations[there], world.traits, world.waypoints, world.replay, world.status)
+        records = (people, self._generations[there], world.traits, world.waypoints, world.replay, world.status.clock)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
         if self._careful and substep == self.substeps:
             after, machines = self._generations[there], (world.generation(robots)[1], world.robot_traits)
-            yield bind(pass_taken, step[1], self._bits, after, world.traits, world.waypoints, *machines, world.status)
+            yield bind(pass_taken, step[1], self._bits, after, world.traits, world.waypoints, *machines, world.status.clock)
 
 
 def _check(model: object) -> None:

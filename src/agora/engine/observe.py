@@ -37,7 +37,7 @@ def _gather(robots, status, pose, twist, goal, first, last):
             n = w * count + r
             pose[n, 0], pose[n, 1], pose[n, 2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
             twist[n, 0], twist[n, 1], twist[n, 2] = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
-            goal[n, 0], goal[n, 1], goal[n, 2] = status.goal_x[w, r], status.goal_y[w, r], status.goal_heading[w, r]
+            goal[n, 0], goal[n, 1], goal[n, 2] = status.goals.x[w, r], status.goals.y[w, r], status.goals.heading[w, r]
 
 
 @lean_kernel
@@ -219,7 +219,7 @@ class Observer:
         """The moment (N,) of each row, s: of the episode, or ``now``."""
         if self.now is not None:
             return np.full(self.rows, self.now)
-        step = self._world.status.step.astype(np.float64)
+        step = self._world.status.clock.step.astype(np.float64)
         return np.repeat(step * self._world.dt, self._world.layout.robots)
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
@@ -343,8 +343,8 @@ class Observer:
             footprint=read_only(self._footprint),
             limits=self.limits,
             dt=self._control,
-            goal_tolerance=read_only(self._world.status.tolerance.reshape(-1)),
-            heading_tolerance=read_only(self._world.status.heading_tolerance.reshape(-1)),
+            goal_tolerance=read_only(self._world.status.goals.tolerance.reshape(-1)),
+            heading_tolerance=read_only(self._world.status.goals.heading_tolerance.reshape(-1)),
             path=read_only(self._path) if "path" in seen else None,
             path_count=read_only(self._path_count) if "path" in seen else None,
             pedestrians=self._people.tracks if self._people is not None and "pedestrians" in seen else None,

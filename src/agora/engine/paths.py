@@ -62,7 +62,7 @@ class Paths:
     def replan(self, w: int, r: int) -> None:
         """Give a robot the path from where it is to its current goal."""
         status = self._world.status
-        self.plan(w, r, self.place(w, r), np.array([status.goal_x[w, r], status.goal_y[w, r]], float))
+        self.plan(w, r, self.place(w, r), np.array([status.goals.x[w, r], status.goals.y[w, r]], float))
 
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
         """Give a robot the path from a place to a goal, (2,) or more, m; none where there is none."""

@@ -106,11 +106,11 @@ def _turn(now, after, w):
 
 
 @hidden
-def next_waypoint(traits, waypoints, status, w, i, substep):
+def next_waypoint(traits, waypoints, clock, w, i, substep):
     """Make the next waypoint of a pedestrian, of at least two, the current one."""
     k, n = waypoints.index[w, i], waypoints.count[w, i]
     if waypoints.mode[w, i] == RANDOM:
-        k = (k + 1 + np.int32(uniform_at(status.key[w], traits.id[w, i], status.step[w], substep - 1) * (n - 1))) % n
+        k = (k + 1 + np.int32(uniform_at(clock.key[w], traits.id[w, i], clock.step[w], substep - 1) * (n - 1))) % n
     elif waypoints.mode[w, i] == LOOP:
         k = (k + 1) % n
     else:
@@ -120,7 +120,7 @@ def next_waypoint(traits, waypoints, status, w, i, substep):
 
 
 @hidden
-def _pass_reached(after, traits, waypoints, status, w, substep):
+def _pass_reached(after, traits, waypoints, clock, w, substep):
     """Make the next waypoint current where one is reached."""
     for i in range(traits.count[w]):
         if waypoints.count[w, i] < 2 or not after.active[w, i]:
@@ -128,14 +128,14 @@ def _pass_reached(after, traits, waypoints, status, w, substep):
         k = waypoints.index[w, i]
         dx, dy = waypoints.list_x[w, i, k] - after.x[w, i], waypoints.list_y[w, i, k] - after.y[w, i]
         if dx * dx + dy * dy <= waypoints.tolerance[w, i] * waypoints.tolerance[w, i]:
-            next_waypoint(traits, waypoints, status, w, i, substep)
+            next_waypoint(traits, waypoints, clock, w, i, substep)
 
 
 @lean_kernel
-def settle(traits, waypoints, minds, status, first, last):
+def settle(traits, waypoints, minds, clock, first, last):
     """What behaviours start from: everybody wants to go to the list's current waypoint, at the undisturbed speed."""
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             continue
         for i in range(traits.count[w]):
             traits.speed[w, i] = minds.speed[w, i]
@@ -146,7 +146,7 @@ def settle(traits, waypoints, minds, status, first, last):
 
 @lean_kernel
 def advance_pedestrians(
-    dt, substep, substeps, acceleration, factor, now, after, traits, waypoints, replay, status, out_x, out_y, first, last
+    dt, substep, substeps, acceleration, factor, now, after, traits, waypoints, replay, clock, out_x, out_y, first, last
 ):
     """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; worlds that are done stay as they are.
 
@@ -157,11 +157,11 @@ def advance_pedestrians(
     """
     h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             _keep(now, after, w)
             continue
         _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, h)
         if replay.time.size > 1:
-            place_replayed(replay, after, traits, w, (status.step[w] + share) * np.float64(dt), share * np.float64(dt))
+            place_replayed(replay, after, traits, w, (clock.step[w] + share) * np.float64(dt), share * np.float64(dt))
         _turn(now, after, w)
-        _pass_reached(after, traits, waypoints, status, w, substep)
+        _pass_reached(after, traits, waypoints, clock, w, substep)

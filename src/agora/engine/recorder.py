@@ -25,9 +25,9 @@ def _sample(
 ):
     for w in range(first, last):
         k = cursor[w]
-        if k < 0 or k >= steps.shape[1] or (k > 0 and steps[w, k - 1] == status.step[w]):
+        if k < 0 or k >= steps.shape[1] or (k > 0 and steps[w, k - 1] == status.clock.step[w]):
             continue
-        steps[w, k] = status.step[w]
+        steps[w, k] = status.clock.step[w]
         cursor[w] = k + 1
         for r in range(robots.x.shape[1]):
             s = robot_samples[w, k, r]
@@ -45,20 +45,20 @@ def _sample(
 def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
     """The contact events of every world since the last call: world, robot, contact."""
     status = world.status
-    for w in np.flatnonzero(status.events):
-        for k in range(min(status.events[w], status.event_step.shape[1])):
-            r, kind, fraction = int(status.event_robot[w, k]), ContactKind(status.event_kind[w, k]), status.event_fraction[w, k]
-            moved = status.event_here[w, k], status.event_there[w, k]
+    for w in np.flatnonzero(status.events.count):
+        for k in range(min(status.events.count[w], status.events.step.shape[1])):
+            r, kind, fraction = int(status.events.robot[w, k]), ContactKind(status.events.kind[w, k]), status.events.fraction[w, k]
+            moved = status.events.here[w, k], status.events.there[w, k]
             contact = Contact(
-                time=(float(status.event_step[w, k]) + float(fraction)) * world.dt,
+                time=(float(status.events.step[w, k]) + float(fraction)) * world.dt,
                 kind=kind,
-                party=int(status.event_party[w, k]),
-                x=float(status.event_x[w, k]),
-                y=float(status.event_y[w, k]),
+                party=int(status.events.party[w, k]),
+                x=float(status.events.x[w, k]),
+                y=float(status.events.y[w, k]),
                 closing=closing(world.robot_traits, int(w), r, kind, *moved, fraction, world.dt),
             )
             yield int(w), r, contact
-    status.events[...] = 0
+    status.events.count[...] = 0
 
 
 class Recorder:

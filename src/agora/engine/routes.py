@@ -222,7 +222,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
 
 @lean_kernel
 def follow(
-    look, every, sees, roads, maps, people, traits, waypoints, robots, status, routes, goal_x, goal_y, first, last
+    look, every, sees, roads, maps, people, traits, waypoints, robots, clock, routes, goal_x, goal_y, first, last
 ):  # fmt: skip
     """Write the points (W, P) to which the pedestrians of worlds ``first <= w < last`` walk now, m.
 
@@ -231,9 +231,9 @@ def follow(
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
     """
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             continue
-        m, call = maps.index[w], status.step[w] // every
+        m, call = maps.index[w], clock.step[w] // every
         for i in range(traits.count[w]):
             tx, ty = waypoints.x[w, i], waypoints.y[w, i]
             goal_x[w, i], goal_y[w, i] = tx, ty
@@ -345,5 +345,5 @@ class Routing:
         world = self._world
         people, robots = world.generation(generation)
         numbers = (np.int64(self._look), np.int64(self._every), np.int64(sees))
-        records = (self._store.arrays, world.maps, people, world.traits, world.waypoints, robots, world.status, self.routes)
+        records = (self._store.arrays, world.maps, people, world.traits, world.waypoints, robots, world.status.clock, self.routes)
         return bind(follow, *numbers, *records, self.goals.x, self.goals.y)

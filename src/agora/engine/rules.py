@@ -36,15 +36,15 @@ _HALVINGS = 8  # of the part of a step in which outlines begin to meet: 7.5 mm b
 @hidden
 def _event(status, w, r, kind, party, fraction, x, y):
     """Note a contact event and return its place; when the list is full the last one is overwritten and the count goes on."""
-    k = min(status.events[w], status.event_step.shape[1] - 1)
-    status.events[w] += 1
-    status.event_step[w, k] = status.step[w]
-    status.event_kind[w, k] = kind
-    status.event_robot[w, k] = r
-    status.event_party[w, k] = party
-    status.event_fraction[w, k] = fraction
-    status.event_x[w, k] = x
-    status.event_y[w, k] = y
+    k = min(status.events.count[w], status.events.step.shape[1] - 1)
+    status.events.count[w] += 1
+    status.events.step[w, k] = status.clock.step[w]
+    status.events.kind[w, k] = kind
+    status.events.robot[w, k] = r
+    status.events.party[w, k] = party
+    status.events.fraction[w, k] = fraction
+    status.events.x[w, k] = x
+    status.events.y[w, k] = y
     return k
 
 
@@ -170,40 +170,40 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
     bits, earliest = 0, NEVER
     for i in range(people.count[w]):
         if not next_pedestrians.active[w, i]:
-            status.touching_pedestrian[w, r, i] = False
+            status.touching.pedestrian[w, r, i] = False
             continue
         t, overlap = _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i)
-        if t <= ONE and not status.touching_pedestrian[w, r, i]:
+        if t <= ONE and not status.touching.pedestrian[w, r, i]:
             x, y = _place(now, after, w, r, t)
             k = _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
             px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
             new = not pedestrians.active[w, i]
             came_x, came_y = (px, py) if new else (pedestrians.x[w, i], pedestrians.y[w, i])
-            _motion(status.event_here, w, k, now, r, came_x, came_y, ZERO)
+            _motion(status.events.here, w, k, now, r, came_x, came_y, ZERO)
             if new and t <= ZERO:  # who appears at the robot is not run into
-                _motion(status.event_there, w, k, now, r, px, py, ZERO)
+                _motion(status.events.there, w, k, now, r, px, py, ZERO)
             else:
-                _motion(status.event_there, w, k, after, r, px, py, ZERO)
+                _motion(status.events.there, w, k, after, r, px, py, ZERO)
             if t < earliest:
                 bits, earliest = END_PEDESTRIAN, t
-        status.touching_pedestrian[w, r, i] = overlap
-    if wall <= ONE and not status.touching_wall[w, r]:
+        status.touching.pedestrian[w, r, i] = overlap
+    if wall <= ONE and not status.touching.wall[w, r]:
         _event(status, w, r, _WALL, -1, wall, after.x[w, r], after.y[w, r])
         if wall < earliest:
             bits, earliest = END_WALL, wall
-    status.touching_wall[w, r] = wall <= ONE
+    status.touching.wall[w, r] = wall <= ONE
     for b in range(now.x.shape[1]):
         if b == r or not now.active[w, b]:
             continue
         t, overlap = _touch_robot(now, after, traits, w, r, b)
-        if t <= ONE and not status.touching_robot[w, r, b]:
+        if t <= ONE and not status.touching.robot[w, r, b]:
             x, y = _place(now, after, w, r, t)
             k = _event(status, w, r, _ROBOT, b, t, x, y)
-            _motion(status.event_here, w, k, now, r, now.x[w, b], now.y[w, b], now.heading[w, b])
-            _motion(status.event_there, w, k, after, r, after.x[w, b], after.y[w, b], after.heading[w, b])
+            _motion(status.events.here, w, k, now, r, now.x[w, b], now.y[w, b], now.heading[w, b])
+            _motion(status.events.there, w, k, after, r, after.x[w, b], after.y[w, b], after.heading[w, b])
             if t < earliest:
                 bits, earliest = END_ROBOT, t
-        status.touching_robot[w, r, b] = overlap
+        status.touching.robot[w, r, b] = overlap
     return bits
 
 
@@ -211,7 +211,7 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
 def _judge(after, maps, status, rules, w, r, bits):
     """Outcome of robot r at t + dt: contact before arrival before time-out."""
     ends = bits & rules.ends[0]
-    step = status.step[w] + 1
+    step = status.clock.step[w] + 1
     outcome = RUNNING
     if ends & END_PEDESTRIAN:
         outcome = _PEDESTRIAN_COLLISION
@@ -222,21 +222,21 @@ def _judge(after, maps, status, rules, w, r, bits):
     elif (rules.ends[0] & END_OUT_OF_MAP) and not inside(maps, maps.index[w], after.x[w, r], after.y[w, r]):
         outcome = _OUT_OF_MAP
     else:
-        dx, dy = status.goal_x[w, r] - after.x[w, r], status.goal_y[w, r] - after.y[w, r]
-        near = dx * dx + dy * dy < status.tolerance[w, r] * status.tolerance[w, r]
-        turned = status.heading_tolerance[w, r] >= PI or (
-            abs(wrap(after.heading[w, r] - status.goal_heading[w, r])) <= status.heading_tolerance[w, r]
+        dx, dy = status.goals.x[w, r] - after.x[w, r], status.goals.y[w, r] - after.y[w, r]
+        near = dx * dx + dy * dy < status.goals.tolerance[w, r] * status.goals.tolerance[w, r]
+        turned = status.goals.heading_tolerance[w, r] >= PI or (
+            abs(wrap(after.heading[w, r] - status.goals.heading[w, r])) <= status.goals.heading_tolerance[w, r]
         )
         if near and turned:
-            if status.goals_left[w, r] > 0:
-                status.arrived[w, r] = True
+            if status.goals.left[w, r] > 0:
+                status.goals.arrived[w, r] = True
             else:
                 outcome = _REACHED
-        if outcome == RUNNING and step >= status.time_limit[w]:
+        if outcome == RUNNING and step >= status.clock.time_limit[w]:
             outcome = _TIMEOUT
     if outcome != RUNNING:
-        status.outcome[w, r] = outcome
-        status.end_step[w, r] = step
+        status.ends.outcome[w, r] = outcome
+        status.ends.step[w, r] = step
     return outcome
 
 
@@ -248,18 +248,18 @@ def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people
     """
     robots = now.x.shape[1]
     for w in range(first, last):
-        if status.done[w]:
+        if status.clock.done[w]:
             continue
         running = robots == 0
         for r in range(robots):
-            if now.active[w, r] and status.outcome[w, r] == RUNNING:
+            if now.active[w, r] and status.ends.outcome[w, r] == RUNNING:
                 bits = _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, walls[w, r])
                 if _judge(after, maps, status, rules, w, r, bits) == RUNNING:
                     running = True
                 elif rules.remove[0] != 0:
                     after.active[w, r] = False
-        status.step[w] += 1
-        status.done[w] = not running
+        status.clock.step[w] += 1
+        status.clock.done[w] = not running
 
 
 class Rules:

@@ -26,7 +26,7 @@ class Scanner:
         layout = world.layout
         self._world = world
         self._ranges = np.zeros((layout.worlds, layout.robots, lidar.beams), np.float32) if ranges is None else ranges
-        noise = lidar.bind_noise(world.status.key, world.status.step, self._ranges)
+        noise = lidar.bind_noise(world.status.clock.key, world.status.clock.step, self._ranges)
         generations = ((people, world.traits, robots) for people, robots in map(world.generation, (0, 1)))
         self._bound = [(lidar.bind(*moving, world.robot_traits, world.maps, self._ranges), *noise) for moving in generations]
 

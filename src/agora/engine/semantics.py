@@ -76,7 +76,7 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
     there = people.active[number]
     return SemanticPoints(
         attribute=attribute,
-        time=float(world.status.step[number]) * world.dt,
+        time=float(world.status.clock.step[number]) * world.dt,
         location=np.stack([people.x[number], people.y[number]], -1)[there].astype(np.float64),
         evidence=evidence[number][there],
         id=traits.id[number][there].copy(),

@@ -50,7 +50,7 @@ def _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
 
 
 @lean_kernel
-def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, status, first, last):
+def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, clock, first, last):
     """Make the next waypoint current where somebody stands on the current one.
 
     Args:
@@ -59,7 +59,7 @@ def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, s
         people: at the end of the step. robots: at its beginning.
     """
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             continue
         for i in range(traits.count[w]):
             k = waypoints.index[w, i]
@@ -68,4 +68,4 @@ def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, s
             dx, dy = waypoints.list_x[w, i, k] - people.x[w, i], waypoints.list_y[w, i, k] - people.y[w, i]
             near = dx * dx + dy * dy < _NEAR * _NEAR
             if near and _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
-                next_waypoint(traits, waypoints, status, w, i, substep)
+                next_waypoint(traits, waypoints, clock, w, i, substep)

@@ -249,7 +249,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         for w in worlds:
             world = next(part for part in self._parts if part.mine[w]).batch.world
             labels[w], final[w] = Outcome(outcome[w]).label, observations[w].copy()
-            times[w] = world.status.end_step[w, 0] * world.dt
+            times[w] = world.status.ends.step[w, 0] * world.dt
         last = {"outcome": labels, "entry": np.where(ended, self._entry, 0), "time": times}
         last |= {f"_{key}": ended.copy() for key in last}
         self._entry[ended] = -1

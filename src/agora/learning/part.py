@@ -42,12 +42,12 @@ class Part:
     ) -> None:
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
         self.mine: Bools = np.zeros(worlds, np.bool_)
-        self.batch.world.status.done[:] = True
+        self.batch.world.status.clock.done[:] = True
         self._clearances = Clearances(self.batch.world)
 
     def leave(self, world: int) -> None:
         """Play an environment here no longer."""
-        self.mine[world], self.batch.world.status.done[world] = False, True
+        self.mine[world], self.batch.world.status.clock.done[world] = False, True
 
     def step(self, actions: Array, outcome: Ints, progress: Floats, clearance: Floats) -> None:
         """Let one control period pass, and write what it brought to the environments that are played here (`Transition`)."""
@@ -58,13 +58,13 @@ class Part:
         self._clearances.restart()
         before = self._goal_distance()
         batch.advance(self._clearances.follow)
-        outcome[mine] = batch.world.status.outcome[mine, 0]
+        outcome[mine] = batch.world.status.ends.outcome[mine, 0]
         progress[mine] = (before - self._goal_distance())[mine]
         clearance[mine] = self._clearances.values[mine]
         batch.look()
 
     def _goal_distance(self) -> Floats:
         robots, status = self.batch.world.robots, self.batch.world.status
-        dx, dy = status.goal_x[:, 0] - robots.x[:, 0], status.goal_y[:, 0] - robots.y[:, 0]
+        dx, dy = status.goals.x[:, 0] - robots.x[:, 0], status.goals.y[:, 0] - robots.y[:, 0]
         distance: Floats = np.sqrt(dx * dx + dy * dy)
         return distance

@@ -245,8 +245,8 @@ class Navigator:
 
     def goal(self, robot: int) -> Array | None:
         """The goal (3,) that a robot is on its way to."""
-        s = self._world.status
-        place = np.array([s.goal_x[0, robot], s.goal_y[0, robot], s.goal_heading[0, robot]], np.float64)
+        goals = self._world.status.goals
+        place = np.array([goals.x[0, robot], goals.y[0, robot], goals.heading[0, robot]], np.float64)
         return place if self._has_goal[robot] else None
 
     def follow(self, robot: int, number: int) -> None:

@@ -35,11 +35,11 @@ class _Cues(NamedTuple):
 
 
 @lean_kernel
-def _decide(dt, pause, cues, pedestrians, traits, waypoints, robots, status, first, last):
+def _decide(dt, pause, cues, pedestrians, traits, waypoints, robots, clock, first, last):
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             continue
-        time = np.float32(status.step[w]) * dt
+        time = np.float32(clock.step[w]) * dt
         for i in range(traits.count[w]):
             if not cues.cued[w, i] or not pedestrians.active[w, i]:
                 continue
@@ -112,5 +112,5 @@ class AttachedCues:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
         w = self._world
         people, robots = w.generation(generation)
-        now = (people, w.traits, w.waypoints, robots, w.status)
+        now = (people, w.traits, w.waypoints, robots, w.status.clock)
         return bind(_decide, np.float32(w.dt), self._pause, self.cues, *now)

@@ -46,11 +46,11 @@ def _repeat(c, traits, goals, w, count):
 
 
 @lean_kernel
-def _groups(c, settings, dt, people, traits, minds, goals, maps, status, first, last):
+def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, last):
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             continue
-        count, step, key = traits.count[w], status.step[w], status.key[w]
+        count, step, key = traits.count[w], clock.step[w], clock.key[w]
         if step % settings.pause[0] != 0 and not c.stale[w]:
             _repeat(c, traits, goals, w, count)
             continue
@@ -196,7 +196,7 @@ class AttachedGroups:
         """Return the kernel, bound to one generation."""
         world = self._world
         records = (world.generation(generation)[0], world.traits, world.minds, world.waypoints, world.maps)
-        return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, world.status)
+        return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, world.status.clock)
 
 
 def _shape(name: str, shape: tuple[int, int]) -> tuple[int, ...]:

@@ -24,15 +24,15 @@ _USE = 977  # number of the draw, apart from those that follow waypoints at rand
 
 
 @lean_kernel
-def _decide(every, chance, pedestrians, traits, waypoints, minds, status, first, last):
+def _decide(every, chance, pedestrians, traits, waypoints, minds, clock, first, last):
     for w in range(first, last):
-        if status.done[w] or status.step[w] == 0 or status.step[w] % every:
+        if clock.done[w] or clock.step[w] == 0 or clock.step[w] % every:
             continue
         for i in range(traits.count[w]):
             n = waypoints.count[w, i]
             if n < 2 or not pedestrians.active[w, i] or minds.taken[w, i]:
                 continue
-            if uniform_at(status.key[w], traits.id[w, i], status.step[w], _USE) < chance:
+            if uniform_at(clock.key[w], traits.id[w, i], clock.step[w], _USE) < chance:
                 k = (waypoints.index[w, i] + 1) % n
                 waypoints.index[w, i] = k
                 waypoints.x[w, i], waypoints.y[w, i] = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
@@ -73,5 +73,5 @@ class AttachedRestless:
         w = self._world
         people, _ = w.generation(generation)
         every = max(1, round(self._restless.period / (w.dt * self._every))) * self._every
-        now = (people, w.traits, w.waypoints, w.minds, w.status)
+        now = (people, w.traits, w.waypoints, w.minds, w.status.clock)
         return bind(_decide, np.int64(every), self._restless.chance, *now)

@@ -55,9 +55,9 @@ _EVENTS = (NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, CHAT, SEEK, STORY_TIME, 
 
 
 @lean_inlined
-def draw(minds, traits, memory, status, w, i, use):
+def draw(minds, traits, memory, clock, w, i, use):
     """The uniform number of a pedestrian, the step and the use."""
-    return np.float32(uniform_at(memory.key[w], traits.id[w, i], status.step[w], use))
+    return np.float32(uniform_at(memory.key[w], traits.id[w, i], clock.step[w], use))
 
 
 @lean_inlined
@@ -249,7 +249,7 @@ def _in_the_way(people, waypoints, robots, w, i, r):
 
 
 @lean_inlined
-def _react(rules, people, traits, waypoints, minds, robots, memory, status, w, i, r, distance):
+def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i, r, distance):
     """Take notice of a robot, each in its way (HuNavSim)."""
     reaction, state, left = minds.reaction[w, i], -1, FOREVER
     fresh = memory.weary[w, i] <= ZERO and distance <= rules.notice
@@ -266,31 +266,31 @@ def _react(rules, people, traits, waypoints, minds, robots, memory, status, w, i
         if _closing(people, robots, w, i, r) or (not idle and _in_the_way(people, waypoints, robots, w, i, r)):
             state = AVOIDING
     if state >= 0:
-        share = draw(minds, traits, memory, status, w, i, DURATION)
+        share = draw(minds, traits, memory, clock, w, i, DURATION)
         enter(minds, memory, w, i, state, left * (HALF + share))
 
 
 @lean_inlined
-def _happen(rules, spots, sees, traits, minds, character, memory, status, w, i):
+def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
     """Let one of the things happen that may happen to one who walks or stands idle, in proportion to their rates."""
     rates = _all_rates(rules, spots, sees, traits, minds, character, memory, w, i)
     total = ZERO
     for rate in rates:
         total += rate
-    mark, k = draw(minds, traits, memory, status, w, i, CHOICE) * total, 0
+    mark, k = draw(minds, traits, memory, clock, w, i, CHOICE) * total, 0
     while k < len(rates) - 1 and mark >= rates[k]:
         mark -= rates[k]
         k += 1
     memory.hazard[w, i], memory.fuse[w, i], memory.event[w, i] = ZERO, _UNLIT, _EVENTS[k]
     state = _OUTCOMES[k]
     if state < _NONE:
-        length = HALF + draw(minds, traits, memory, status, w, i, DURATION)
+        length = HALF + draw(minds, traits, memory, clock, w, i, DURATION)
         left = rules.pause_time * length if state == IDLE else FOREVER
         enter(minds, memory, w, i, state, rules.interest_time * length if state == INTERESTED else left)
 
 
 @lean_inlined
-def _one(rules, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, w, i):
+def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i):
     """What one pedestrian decides for itself: end the state, take notice of a robot, begin something."""
     r, distance = memory.robot[w, i], memory.near[w, i]
     if memory.trigger[w, i] > ZERO:
@@ -298,7 +298,7 @@ def _one(rules, sees, people, traits, waypoints, minds, robots, status, characte
             enter(minds, memory, w, i, WALKING, FOREVER)
         return
     if memory.fuse[w, i] < ZERO:
-        memory.fuse[w, i] = -math.log(ONE - draw(minds, traits, memory, status, w, i, EVENT))
+        memory.fuse[w, i] = -math.log(ONE - draw(minds, traits, memory, clock, w, i, EVENT))
     settled = memory.since[w, i] >= character.minimum_time[w, i]
     if settled and minds.state[w, i] != PANICKING and minds.stress[w, i] > character.stress_high[w, i]:
         enter(minds, memory, w, i, PANICKING, FOREVER)
@@ -307,16 +307,16 @@ def _one(rules, sees, people, traits, waypoints, minds, robots, status, characte
     state = minds.state[w, i]
     rests = state in (WALKING, IDLE, RUNNING)
     if rests and minds.reaction[w, i] != IMPASSIVE and distance <= max(rules.notice, rules.avoid_distance):
-        _react(rules, people, traits, waypoints, minds, robots, memory, status, w, i, r, distance)
+        _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i, r, distance)
         state = minds.state[w, i]
     if state == WALKING and _at_end(people, waypoints, w, i):
         enter(minds, memory, w, i, IDLE, FOREVER)
     elif ZERO <= memory.fuse[w, i] <= memory.hazard[w, i] and (state in (WALKING, IDLE)):
-        _happen(rules, spots, sees, traits, minds, character, memory, status, w, i)
+        _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i)
 
 
 @lean_inlined
-def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, w):
+def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w):
     """Everybody of world w for itself: drift, end, react, begin; returns whether anybody wants, and has, something with others."""
     count, wishes, others = memory.count[w], False, False
     top = lanes(count)
@@ -326,7 +326,7 @@ def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, sta
     for i in range(count):
         memory.event[w, i] = NOTHING
         if memory.busy[w, i] and people.active[w, i]:
-            _one(rules, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, w, i)
+            _one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i)
             wishes = wishes or memory.event[w, i] != NOTHING
         others = others or memory.talk[w, i] >= 0 or minds.state[w, i] == QUEUEING
     return wishes, others

@@ -127,7 +127,7 @@ def _errand(rules, people, minds, character, memory, spots, w, i, length):
 
 
 @hidden
-def settle_wishes(rules, people, traits, minds, character, memory, spots, status, w):
+def settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
     """Let what pedestrians of world w want to begin happen, the lowest id first."""
     while True:
         i, lowest = -1, _LAST
@@ -138,7 +138,7 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, status
             return
         event = memory.event[w, i]
         memory.event[w, i] = NOTHING
-        length = HALF + np.float32(uniform_at(memory.key[w], traits.id[w, i], status.step[w], _LENGTH))
+        length = HALF + np.float32(uniform_at(memory.key[w], traits.id[w, i], clock.step[w], _LENGTH))
         if event == ERRAND:
             _errand(rules, people, minds, character, memory, spots, w, i, length)
         elif event in (STORY_TIME, GROUP):

@@ -224,22 +224,22 @@ def _move(dt, people, traits, waypoints, memory, w):
 
 
 @lean_kernel
-def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots,
+def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots,
           first, last):  # fmt: skip
     """One tick of the social states of worlds ``first <= w < last``; they are thought over at every ``ticks``-th tick alone.
 
     A tick is ``every`` steps, or ``dt`` s.
     """
     for w in range(first, last):
-        if status.done[w]:
+        if clock.done[w]:
             continue
-        if status.step[w] // every % ticks == 0:
+        if clock.step[w] // every % ticks == 0:
             passed = dt * np.float32(ticks)
             wishes, others = decide(
-                passed, rules, table, sees, people, traits, waypoints, minds, robots, status, character, memory, spots, w
+                passed, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w
             )
             if wishes:
-                settle_wishes(rules, people, traits, minds, character, memory, spots, status, w)
+                settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w)
             if wishes or others:
                 keep_together(rules, people, traits, minds, character, memory, w)
             _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w)

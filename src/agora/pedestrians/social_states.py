@@ -156,7 +156,7 @@ class AttachedSocialStates:
         fixed = np.float32(dt), np.int64(ticks), np.int64(self._every), rules, records.drifts()
         self._bound = [
             bind(think, *fixed, np.int64(self._sees), people, w.traits, w.waypoints, w.minds, robots,
-                 w.status, self.character, self.memory, self.spots)
+                 w.status.clock, self.character, self.memory, self.spots)
             for people, robots in (w.generation(0), w.generation(1))
         ]  # fmt: skip
 

@@ -82,7 +82,7 @@ class Crowd:
     @property
     def step_number(self) -> int:
         """Physics steps since the start."""
-        return int(self.world.status.step[0])
+        return int(self.world.status.clock.step[0])
 
     @property
     def time(self) -> float:
@@ -315,7 +315,7 @@ class Crowd:
             [start], dataclasses.replace(self._conditions, simulator=Native(), ends=0, remove=False), is_fed=self._is_fed
         )
         engine.reset(0, start)
-        engine.world.status.tolerance[0], engine.world.status.time_limit[0] = 0.0, _LONGEST
+        engine.world.status.goals.tolerance[0], engine.world.status.clock.time_limit[0] = 0.0, _LONGEST
         return engine
 
     def _rebuild(self, start: Start, new: Array | tuple[()] = ()) -> None:
@@ -323,7 +323,7 @@ class Crowd:
         engine = self._build(start)
         old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
         assert crowd is not None
-        world.tick, world.status.step[0] = old.tick, old.status.step[0]
+        world.tick, world.status.clock.step[0] = old.tick, old.status.clock.step[0]
         count = int(old.traits.count[0])
         stay = np.setdiff1d(np.arange(count), np.asarray(new, np.int64))
         kept: list[tuple[Array, Array]] = [(was.number, crowd.number)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agora.core import state
 from agora.core.recording import Contact
-from agora.core.state import Bools, Doubles, Floats, Robots
+from agora.core.state import Bools, Doubles, Floats, Robots, carry
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.recorder import take_events
@@ -33,18 +33,6 @@ __all__ = ["OneWorld"]
 
 _PATIENCE = 1.0  # s for which pedestrians go on with a velocity of which nobody has said anything more; then they stand
 _NO_LIMIT = 1e8  # s
-_PER_ROBOT = (
-    "outcome",
-    "end_step",
-    "goal_x",
-    "goal_y",
-    "goal_heading",
-    "tolerance",
-    "heading_tolerance",
-    "goals_left",
-    "arrived",
-    "clipped",
-)
 
 
 @dataclass
@@ -57,33 +45,15 @@ class _Robot:
     failure: str = ""
 
 
-def _copy(source: Any, target: Any) -> None:
-    """Copy a record into one of the same kind; slots that the source has not stay as they are."""
-    for mine, its in zip(source, target, strict=True):
-        width = min(mine.shape[-1], its.shape[-1])
-        its[..., :width] = mine[..., :width]
-
-
 def _carry(before: World, after: World, kept: Sequence[int]) -> None:
     """Take over time, pedestrians, and those robots, by their old numbers, which are the first of the new world."""
-    first, then = slice(0, len(kept)), list(kept)
     after.tick = before.tick
-    _copy(before.pedestrians, after.pedestrians)
-    _copy(before.traits, after.traits)
-    for name in ("key", "step", "time_limit"):
-        getattr(after.status, name)[0] = getattr(before.status, name)[0]
-    for name in _PER_ROBOT:
-        getattr(after.status, name)[0, first] = getattr(before.status, name)[0, then]
-    for mine, its in zip(before.robots, after.robots, strict=True):
-        its[0, first] = mine[0, then]
-    depth = min(before.status.queue.shape[2], after.status.queue.shape[2])
-    after.status.queue[0, first, :depth] = before.status.queue[0, then, :depth]
-    after.status.touching_wall[0, first] = before.status.touching_wall[0, then]
-    after.status.touching_robot[0, first, first] = before.status.touching_robot[0][np.ix_(then, then)]
-    width = min(before.slots, after.slots)
-    after.status.touching_pedestrian[0, first, :width] = before.status.touching_pedestrian[0, then, :width]
-    after.commands[0, first] = before.commands[0, then]
-    after.status.done[0] = bool(after.status.outcome.size) and bool((after.status.outcome != RUNNING).all())
+    old, new = before.status, after.status
+    pairs = [(before.pedestrians, after.pedestrians), (before.traits, after.traits), (before.robots, after.robots)]
+    for source, target in (*pairs, *zip(old[:-1], new[:-1], strict=True)):  # events are of the old world alone
+        carry(source, target, kept)
+    after.commands[0, : len(kept)] = before.commands[0, list(kept)]
+    new.clock.done[0] = bool(new.ends.outcome.size) and bool((new.ends.outcome != RUNNING).all())
 
 
 class OneWorld:
@@ -109,7 +79,7 @@ class OneWorld:
     @property
     def step(self) -> int:
         """Physics steps since the episode began."""
-        return int(self._world.status.step[0])
+        return int(self._world.status.clock.step[0])
 
     @property
     def began(self) -> float:
@@ -134,7 +104,7 @@ class OneWorld:
     @property
     def done(self) -> bool:
         """Whether every robot has ended."""
-        return bool(self._world.status.done[0])
+        return bool(self._world.status.clock.done[0])
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode."""
@@ -197,7 +167,7 @@ class OneWorld:
             raise InputError(f"robot {entity.name!r} has no model")
         self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None])))
         self._remake(old)
-        self._world.status.tolerance[0, -1] = 0.0  # within which no goal is ever reached
+        self._world.status.goals.tolerance[0, -1] = 0.0  # within which no goal is ever reached
 
     def move(self, name: str, pose: Doubles) -> None:
         """Put a robot or an obstacle somewhere else, at rest."""
@@ -209,9 +179,9 @@ class OneWorld:
         for field in world.robots[:-1]:
             field[0, r] = 0.0
         world.robots.x[0, r], world.robots.y[0, r], world.robots.heading[0, r] = pose
-        world.status.queue[0, r], world.commands[0, r] = 0.0, 0.0
-        world.status.touching_pedestrian[0, r], world.status.touching_wall[0, r] = False, False
-        world.status.touching_robot[0, r], world.status.touching_robot[0, :, r] = False, False
+        world.status.orders.queue[0, r], world.commands[0, r] = 0.0, 0.0
+        world.status.touching.pedestrian[0, r], world.status.touching.wall[0, r] = False, False
+        world.status.touching.robot[0, r], world.status.touching.robot[0, :, r] = False, False
         self._see()
 
     def delete(self, name: str) -> None:
@@ -233,11 +203,11 @@ class OneWorld:
         r, world = self._number(name), self._world
         status = world.status
         world.set_goal(0, r, np.asarray(goal, np.float32))
-        status.goals_left[0, r], status.tolerance[0, r] = 0, self._start.goal_tolerance
+        status.goals.left[0, r], status.goals.tolerance[0, r] = 0, self._start.goal_tolerance
         self._goals[r] += 1
-        if status.outcome[0, r] != RUNNING:
-            status.outcome[0, r], status.done[0], world.robots.active[0, r] = RUNNING, False, True
-            status.time_limit[0] = status.step[0] + round(self._start.timeout / world.dt)
+        if status.ends.outcome[0, r] != RUNNING:
+            status.ends.outcome[0, r], status.clock.done[0], world.robots.active[0, r] = RUNNING, False, True
+            status.clock.time_limit[0] = status.clock.step[0] + round(self._start.timeout / world.dt)
             self._fleet[r].failure = ""
 
     def set_pedestrians(self, people: People) -> None:
@@ -247,14 +217,14 @@ class OneWorld:
             self._remake(range(len(self._fleet)), count)
         self._keep(people)
         world = self._world
-        _copy(self._people.traits, world.traits)
+        carry(self._people.traits, world.traits)
         if people.step == self.step:
-            _copy(self._people.now, world.pedestrians)
+            carry(self._people.now, world.pedestrians)
 
     def _keep(self, people: People) -> None:
         self._people = People.room(self._world.slots, people.step)
-        _copy(people.now, self._people.now)
-        _copy(people.traits, self._people.traits)
+        carry(people.now, self._people.now)
+        carry(people.traits, self._people.traits)
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
         """Set the twists (R, 3) that count until the next call."""
@@ -277,7 +247,7 @@ class OneWorld:
 
     def _send_on(self) -> None:
         """Set the next goal of robots that arrived."""
-        for r in map(int, np.flatnonzero(self._world.status.arrived[0] & ~self._world.status.done[0])):
+        for r in map(int, np.flatnonzero(self._world.status.goals.arrived[0] & ~self._world.status.clock.done[0])):
             self._goals[r] += 1
             self._world.next_goal(0, r, self._fleet[r].start.goals[self._goals[r]])
 
@@ -285,7 +255,7 @@ class OneWorld:
         """Write their next generation: what came from outside, gone on with its velocity where that is of an earlier moment."""
         world, now = self._world, self._people.now
         after = world.next_pedestrians
-        _copy(now, after)
+        carry(now, after)
         if late := self.step + 1 - self._people.step:
             since = np.float32(min(late * world.dt, _PATIENCE))
             after.x[...] += after.vx * since
@@ -324,14 +294,14 @@ class OneWorld:
         status = self._world.status
         return [
             RobotStanding(
-                ended=bool(status.outcome[0, r] != RUNNING),
+                ended=bool(status.ends.outcome[0, r] != RUNNING),
                 goal=self._goals[r],
-                outcome=int(status.outcome[0, r]),
-                end_time=float(status.end_step[0, r]) * self.dt,
-                clipped=int(status.clipped[0, r]),
+                outcome=int(status.ends.outcome[0, r]),
+                end_time=float(status.ends.step[0, r]) * self.dt,
+                clipped=int(status.orders.clipped[0, r]),
                 contacts=robot.contacts,
                 failure=robot.failure,
-                target=(float(status.goal_x[0, r]), float(status.goal_y[0, r]), float(status.goal_heading[0, r])),
+                target=(float(status.goals.x[0, r]), float(status.goals.y[0, r]), float(status.goals.heading[0, r])),
             )
             for r, robot in enumerate(self._fleet)
         ]
@@ -344,7 +314,7 @@ class OneWorld:
     def touching(self) -> Bools:
         """Which robots touch something now (R,)."""
         status = self._world.status
-        touched: Bools = status.touching_pedestrian[0].any(-1) | status.touching_wall[0] | status.touching_robot[0].any(-1)
+        touched: Bools = status.touching.pedestrian[0].any(-1) | status.touching.wall[0] | status.touching.robot[0].any(-1)
         return touched
 
     def close(self) -> None:

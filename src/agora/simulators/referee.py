@@ -107,7 +107,7 @@ class Referee(OneWorld):
         low = np.array([limits.min_vx[0], -limits.max_vy[0], -limits.max_omega[0]], np.float32)
         high = np.array([limits.max_vx[0], limits.max_vy[0], limits.max_omega[0]], np.float32)
         within: Array = np.clip(twist, low, high)
-        self._world.status.clipped[0, number] += int((within != twist).any())
+        self._world.status.orders.clipped[0, number] += int((within != twist).any())
         return within
 
     def fail(self, number: int, reason: str) -> None:

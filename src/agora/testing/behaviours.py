@@ -196,7 +196,7 @@ class _Check:
         """A world that is done stays as it is."""
         starts = crowd()
         engine = self.run(starts, steps=5)
-        engine.world.status.done[0] = True
+        engine.world.status.clock.done[0] = True
         before = self.decided(engine, 0, starts[0])
         for _ in range(9):
             engine.step()

@@ -121,7 +121,7 @@ class _Check:
         for step in range(4 * _STEPS):
             engine.step(np.full(engine.world.commands.shape, (1.0, 0.0, 0.0), np.float32))
             status, robots = engine.world.status, engine.world.robots
-            reported |= bool(status.touching_wall.any())
+            reported |= bool(status.touching.wall.any())
             for world, start in enumerate(starts):
                 place = np.stack([robots.x[world], robots.y[world]], -1).astype(float)
                 inside = engine.world.robot_traits.radius[world] - start.map.clearance_at(place)
@@ -160,7 +160,7 @@ class _Check:
     def done_worlds(self) -> None:
         """A world that is done stays as it is."""
         engine = self.run(self.engine(crowd()), 5)
-        engine.world.status.done[1] = True
+        engine.world.status.clock.done[1] = True
         before = self.states(engine, 1)
         self.run(engine, 6)
         if not identical(before, self.states(engine, 1)):

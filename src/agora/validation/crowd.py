@@ -57,8 +57,8 @@ class Crowd:
         engine = Engine.of(starts, conditions, threads=threads)
         for number, start in enumerate(starts):
             engine.reset(number, start)
-        engine.world.status.time_limit[...] = np.iinfo(np.int32).max
-        engine.world.status.done[...] = False
+        engine.world.status.clock.time_limit[...] = np.iinfo(np.int32).max
+        engine.world.status.clock.done[...] = False
         return engine
 
 

@@ -43,8 +43,8 @@ class Doors:
         """Move the doors of the worlds that are not done by one physics step."""
         worlds = self._world
         for world, (door, _) in self._doors.items():
-            if not worlds.status.done[world]:
-                time = float(worlds.status.step[world]) * worlds.dt
+            if not worlds.status.clock.done[world]:
+                time = float(worlds.status.clock.step[world]) * worlds.dt
                 self.share[world] = door.next(float(self.share[world]), time, worlds.dt, self._held(world, door))
                 self._show(world)
 

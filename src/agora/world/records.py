@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agora.core.state import Bools, Doubles, Floats, Ints
+from agora.core.state import WP, WR, Bools, Doubles, Each, Floats, Ints, allocate
 
 RUNNING = -1
 """Value of `Status.outcome` while a robot is under way."""
@@ -33,53 +33,113 @@ class Rules(NamedTuple):
     remove: Ints
 
 
-class Status(NamedTuple):
-    """Where the episodes of W worlds with R robots stand.
+class Clock(NamedTuple):
+    """How far the episodes of W worlds are.
 
     Attributes:
-        key: (W,) key of the world's stream for random waypoints.
-        step: (W,) physics steps since the start of the episode; time_limit: (W,) step at which it times out.
+        key: (W,) key of the world's stream of random numbers.
+        step: (W,) physics steps since the start of the episode.
+        time_limit: (W,) step at which it times out.
         done: (W,) every robot has ended; the world is frozen.
-        outcome: (W, R) RUNNING or the number of an `Outcome`; end_step: (W, R) step at which it was decided.
-        goal_x, goal_y, goal_heading: (W, R); tolerance: (W, R) m; heading_tolerance: (W, R) rad, pi or more for any heading.
-        goals_left: (W, R) goals after the current one; arrived: (W, R) the current one is reached and the next is to be set.
-        clipped: (W, R) commands that were beyond the limits.
-        delay: (W, R) steps between a command and its effect; queue: (W, R, D, 3) commands under way.
-        touching_pedestrian: (W, R, P), touching_wall: (W, R), touching_robot: (W, R, R) at time t.
-        events: (W,) contact events since they were last collected; event_step, event_kind, event_robot, event_party: (W, E);
-            event_fraction, event_x, event_y: (W, E) moment within the step and place of the robot.
-            event_here, event_there: (W, E, 6) x, y, heading of the robot and of the party at both ends of the step, not of walls.
     """
 
-    key: NDArray[np.uint64]
-    step: Ints
-    time_limit: Ints
-    done: Bools
-    outcome: Ints
-    end_step: Ints
-    goal_x: Floats
-    goal_y: Floats
-    goal_heading: Floats
-    tolerance: Floats
-    heading_tolerance: Floats
-    goals_left: Ints
-    arrived: Bools
-    clipped: Ints
-    delay: Ints
-    queue: Floats
-    touching_pedestrian: Bools
-    touching_wall: Bools
-    touching_robot: Bools
-    events: Ints
-    event_step: Ints
-    event_kind: Ints
-    event_robot: Ints
-    event_party: Ints
-    event_fraction: Floats
-    event_x: Floats
-    event_y: Floats
-    event_here: Floats
-    event_there: Floats
+    key: Annotated[NDArray[np.uint64], Each("W")]
+    step: Annotated[Ints, Each("W")]
+    time_limit: Annotated[Ints, Each("W")]
+    done: Annotated[Bools, Each("W", True)]
+
+
+class Goals(NamedTuple):
+    """Where robots go.
+
+    Attributes:
+        x, y, heading: (W, R) of the current goal, m and rad.
+        tolerance: (W, R) distance at which it is reached, m.
+        heading_tolerance: (W, R) rad, pi or more for any heading.
+        left: (W, R) goals after the current one.
+        arrived: (W, R) the current one is reached and the next is to be set.
+    """
+
+    x: Annotated[Floats, WR]
+    y: Annotated[Floats, WR]
+    heading: Annotated[Floats, WR]
+    tolerance: Annotated[Floats, WR]
+    heading_tolerance: Annotated[Floats, WR]
+    left: Annotated[Ints, WR]
+    arrived: Annotated[Bools, WR]
+
+
+class Ends(NamedTuple):
+    """How robots ended.
+
+    Attributes:
+        outcome: (W, R) RUNNING or the number of an `Outcome`.
+        step: (W, R) step at which it was decided.
+    """
+
+    outcome: Annotated[Ints, Each("W R", RUNNING)]
+    step: Annotated[Ints, WR]
+
+
+class Orders(NamedTuple):
+    """Commands on their way to robots that take them late.
+
+    Attributes:
+        delay: (W, R) steps between a command and its effect.
+        queue: (W, R, D, 3) commands under way.
+        clipped: (W, R) number of commands that were beyond the limits.
+    """
+
+    delay: Annotated[Ints, WR]
+    queue: Annotated[Floats, Each("W R D 3")]
+    clipped: Annotated[Ints, WR]
+
+
+class Touching(NamedTuple):
+    """What robots touch at time t.
+
+    Attributes:
+        pedestrian: (W, R, P).
+        wall: (W, R).
+        robot: (W, R, R).
+    """
+
+    pedestrian: Annotated[Bools, Each("W R P")]
+    wall: Annotated[Bools, WR]
+    robot: Annotated[Bools, Each("W R R")]
+
+
+class Events(NamedTuple):
+    """Contacts that began, until they are collected.
+
+    Attributes:
+        count: (W,) how many since the last collection.
+        step, kind, robot, party: (W, E).
+        fraction, x, y: (W, E) moment within the step and place of the robot.
+        here, there: (W, E, 6) x, y, heading of the robot and of the party at both ends of the step, not of walls.
+    """
+
+    count: Annotated[Ints, Each("W")]  # type: ignore[assignment]
+    step: Annotated[Ints, Each("W E")]
+    kind: Annotated[Ints, Each("W E")]
+    robot: Annotated[Ints, Each("W E")]
+    party: Annotated[Ints, Each("W E")]
+    fraction: Annotated[Floats, Each("W E")]
+    x: Annotated[Floats, Each("W E")]
+    y: Annotated[Floats, Each("W E")]
+    here: Annotated[Floats, Each("W E 6")]
+    there: Annotated[Floats, Each("W E 6")]
+
+
+class Status(NamedTuple):
+    """Where the episodes of W worlds with R robots stand."""
+
+    clock: Clock
+    goals: Goals
+    ends: Ends
+    orders: Orders
+    touching: Touching
+    events: Events
 
 
 class Replay(NamedTuple):
@@ -89,17 +149,17 @@ class Replay(NamedTuple):
         first, last: (W, P) index of the slot's first and last knot.
         cursor: (W, P) knot that was used last.
         period: (W, P) s after which the trajectory starts again, 0 for once; phase: (W, P) s by which it is ahead.
-        time, x, y: knots, s and m.
+        time, x, y: (N,) knots, s and m.
     """
 
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    cursor: NDArray[np.int64]
-    period: Doubles
-    phase: Doubles
-    time: Doubles
-    x: Floats
-    y: Floats
+    first: Annotated[NDArray[np.int64], WP]
+    last: Annotated[NDArray[np.int64], Each("W P", -1)]
+    cursor: Annotated[NDArray[np.int64], WP]
+    period: Annotated[Doubles, WP]
+    phase: Annotated[Doubles, WP]
+    time: Annotated[Doubles, Each("N")]
+    x: Annotated[Floats, Each("N")]
+    y: Annotated[Floats, Each("N")]
 
 
 class Fed(NamedTuple):
@@ -111,72 +171,31 @@ class Fed(NamedTuple):
         own_x, own_y: (W, P) what the crowd model alone said last, m/s2, its cap of the speed included.
     """
 
-    how: Ints
-    x: Floats
-    y: Floats
-    own_x: Floats
-    own_y: Floats
+    how: Annotated[Ints, WP]
+    x: Annotated[Floats, WP]
+    y: Annotated[Floats, WP]
+    own_x: Annotated[Floats, WP]
+    own_y: Annotated[Floats, WP]
 
 
 def fed(worlds: int, slots: int) -> Fed:
     """No forces on anybody."""
-    forces = [np.zeros((worlds, slots), np.float32) for _ in range(4)]
-    return Fed(np.zeros((worlds, slots), np.int32), *forces)
+    return allocate(Fed, W=worlds, P=slots)
 
 
 def status(worlds: int, robots: int, slots: int, *, delay: int, events: int = 64) -> Status:
     """Status of worlds that are all done: a reset starts them."""
-    each, pairs = (worlds, robots), (worlds, events)
-
-    def floats(*shape: int) -> Floats:
-        return np.zeros(shape, np.float32)
-
-    def ints(*shape: int) -> Ints:
-        return np.zeros(shape, np.int32)
-
+    lengths = {"W": worlds, "R": robots, "P": slots, "D": delay + 1, "E": events}
     return Status(
-        key=np.zeros(worlds, np.uint64),
-        step=ints(worlds),
-        time_limit=ints(worlds),
-        done=np.ones(worlds, np.bool_),
-        outcome=np.full(each, RUNNING, np.int32),
-        end_step=ints(*each),
-        goal_x=floats(*each),
-        goal_y=floats(*each),
-        goal_heading=floats(*each),
-        tolerance=floats(*each),
-        heading_tolerance=floats(*each),
-        goals_left=ints(*each),
-        arrived=np.zeros(each, np.bool_),
-        clipped=ints(*each),
-        delay=ints(*each),
-        queue=floats(*each, delay + 1, 3),
-        touching_pedestrian=np.zeros((*each, slots), np.bool_),
-        touching_wall=np.zeros(each, np.bool_),
-        touching_robot=np.zeros((*each, robots), np.bool_),
-        events=ints(worlds),
-        event_step=ints(*pairs),
-        event_kind=ints(*pairs),
-        event_robot=ints(*pairs),
-        event_party=ints(*pairs),
-        event_fraction=floats(*pairs),
-        event_x=floats(*pairs),
-        event_y=floats(*pairs),
-        event_here=floats(*pairs, 6),
-        event_there=floats(*pairs, 6),
+        clock=allocate(Clock, **lengths),
+        goals=allocate(Goals, **lengths),
+        ends=allocate(Ends, **lengths),
+        orders=allocate(Orders, **lengths),
+        touching=allocate(Touching, **lengths),
+        events=allocate(Events, **lengths),
     )
 
 
 def replay(worlds: int, slots: int, knots: int = 1) -> Replay:
     """Room for ``knots`` knots; every slot simulated."""
-    shape = (worlds, slots)
-    return Replay(
-        first=np.zeros(shape, np.int64),
-        last=np.full(shape, -1, np.int64),
-        cursor=np.zeros(shape, np.int64),
-        period=np.zeros(shape),
-        phase=np.zeros(shape),
-        time=np.zeros(knots),
-        x=np.zeros(knots, np.float32),
-        y=np.zeros(knots, np.float32),
-    )
+    return allocate(Replay, W=worlds, P=slots, N=knots)

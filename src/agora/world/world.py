@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["World"]
 
-_WALKING = state.SOCIAL_STATES.index("walking")
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -170,15 +168,12 @@ class World:
         self._store.use(w, start.map)
         if self.doors is not None:
             self.doors.reset(w, start.map)
-        status.key[w] = key_of(start.entry, start.seed, "waypoints")
-        status.step[w], status.time_limit[w] = 0, round(start.timeout / self.dt)
-        status.done[w], status.outcome[w], status.end_step[w] = False, records.RUNNING, 0
-        for cleared in (status.clipped, status.queue, status.arrived, status.touching_pedestrian, status.touching_wall):
-            cleared[w] = 0
-        status.touching_robot[w], status.events[w] = False, 0
-        for field in self.pedestrians:
-            field[w] = 0
-        self.traits.radius[w], self.traits.speed[w], self.traits.group[w], self.traits.id[w] = 0.3, 1.0, -1, -1
+        moving, people = (self.pedestrians, self.robots), (self.traits, self.minds, self.waypoints, self.replay)
+        for record in (*moving, *people, *status):
+            state.clear(record, w)
+        clock = status.clock
+        clock.key[w] = key_of(start.entry, start.seed, "waypoints")
+        clock.time_limit[w], clock.done[w] = round(start.timeout / self.dt), False
         self.traits.count[w] = start.crowd_size
         self._reset_simulated(w, start)
         self._reset_replayed(w, start)
@@ -192,7 +187,6 @@ class World:
         now.active[w, :n] = True
         self.traits.radius[w, :n], self.traits.speed[w, :n] = crowd.radius, crowd.speed
         self.traits.group[w, :n], self.traits.id[w, :n] = crowd.group, crowd.id
-        goals.count[w], goals.index[w] = 0, 0
         length = crowd.waypoints.shape[1]
         goals.list_x[w, :n, :length], goals.list_y[w, :n, :length] = crowd.waypoints[..., 0], crowd.waypoints[..., 1]
         goals.x[w, :n], goals.y[w, :n] = crowd.waypoints[:, 0].T
@@ -201,15 +195,11 @@ class World:
         moving = np.hypot(*crowd.velocity.T) > 0
         now.heading[w, :n][moving] = np.arctan2(crowd.velocity[moving, 1], crowd.velocity[moving, 0])
         minds = self.minds
-        minds.type[w], minds.reaction[w], minds.state[w], minds.speed[w] = 0, 0, _WALKING, 1.0
         minds.type[w, :n], minds.reaction[w, :n], minds.state[w, :n] = crowd.type, crowd.reaction, crowd.state
-        minds.stress[w], minds.energy[w], minds.social[w], minds.partner[w] = 0.0, 0.5, 0.5, -1
         minds.speed[w, :n] = crowd.speed
-        minds.taken[w] = False
 
     def _reset_replayed(self, w: int, start: Start) -> None:
         replay, first = self.replay, len(start.pedestrians.id)
-        replay.first[w], replay.last[w], replay.cursor[w], replay.period[w], replay.phase[w] = 0, -1, 0, 0.0, 0.0
         if start.replay is None:
             return
         recorded = start.replay
@@ -227,26 +217,24 @@ class World:
 
     def _reset_robots(self, w: int, start: Start) -> None:
         robots, status = self.robots, self.status
-        for field in robots:
-            field[w] = 0
         for r, robot in enumerate(start.robots):
             robots.x[w, r], robots.y[w, r], robots.heading[w, r] = robot.pose
             robots.active[w, r] = True
             robot.model.fill(self.robot_traits, w, r)
-            status.delay[w, r] = round(robot.model.command_delay / self.dt)
-            status.goals_left[w, r] = len(robot.goals) - 1
+            status.orders.delay[w, r] = round(robot.model.command_delay / self.dt)
+            status.goals.left[w, r] = len(robot.goals) - 1
             self.set_goal(w, r, robot.goals[0])
-        status.tolerance[w], status.heading_tolerance[w] = start.goal_tolerance, start.heading_tolerance
+        status.goals.tolerance[w], status.goals.heading_tolerance[w] = start.goal_tolerance, start.heading_tolerance
 
     def set_goal(self, world: int, robot: int, goal: Floats) -> None:
         """Give a robot its current goal (3,): x, y, heading."""
         status = self.status
-        status.goal_x[world, robot], status.goal_y[world, robot], status.goal_heading[world, robot] = goal
-        status.arrived[world, robot] = False
+        status.goals.x[world, robot], status.goals.y[world, robot], status.goals.heading[world, robot] = goal
+        status.goals.arrived[world, robot] = False
 
     def next_goal(self, world: int, robot: int, goal: Floats) -> None:
         """Send a robot that arrived to the next goal (3,) of its episode."""
-        self.status.goals_left[world, robot] -= 1
+        self.status.goals.left[world, robot] -= 1
         self.set_goal(world, robot, goal)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int]) -> None:
@@ -261,15 +249,15 @@ class World:
         commands = np.where(active[:, None], twists, np.float32(0.0))
         for row in failed:
             w, r = divmod(row, self.layout.robots)
-            status.outcome[w, r], status.end_step[w, r] = int(Outcome.PLANNER_FAILED), status.step[w]
+            status.ends.outcome[w, r], status.ends.step[w, r] = int(Outcome.PLANNER_FAILED), status.clock.step[w]
             commands[row] = 0.0
-            status.done[w] = bool((status.outcome[w] != records.RUNNING).all())
+            status.clock.done[w] = bool((status.ends.outcome[w] != records.RUNNING).all())
         self.commands[...] = commands.reshape(self.commands.shape)
 
     @property
     def under_way(self) -> Bools:
         """(N,) rows whose robots have not ended, in worlds that are not done."""
-        running: Bools = (self.status.outcome == records.RUNNING) & ~self.status.done[:, None]
+        running: Bools = (self.status.ends.outcome == records.RUNNING) & ~self.status.clock.done[:, None]
         return running.reshape(-1)
 
     def close(self) -> None:
