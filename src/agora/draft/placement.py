@@ -179,8 +179,8 @@ def _allowed(
     """Which points keep the clearance to everything static and forbidden, are in an area and outside the discs."""
     lower, upper = np.array(map.origin) + clearance, np.array(map.origin) + map.size - clearance
     allowed = np.asarray(((points >= lower) & (points <= upper)).all(axis=1))
-    for x, y, radius in discs:
-        allowed &= np.hypot(points[:, 0] - x, points[:, 1] - y) >= radius
+    if len(discs):
+        allowed &= (np.hypot(points[:, :1] - discs[:, 0], points[:, 1:] - discs[:, 1]) >= discs[:, 2]).all(axis=1)
     if areas:
         allowed &= np.any([_inside(area, points) for area in areas], axis=0)
     if forbidden:

@@ -256,13 +256,13 @@ class Map:
         """Return `clearance` at points (..., 2), bilinear between cell centres, its border's value outside (`agora.core.field`)."""
         offset = (np.asarray(points, np.float64) - self.origin) / self.resolution - 0.5
         rows, columns = self.shape
-        u = np.clip(offset[..., 0].astype(np.float32), np.float32(0), np.float32(columns) - _EDGE)
-        v = np.clip(offset[..., 1].astype(np.float32), np.float32(0), np.float32(rows) - _EDGE)
-        column, row = u.astype(np.int32), v.astype(np.int32)
+        u = np.minimum(np.maximum(offset[..., 0].astype(np.float32), np.float32(0)), np.float32(columns) - _EDGE)
+        v = np.minimum(np.maximum(offset[..., 1].astype(np.float32), np.float32(0)), np.float32(rows) - _EDGE)
+        column, row = u.astype(np.intp), v.astype(np.intp)
         a, b = u - column.astype(np.float32), v - row.astype(np.float32)
-        d = self.clearance
-        lower = d[row, column] * (1 - a) + d[row, column + 1] * a
-        upper = d[row + 1, column] * (1 - a) + d[row + 1, column + 1] * a
+        cell, field = row * columns + column, self.clearance.reshape(-1)
+        lower = field.take(cell) * (1 - a) + field.take(cell + 1) * a
+        upper = field.take(cell + columns) * (1 - a) + field.take(cell + columns + 1) * a
         return np.asarray(lower * (1 - b) + upper * b, np.float32)
 
     def gap(self, points: ArrayLike, limit: float = math.inf, *, unknown: bool = False) -> Doubles:
@@ -279,8 +279,8 @@ class Map:
         offset = np.ascontiguousarray(where - self.origin)
         blocked, field = self._known if unknown else (self.occupied, self.distance)
         rows, columns = self.shape
-        column = np.clip(offset[:, 0] // self.resolution, 0, columns - 1).astype(int)
-        row = np.clip(offset[:, 1] // self.resolution, 0, rows - 1).astype(int)
+        column = np.minimum(np.maximum(offset[:, 0] // self.resolution, 0), columns - 1).astype(int)
+        row = np.minimum(np.maximum(offset[:, 1] // self.resolution, 0), rows - 1).astype(int)
         from_centre = np.hypot(offset[:, 0] - (column + 0.5) * self.resolution, offset[:, 1] - (row + 0.5) * self.resolution)
         bound = field[row, column].astype(np.float64) * (1 + 1e-6) + from_centre
         best = distance.gap_to_shapes(where, self.walls, self.discs, self.polygons)
