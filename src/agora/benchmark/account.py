@@ -1,4 +1,4 @@
-"""What a run has of what it planned: its rows, and what is missing, damaged, of another run, or without timing or trajectory."""
+"""Rows of a run beside its plan: missing, damaged, of another run, or without timing or trajectory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a suite: what is missing is run, what is finished is kept, and the result is a folder with a report."""
+"""Run a suite: run the missing episodes, keep the finished ones, and write a folder with a report."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Options:
         threads: over worlds, in each worker. slots: pedestrian slots a world, 0 for the least. trajectories: whose are kept.
         record: names of channels whose readings the recordings keep, "scan" or a sensor's.
         deadline: s that one call of a planner may take.
-        executor: who runs the jobs, instead of ``workers`` processes with this ``deadline``.
+        executor: runs the jobs, instead of ``workers`` processes with this ``deadline``.
     """
 
     workers: int = 2

@@ -38,7 +38,7 @@ _QUARTER = 4
 
 @dataclass(frozen=True)
 class Tuning:
-    """What is tuned, on what, and how long: all that decides the result.
+    """Planner, suite and budget of a search: all values that decide the result.
 
     Attributes:
         label: of the planner. planner: where the search begins, and what the result is compared with.
@@ -66,7 +66,7 @@ class Tuning:
             raise InputError(f"trials must be at least 1 and the seed at least 0, got {self.trials} and {self.seed}")
 
     def describe(self) -> dict[str, Any]:
-        """What decides the result, as plain data."""
+        """The values that decide the result, as plain data."""
         return {
             "suite": plain(self.suite),
             "planners": {self.label: plain(self.planner)},

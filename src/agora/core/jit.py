@@ -72,7 +72,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """Who is told of the environment of the machine code, and here is not."""
+        """Absorbs Numba's `set_env` call: parts have no machine code of their own."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
@@ -186,7 +186,7 @@ def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
 
 
 def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
-    """What `_write` wrote, of a type. Arrays are borrowed: without the reference that a call would count up and down."""
+    """Read back a value that `_write` wrote. Arrays are borrowed: no reference count changes."""
     if isinstance(kind, numba.types.BaseTuple):
         return context.make_tuple(builder, kind, [_read(context, builder, part, words) for part in kind.types])
     if not isinstance(kind, numba.types.Array):

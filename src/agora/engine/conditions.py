@@ -1,4 +1,4 @@
-"""What is the same for every episode of a batch."""
+"""Conditions of a batch: values that all of its episodes share."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "ou
 
 @dataclass(frozen=True)
 class Conditions:
-    """What is the same for every episode of a batch.
+    """Values that all episodes of a batch share.
 
     Attributes:
         periods: how often things happen.
-        crowd: what moves simulated pedestrians: a crowd model, or several; None leaves them where they are.
-        behaviours: what decides where they want to go and how fast, one after the other.
+        crowd: the crowd model that moves simulated pedestrians, or several; None leaves them where they are.
+        behaviours: decide where pedestrians want to go and how fast, one after the other.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
         remove: robots that have ended leave the world.
         lidar: of every robot; that of its own model where None.
         global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
-        perception: what robots know of pedestrians.
+        perception: the robots' knowledge of pedestrians.
         simulator: moves the robots.
         routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
             pedestrian whom they see (`agora.engine.careful`).
@@ -65,7 +65,7 @@ class Conditions:
 
     @staticmethod
     def of(stage: Stage) -> Conditions:
-        """What the episodes of a stage have in common."""
+        """Return the conditions of a stage."""
         return Conditions(
             periods=stage.periods,
             crowd=tuple(named.part for named in stage.crowd.parts),

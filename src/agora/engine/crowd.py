@@ -1,4 +1,4 @@
-"""What moves pedestrians: behaviours, routes, and crowd models side by side, in substeps where one of them needs them."""
+"""The crowd moves pedestrians: behaviours, routes, and crowd models side by side, in substeps where a model needs them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class EngineCrowd:
     Args:
         world: whose pedestrians it moves.
         models: of either form; a start says by number whom each of them moves. Without one they stay where they are.
-        behaviours: what decides where they want to go and how fast, one after the other, before the models are called.
+        behaviours: decide where pedestrians want to go and how fast, one after the other, before the models are called.
         every: physics steps of the crowd period.
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         is_fed: forces from outside may act on them.
@@ -123,7 +123,7 @@ class EngineCrowd:
             self.routing.reset(world, start)
 
     def think(self, now: int) -> list[Part]:
-        """What decides where everybody wants to go, once in a crowd period, reading generation ``now``."""
+        """Return the kernels that set everybody's waypoint and speed once in a crowd period, from generation ``now``."""
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
         if parts:

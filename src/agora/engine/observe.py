@@ -1,4 +1,4 @@
-"""What robots know at time t, as rows for a planner: row ``w * R + r`` is robot r of world w. Arrays are reused at every call."""
+"""Observations of robots at time t, as rows: row ``w * R + r`` is robot r of world w. Every call reuses the arrays."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Observer:
         control: control period, s.
         lidar: sensor of every robot, where "scan" is needed.
         layers: put costs about pedestrians on the local costmap, and on the maps of `layer_costs`.
-        perception: what is known of pedestrians.
+        perception: the robots' knowledge of pedestrians.
         record: channels that are measured for a recording; planners are not told of them.
 
     Attributes:
@@ -305,7 +305,7 @@ class Observer:
         )
 
     def recorded(self, name: str) -> Reading:
-        """What was measured last of a channel that is recorded: arrays (N, ...); overwritten by the next measurement."""
+        """Return the last readings of a recorded channel, arrays (N, ...); the next measurement overwrites them."""
         return {"ranges": self.ranges} if name == "scan" else self._sensing[name].reading
 
     def _scanned(self, rows: slice, time: Doubles | float) -> None:

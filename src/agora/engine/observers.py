@@ -1,4 +1,4 @@
-"""What the robots of a batch know, where they need not have the same sensors."""
+"""Observations of a batch whose robots may have different sensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Global paths: who gets one, from where, and when a new one is due."""
+"""Global paths: plans them for the robots, and decides when a new one is due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the robots of a batch know of its pedestrians, as rows: everybody, those in sight, or tracks."""
+"""Knowledge of pedestrians, as rows: all pedestrians, visible ones, or tracks."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Perceiver:
 
     Args:
         world: the worlds.
-        perception: what they are told.
+        perception: source and parameters of the knowledge.
         lidar: of every robot; None is enough for the truth.
         pose: (N, 3) of the robots, kept, as `read` and `scanned` find it.
-        robots: what each row knows of other robots, kept; None for nothing.
+        robots: tracks of the other robots for each row; None for nothing.
 
     Attributes:
-        tracks: who is where, written by `read`.
+        tracks: of the pedestrians, written by `read`.
     """
 
     def __init__(

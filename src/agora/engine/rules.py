@@ -1,4 +1,4 @@
-"""The rules of an episode: who touched whom in a step, and how it ends."""
+"""The rules of an episode: contacts of a step, and the end of the episode."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ class Rules:
         self._record = Record(np.array([ends], np.int32), np.array([int(remove)], np.int32))
 
     def judge(self, now: int, walls: Floats) -> Work:
-        """What judges the step from generation ``now`` to the other one.
+        """Return the kernel that judges the step from generation ``now`` to the other one.
 
         Args:
             now: 0 or 1.

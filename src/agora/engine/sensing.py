@@ -1,4 +1,4 @@
-"""Sensors at work: what robots read at the sensor period, kept until the next time."""
+"""Sensors at work: readings at the sensor period, kept until the next period."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class People(NamedTuple):
 
 
 class Led(NamedTuple):
-    """What an interplanner says of one robot (`agora.interfaces.Guidance`).
+    """Guidance of an interplanner for one robot (`agora.interfaces.Guidance`).
 
     Attributes:
         path: (K, 2) m. goal: (3,) pose at its end; None without one. speed: share of the top speed. danger: from 0 to 1.
@@ -64,7 +64,7 @@ class Led(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What the robots of a navigator are to do.
+    """Decision for the robots of a navigator.
 
     Attributes:
         twists: (R, 3) in the robots' frames.
@@ -403,7 +403,7 @@ class Navigator:
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:
-        """What the interplanner made of a robot's path at the last decision; without one the path, at full speed."""
+        """Return the interplanner's guidance at the last decision; without an interplanner the path, at full speed."""
         if not self._seen or not isinstance(self._planner, Guided):
             return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
         seen, before = self._observers.of_robot(robot, self._seen, self._before)

@@ -1,1 +1,1 @@
-"""What a policy sees, the networks that answer, and the files that keep them; needs neither torch nor Gymnasium."""
+"""Policies: encodings of observations, networks, and files; needs neither PyTorch nor Gymnasium."""

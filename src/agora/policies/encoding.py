@@ -1,4 +1,4 @@
-"""What a policy sees and says: vectors of fixed length and fixed physical scale, made of an `Observation`, and twists of actions.
+"""Encodings of policies: an `Observation` as a vector of fixed length and physical scale, and actions as twists.
 
 Nothing here knows Gymnasium: a trained policy uses the same functions as a planner.
 """
@@ -64,7 +64,7 @@ class Observe:
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """What a planner that sees this needs."""
+        """Channels that a planner with this encoding needs."""
         own = (("scan", self.beams), ("pedestrians", self.pedestrians))
         return frozenset({name for name, count in own if count} | set(self.sensors))
 

@@ -228,4 +228,4 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "sigmoid": sigmoid,
     "tanh": tanh,
 }
-"""What a layer does to its outputs, by name."""
+"""Activations of layers, by name."""

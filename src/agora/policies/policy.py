@@ -1,4 +1,4 @@
-"""A trained policy: what it sees, the network that answers, and the file that keeps both."""
+"""A trained policy: the encoding of observations, the network, and the file that keeps both."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Policy:
     """A network of layers from what a robot sees to what it does.
 
     Attributes:
-        observe: what it sees.
+        observe: encoding of observations.
         layers: one after the other; the first reads what `observe` writes, the last gives an action in [-1, 1].
-        about: what is known of it, such as steps of training; for readers.
+        about: notes for readers, such as steps of training.
 
     Raises:
         InputError: layers that do not follow on each other, numbers that are not finite, or an unknown activation.
@@ -94,9 +94,9 @@ class Policy:
         """Return the policy of a sequence of PyTorch modules: ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
 
         Args:
-            observe: what it was trained to see.
+            observe: encoding of observations in training.
             modules: such as ``torch.nn.Sequential(...)``, or a list of several of these.
-            about: what is known of it.
+            about: notes for readers.
 
         Raises:
             InputError: a module of another kind.

@@ -42,7 +42,7 @@ class TaskGenerator:
         tm_modules: modules, by name or as components; also a text with commas.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
-        crowd: what moves pedestrians, and what they are like.
+        crowd: crowd model, behaviours and types of pedestrians.
         periods: how often things happen. navigation: how robots get their paths.
         seed: of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
         name: beginning of the episodes' names.

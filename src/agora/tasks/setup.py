@@ -1,4 +1,4 @@
-"""What a task generator makes episodes of: settings, modes, modules, world, robots and crowd, by name or as components."""
+"""Setup of a task generator: settings, modes, modules, world, robots and crowd, by name or as components."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _NEVER = 36_000.0  # s, for a time-out below 0
 
 @dataclass(frozen=True)
 class Setup:
-    """What a task generator makes episodes of.
+    """Setup of a task generator.
 
     Attributes:
         settings: of modes and modules.
         robots, obstacles, modules: names, or components.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
-        crowd: what moves pedestrians, and what they are like.
+        crowd: crowd model, behaviours and types of pedestrians.
         periods: how often things happen. navigation: how robots get their paths.
     """
 

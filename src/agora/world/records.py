@@ -13,7 +13,7 @@ RUNNING = -1
 """Value of `Status.outcome` while a robot is under way."""
 
 END_PEDESTRIAN, END_WALL, END_ROBOT, END_OUT_OF_MAP = 1, 2, 4, 8
-"""Bits of `Rules.ends`: what ends a robot's episode; what does not is counted."""
+"""Bits of `Rules.ends`: contacts that end a robot's episode. Other contacts are counted."""
 EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
 
 
@@ -22,7 +22,7 @@ ADDED, IN_PLACE = 1, 2
 
 
 class Rules(NamedTuple):
-    """What is the same for every world of a batch; arrays of one element, so that a kernel bound to them sees changes.
+    """Rules that all worlds of a batch share; arrays of one element, so that a bound kernel sees changes.
 
     Attributes:
         ends: (1,) sum of the END bits.
@@ -96,7 +96,7 @@ class Orders(NamedTuple):
 
 
 class Touching(NamedTuple):
-    """What robots touch at time t.
+    """Contacts of robots at time t.
 
     Attributes:
         pedestrian: (W, R, P).

@@ -55,7 +55,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Habits:
-    """What a scenario says of one pedestrian's social states; None leaves it to the behaviour.
+    """Settings of a scenario for one pedestrian's social states; None leaves the value to the behaviour.
 
     Attributes:
         chat_probability, story_probability, group_probability, stroll_probability: of beginning a talk of two, a story, a talk of
@@ -161,7 +161,7 @@ class Start:
         replay_phase: (n,) s by which each recording is ahead; empty for none.
         things: furniture that stands in the map for this episode.
         names, looks: of the simulated pedestrians, e.g. "D_actor1_1" and "actor1"; for simulators that show them.
-        furniture: what stands in the map, for pedestrians who use it.
+        furniture: pieces in the map, for pedestrians that use them.
         reference_path: length of the path that was published with the world, m.
     """
 

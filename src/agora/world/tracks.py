@@ -1,4 +1,4 @@
-"""What robots know of others."""
+"""Tracks: a robot's knowledge of pedestrians and other robots."""
 
 from __future__ import annotations
 

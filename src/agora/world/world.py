@@ -1,8 +1,7 @@
 """The state of W worlds side by side, apart from what moves it.
 
-Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. What moves
-people and robots (`agora.engine`), what robots perceive, what is recorded, what behaviours decide and what a policy is rewarded for
-take the world, and nobody else.
+Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. The
+engine, sensors, recorder, behaviours and rewards work on the world alone.
 """
 
 from __future__ import annotations
@@ -128,7 +127,7 @@ class World:
 
     @property
     def next_pedestrians(self) -> Pedestrians:
-        """Generation t + dt of the pedestrians: what the next step writes, or reads where nobody of ours moves them."""
+        """Generation t + dt of the pedestrians. The next step writes it, or reads it where another program moves pedestrians."""
         return self._pedestrians[1 - self.now]
 
     @property
