@@ -50,6 +50,10 @@ class ResultsError(AgoraError):
     """The results folder cannot be written, or it holds another run."""
 
 
+class DivergedError(AgoraError):
+    """A training came to numbers that are not finite; its last good checkpoint stays."""
+
+
 class StoppedError(AgoraError):
     """A signal ended a run; the message says what is kept. The command line exits with ``code``, 128 and the signal's number."""
 

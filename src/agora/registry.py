@@ -32,6 +32,7 @@ KINDS = {
     "simulators": "simulator",
     "channels": "sensor",
     "executors": "executor",
+    "trainers": "trainer",
 }
 
 

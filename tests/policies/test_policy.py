@@ -16,9 +16,10 @@ from safetensors.numpy import load, save
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces.channel import Field
-from agora.planners.local.policy import PolicyPlanner
+from agora.planners.learned.policy import PolicyPlanner
 from agora.policies.encoding import Observe
-from agora.policies.policy import Layer, Policy, load_policy, policy_names
+from agora.policies.policy import Layer, Policy, load_policy
+from agora.policies.weights import policy_names
 from agora.tasks.suite import load_suite
 
 SEE = Observe(beams=12, pedestrians=2)
@@ -107,7 +108,7 @@ def test_episodes_do_not_depend_on_their_batch(file):
 
 def test_driving_needs_neither_torch_nor_gymnasium():
     script = (
-        "import sys; from agora.planners.local.policy import PolicyPlanner; PolicyPlanner().policy; "
+        "import sys; from agora.planners.learned.policy import PolicyPlanner; PolicyPlanner().policy; "
         "assert not {'torch', 'gymnasium'} & set(sys.modules), set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -256,7 +256,7 @@ def _same_run(record: Path, described: dict[str, Any], resume: bool) -> dict[str
         raise ResultsError(f"{record.parent}: {changed} since the run was begun; put the file back, or choose another folder")
     for part, value in described.items():
         if written.get(part) != value:
-            was = _difference(written.get(part), value, part)
+            was = difference_of(written.get(part), value, part)
             raise ResultsError(f"{record}: {was}; a run is resumed only as it was begun")
     return written
 
@@ -278,14 +278,14 @@ def check_unchanged(folder: Path, was: Mapping[str, str], now: Mapping[str, str]
         raise ResultsError(f"{folder}: {changed} while the run was on, so its rows may be of both; begin anew in another folder")
 
 
-def _difference(was: Any, now: Any, path: str) -> str:
+def difference_of(was: Any, now: Any, path: str) -> str:
     """The first place where two trees of plain data differ, in words."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *now]:
             if was.get(key) != now.get(key):
-                return _difference(was.get(key), now.get(key), f"{path}.{key}")
+                return difference_of(was.get(key), now.get(key), f"{path}.{key}")
     if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        return next(_difference(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
+        return next(difference_of(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
     return f"{path} is {shown(was)} there and {shown(now)} here"
 
 

@@ -25,6 +25,7 @@ from agora.interfaces.planner import NOTES, SEEN, Answer, BatchPlanner, Declarat
 from agora.interfaces.robots_mode import RobotsMode
 from agora.interfaces.simulator import Ability, Bodies, Simulator
 from agora.interfaces.span import Span
+from agora.interfaces.trainer import Savable, Trainer, TrainingRun
 from agora.interfaces.world_source import WorldSource
 from agora.robots.limits import Limits
 from agora.world.tracks import Tracks
@@ -78,6 +79,7 @@ __all__ = [
     "Reading",
     "RobotsMode",
     "SEEN",
+    "Savable",
     "SemanticMaps",
     "SemanticWindow",
     "Sensor",
@@ -87,6 +89,8 @@ __all__ = [
     "Surroundings",
     "Task",
     "Tracks",
+    "Trainer",
+    "TrainingRun",
     "Watch",
     "Work",
     "WorldSource",

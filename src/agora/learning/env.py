@@ -25,9 +25,11 @@ from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
 from agora.errors import InputError
+from agora.interfaces import Limits
 from agora.learning.part import Part
 from agora.learning.rewards import Reward, Transition
-from agora.policies.encoding import Observe, action_size
+from agora.planners.lift import declaration_of
+from agora.policies.encoding import Encoding, Observe, action_size
 from agora.registry import Named
 from agora.tasks.drawn import Drawn
 from agora.tasks.modules.staged import Staged
@@ -65,6 +67,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         observe: what is seen.
         reward: what is rewarded.
         simulator: instead of the stage's, as a component or a text such as ``native``.
+        teacher: a planner whose answers `teach` returns.
         autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
 
     Attributes:
@@ -86,9 +89,10 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         seed: int | None = None,
         threads: int = 1,
         workers: int = 0,
-        observe: Observe | None = None,
+        observe: Encoding | None = None,
         reward: Reward | None = None,
         simulator: Named | str | None = None,
+        teacher: Any = None,
         autoreset: bool = True,
     ) -> None:
         mover = parse_component("simulators", simulator, "simulator") if isinstance(simulator, str) else simulator
@@ -96,6 +100,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._suite = whole if seed is None else replace(whole, seed=seed)
         self._stage, self._episodes, self._threads, self._workers = stage, episodes, threads, workers
         self.observe, self.reward, self.num_envs = observe or Observe(), reward or Reward(), num_envs
+        self.teacher = teacher
         self._entry = np.full(num_envs, -1, np.int64)
         self._autoreset = autoreset
         if not autoreset:
@@ -126,8 +131,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def _make_room(self, starts: Sequence[Start]) -> None:
         """Let episodes that begin from now on be as large as these, too; those under way go on where they are."""
         self._examples += starts
-        chosen = (self._examples, self._conditions, self.observe.needs, self.num_envs, self._threads)
+        needs = {*self.observe.needs, *(() if self.teacher is None else declaration_of(self.teacher).needs)}
+        chosen = (self._examples, self._conditions, needs, self.num_envs, self._threads)
         self._parts.append(Part(self.starts, *chosen))
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of the robots that begin now, each an array (W,)."""
+        return self.starts[0].robots[0].model.limits(self.num_envs)
 
     @property
     def curriculum_stage(self) -> int:
@@ -207,6 +218,18 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         terminated: Bools = ended & ~truncated
         return observations, rewards, terminated, truncated, infos
 
+    def teach(self) -> Floats:
+        """Return the actions (W, A) that the teacher takes now, for imitation; to be called once in every step.
+
+        Where it fails, its action is to stand.
+        """
+        if self.teacher is None:
+            raise InputError("the environment has no teacher")
+        actions = np.zeros((self.num_envs, self.single_action_space.shape[0]), np.float32)
+        for part in self._parts:
+            part.teach(self.teacher, actions)
+        return actions
+
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads and the workers."""
         self.starts.close()
@@ -221,8 +244,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             if not self._parts[-1].batch.engine.holds(start):
                 self._make_room([start])
             self._leave(w)
-            self._parts[-1].batch.begin(w, number, start)
-            self._parts[-1].mine[w], self._entry[w] = True, number
+            self._parts[-1].begin(w, number, start)
+            self._entry[w] = number
         self._next[worlds] += self.num_envs
         self.starts.soon((self._next[worlds] % len(self.starts)).tolist())
         for part in self._parts[began:]:
@@ -290,7 +313,7 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
         *,
         episodes: int = 0,
         seed: int | None = None,
-        observe: Observe | None = None,
+        observe: Encoding | None = None,
         reward: Reward | None = None,
         simulator: Named | str | None = None,
         render_mode: str | None = None,
@@ -330,7 +353,7 @@ def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
     return {key: np.asarray(value)[0].item() if key != "outcome" else value[0] for key, value in infos.items() if key[0] != "_"}
 
 
-def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Observe) -> None:
+def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding) -> None:
     """Refuse a stage that cannot be trained on."""
     where, periods = entry.rsplit("/", 1)[0], conditions.periods
     if {len(start.robots) for start in starts} != {1}:
@@ -339,10 +362,7 @@ def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Obs
         raise InputError(
             f"{where}: training takes crowd and sensor periods that divide control = {periods.control} s, got {periods}"
         )
-    model = starts[0].robots[0].model
-    beams = 0 if model.lidar is None else model.lidar.beams
-    if observe.beams > beams:
-        raise InputError(f"observe: beams must be at most those of robot {model.name!r}, {beams}, got {observe.beams}")
+    observe.check(starts[0].robots[0].model)
 
 
 register()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Batch, Conditions
 from agora.learning.rewards import Clearances
-from agora.policies.encoding import to_twists
+from agora.planners.memory import reset
+from agora.policies.encoding import to_actions, to_twists
 
 if TYPE_CHECKING:
-    from agora.interfaces import Channel
+    from agora.interfaces import Channel, Memory
     from agora.world.start import Start
 
 
@@ -44,10 +45,26 @@ class Part:
         self.mine: Bools = np.zeros(worlds, np.bool_)
         self.batch.world.status.clock.done[:] = True
         self._clearances = Clearances(self.batch.world)
+        self._memory: Memory = {}
 
     def leave(self, world: int) -> None:
         """Play an environment here no longer."""
         self.mine[world], self.batch.world.status.clock.done[world] = False, True
+
+    def begin(self, world: int, number: int, start: Start) -> None:
+        """Play an episode in an environment."""
+        self.batch.begin(world, number, start)
+        self.mine[world] = True
+        rows = np.zeros(len(self.mine), np.bool_)
+        rows[world] = True
+        self._memory = reset(self._memory, rows)
+
+    def teach(self, teacher: Any, actions: Floats) -> None:
+        """Write the actions that a planner takes in the environments that are played here."""
+        observers = self.batch.observers
+        answer, _ = observers.ask(teacher, observers.observe(), self._memory, self.mine & self.batch.active)
+        self._memory = answer.memory
+        actions[self.mine] = to_actions(answer.twists, observers.one.limits)[self.mine]
 
     def step(self, actions: Array, outcome: Ints, progress: Floats, clearance: Floats) -> None:
         """Let one control period pass, and write what it brought to the environments that are played here (`Transition`)."""

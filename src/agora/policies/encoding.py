@@ -7,20 +7,50 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, F, sincos
-from agora.core.state import Array, Floats
+from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
-from agora.interfaces import Channel, Limits, Observation
+from agora.interfaces import Channel, Limits, Observation, Tracks
 from agora.interfaces.channel import Sensor
 
-__all__ = ["Observe"]
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+
+__all__ = ["Encoding", "Observe"]
 
 _TINY, _NOTHING = F(1e-6), F(np.inf)
 _GOAL, _TWIST, _PEDESTRIAN = 3, 3, 5
+
+
+class Encoding(Protocol):
+    """What a policy sees: a frozen dataclass whose fields are its parameters."""
+
+    @property
+    def needs(self) -> frozenset[str | Channel]:
+        """Channels that it reads."""
+
+    @property
+    def length(self) -> int:
+        """D, how many values."""
+
+    @property
+    def low(self) -> Floats:
+        """(D,) the smallest values."""
+
+    @property
+    def high(self) -> Floats:
+        """(D,) the largest values."""
+
+    def check(self, robot: RobotModel) -> None:
+        """Raise an `InputError` for a robot that cannot see this."""
+
+    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D)."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +91,16 @@ class Observe:
             for name, one in sensor.fields.items():
                 if not (math.isfinite(one.low) and math.isfinite(one.high)):
                     raise InputError(f"observe: {name} of {sensor.channel} has no bounds: {one.low:g} to {one.high:g}")
+
+    def check(self, robot: RobotModel) -> None:
+        """Refuse a robot that cannot see what is wanted.
+
+        Raises:
+            InputError: its lidar has too few beams.
+        """
+        beams = 0 if robot.lidar is None else robot.lidar.beams
+        if self.beams > beams:
+            raise InputError(f"observe: beams must be at most those of robot {robot.name!r}, {beams}, got {self.beams}")
 
     @property
     def needs(self) -> frozenset[str | Channel]:
@@ -114,10 +154,8 @@ class Observe:
         scan = np.zeros((rows, 0), np.float32) if o.scan is None or not self.beams else o.scan
         if scan.shape[1] < self.beams:
             raise InputError(f"observe: beams must be at most those of the robot's lidar, {scan.shape[1]}, got {self.beams}")
-        pairs = np.zeros((rows, 0, 2), np.float32)
-        tracks = (pairs, pairs, np.zeros((rows, 0), np.bool_))
-        if o.pedestrians is not None and self.pedestrians:
-            tracks = (o.pedestrians.position, o.pedestrians.velocity, o.pedestrians.present)
+        position, velocity, _, present = tracks_of(o.pedestrians if self.pedestrians else None, rows)
+        tracks = (position, velocity, present)
         scales = (self.scan_range, self.goal_range, self.pedestrian_range, self.pedestrian_speed)
         counts, m = (self.beams, self.pedestrians), o.limits
         robot = (o.pose, o.twist, o.goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega)
@@ -128,6 +166,14 @@ class Observe:
                 read = o.sensors[sensor.channel][name][first:last].reshape(last - first, -1)
                 share = (read.astype(np.float32) - F(one.low)) * F(1.0 / (one.high - one.low))
                 out[first:last, parts[f"{sensor.channel}.{name}"]] = np.minimum(np.maximum(share, ZERO), ONE)
+
+
+def tracks_of(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
+    """Return position (N, P, 2), velocity (N, P, 2), radius (N, P) and presence (N, P) of tracks; P is 0 where there are none."""
+    if tracks is not None:
+        return tracks.position, tracks.velocity, tracks.radius, tracks.present
+    pairs = np.zeros((rows, 0, 2), np.float32)
+    return pairs, pairs, pairs[..., 0], np.zeros((rows, 0), np.bool_)
 
 
 @hidden
@@ -154,7 +200,7 @@ def _pool(beams, scale, scan, row):
 
 
 @hidden
-def _nearest(count, reach, pose, position, present, chosen, distances):
+def nearest_tracks(count, reach, pose, position, present, chosen, distances):
     """Write the slots of the ``count`` nearest pedestrians within reach, nearest first; return how many there are."""
     found = 0
     for i in range(len(present)):
@@ -191,7 +237,9 @@ def _write(counts, scales, robot, scan, tracks, out, first, last):
         row[beams + 4] = _within(twist[n, 1] / max(max_vy[n], _TINY))
         row[beams + 5] = _within(twist[n, 2] / max(max_omega[n], _TINY))
         row[beams + 6 :] = ZERO
-        found = _nearest(pedestrians, ONE / scales[2], pose[n], position[n], present[n], chosen, distances) if pedestrians else 0
+        found = 0
+        if pedestrians:
+            found = nearest_tracks(pedestrians, ONE / scales[2], pose[n], position[n], present[n], chosen, distances)
         for k in range(found):
             i, at = chosen[k], beams + 6 + 5 * k
             dx, dy = (position[n, i, 0] - pose[n, 0]) * scales[2], (position[n, i, 1] - pose[n, 1]) * scales[2]

@@ -15,21 +15,31 @@ from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, TWO, ZERO, exp
 from agora.core.state import Bools, Floats
 
-_ROWS = 4  # that are computed together, so that weights are read from the cache once for all of them
-
-
 @lean_kernel
 def _dense(inputs, weight, bias, out, first, last):
-    for start in range(first, last, _ROWS):
-        rows = min(_ROWS, last - start)
-        for n in range(start, start + rows):
+    """Four rows and four inputs at a time, so that a weight is read once for four rows; each output adds its inputs in their order."""
+    count = inputs.shape[1]
+    whole, end = count - count % 4, last - (last - first) % 4
+    for n in range(first, last):
+        for o in range(out.shape[1]):
+            out[n, o] = bias[o]
+    for n in range(first, end, 4):
+        for i in range(0, whole, 4):
+            a0, a1, a2, a3 = inputs[n, i], inputs[n, i + 1], inputs[n, i + 2], inputs[n, i + 3]
+            b0, b1, b2, b3 = inputs[n + 1, i], inputs[n + 1, i + 1], inputs[n + 1, i + 2], inputs[n + 1, i + 3]
+            c0, c1, c2, c3 = inputs[n + 2, i], inputs[n + 2, i + 1], inputs[n + 2, i + 2], inputs[n + 2, i + 3]
+            d0, d1, d2, d3 = inputs[n + 3, i], inputs[n + 3, i + 1], inputs[n + 3, i + 2], inputs[n + 3, i + 3]
             for o in range(out.shape[1]):
-                out[n, o] = bias[o]
-        for i in range(inputs.shape[1]):
-            for n in range(start, start + rows):
-                value = inputs[n, i]
-                for o in range(out.shape[1]):
-                    out[n, o] += value * weight[i, o]
+                w0, w1, w2, w3 = weight[i, o], weight[i + 1, o], weight[i + 2, o], weight[i + 3, o]
+                out[n, o] = out[n, o] + a0 * w0 + a1 * w1 + a2 * w2 + a3 * w3
+                out[n + 1, o] = out[n + 1, o] + b0 * w0 + b1 * w1 + b2 * w2 + b3 * w3
+                out[n + 2, o] = out[n + 2, o] + c0 * w0 + c1 * w1 + c2 * w2 + c3 * w3
+                out[n + 3, o] = out[n + 3, o] + d0 * w0 + d1 * w1 + d2 * w2 + d3 * w3
+    for n in range(first, last):
+        for i in range(whole if n < end else 0, count):
+            value = inputs[n, i]
+            for o in range(out.shape[1]):
+                out[n, o] += value * weight[i, o]
 
 
 def dense(inputs: Floats, weight: Floats, bias: Floats) -> Floats:
@@ -121,6 +131,37 @@ def gru(inputs: Floats, state: Floats, weight: Floats, bias: Floats, state_weigh
     out = np.empty_like(state)
     _gates(dense(inputs, weight, bias), dense(state, state_weight, state_bias), state, out, 0, len(out))
     return out
+
+
+@lean_kernel
+def _lstm_gates(gates, state_gates, cell, out, kept, first, last):
+    size = cell.shape[1]
+    for n in range(first, last):
+        for k in range(size):
+            enters = _sigmoid(gates[n, k] + state_gates[n, k])
+            stays = _sigmoid(gates[n, size + k] + state_gates[n, size + k])
+            new = _tanh(gates[n, 2 * size + k] + state_gates[n, 2 * size + k])
+            shown = _sigmoid(gates[n, 3 * size + k] + state_gates[n, 3 * size + k])
+            kept[n, k] = stays * cell[n, k] + enters * new
+            out[n, k] = shown * _tanh(kept[n, k])
+
+
+def lstm(
+    inputs: Floats, state: Floats, cell: Floats, weight: Floats, bias: Floats, state_weight: Floats, state_bias: Floats
+) -> tuple[Floats, Floats]:
+    """Return the next state and cell of a long short-term memory (S. Hochreiter, J. Schmidhuber 1997; PyTorch's LSTMCell).
+
+    Args:
+        inputs: (N, I). state, cell: (N, S).
+        weight: (I, 4 S), of the input gate, the forget gate, the new cell and the output gate; bias: (4 S,).
+        state_weight: (S, 4 S). state_bias: (4 S,).
+
+    Returns:
+        Two arrays (N, S).
+    """
+    out, kept = np.empty_like(state), np.empty_like(cell)
+    _lstm_gates(dense(inputs, weight, bias), dense(state, state_weight, state_bias), cell, out, kept, 0, len(out))
+    return out, kept
 
 
 @hidden

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -11,18 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from agora.config import parse
-from agora.core.state import Array, Floats
+from agora.core.state import Floats
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, UnknownNameError, reading
-from agora.files import write_whole
 from agora.policies.encoding import Observe
 from agora.policies.layers import ACTIVATIONS, dense
-from agora.share import folder
+from agora.policies.weights import check_names, read_weights, weights_file, write_weights
 
 __all__ = ["Layer", "Policy", "load_policy"]
 
-SUFFIX = ".safetensors"
 _FORMAT, _VERSION = "agora.policy", 1
 
 
@@ -119,29 +115,17 @@ class Policy:
         Raises:
             InputError: the file cannot be written, or the policy sees sensors, which a file does not name.
         """
-        from safetensors.numpy import save
-
         if self.observe.sensors:
             raise InputError(f"{path}: a file does not name sensors, and the policy sees {self.observe.sensors[0].channel}")
         seen = {name: value for name, value in asdict(self.observe).items() if name != "sensors"}
         said = _Said(seen, tuple(layer.activation for layer in self.layers), dict(self.about))
         arrays = {f"{k}.{name}": getattr(layer, name) for k, layer in enumerate(self.layers) for name in ("weight", "bias")}
-        kind = {"format": _FORMAT, "version": str(_VERSION), "policy": json.dumps(asdict(said))}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, save(arrays, metadata=kind))
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        write_weights(path, _FORMAT, _VERSION, said, arrays)
 
 
 def _flat(modules: Sequence[Any]) -> list[Any]:
     """The modules in a sequence of modules and of sequences of them."""
     return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
-
-
-def policy_names() -> list[str]:
-    """Return the names of the policies that come with Agora, sorted."""
-    return sorted(path.stem for path in (folder("configs") / "policies").glob(f"*{SUFFIX}"))
 
 
 def load_policy(name_or_path: str | Path) -> Policy:
@@ -154,11 +138,7 @@ def load_policy(name_or_path: str | Path) -> Policy:
         UnknownNameError: no such policy.
         InputError: the file is wrong.
     """
-    path = Path(name_or_path)
-    if not (isinstance(name_or_path, Path) or "/" in name_or_path or path.suffix == SUFFIX):
-        if name_or_path not in policy_names():
-            raise UnknownNameError("policy", str(name_or_path), policy_names())
-        path = folder("configs") / "policies" / f"{name_or_path}{SUFFIX}"
+    path = weights_file(name_or_path)
     with reading(path, "a policy"):
         refuse_what_is_no_file(path)
         return _load_once(path, path.stat().st_mtime_ns)
@@ -167,22 +147,8 @@ def load_policy(name_or_path: str | Path) -> Policy:
 @functools.lru_cache(maxsize=16)
 def _load_once(path: Path, changed: int) -> Policy:
     """The policy of a file while that stays as it is."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            arrays: dict[str, Array] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-            kind = file.metadata() or {}
-    except SafetensorError as error:
-        raise InputError(f"{path}: not a safetensors file: {error}") from error
-    if kind.get("format") != _FORMAT or kind.get("version") != str(_VERSION):
-        found = f"{kind.get('format', 'no format')} {kind.get('version', '')}".strip()
-        raise InputError(f"{path}: expected a file of {_FORMAT} {_VERSION}, got {found}")
-    said = parse(kind.get("policy", ""), _Said, f"{path}: policy", is_json=True)
-    names = {f"{k}.{name}" for k in range(len(said.activations)) for name in ("weight", "bias")}
-    if set(arrays) != names or any(a.dtype != np.float32 for a in arrays.values()):
-        found = ", ".join(f"{name} {a.dtype}" for name, a in sorted(arrays.items()))
-        raise InputError(f"{path}: expected float32 arrays {', '.join(sorted(names))}, got {found}")
+    said, arrays = read_weights(path, _FORMAT, _VERSION, _Said)
+    check_names(path, arrays, (f"{k}.{name}" for k in range(len(said.activations)) for name in ("weight", "bias")))
     known = {f.name for f in fields(Observe)} - {"sensors"}
     if set(said.observe) != known:
         raise InputError(f"{path}: observe: expected {', '.join(sorted(known))}, got {', '.join(sorted(said.observe))}")

@@ -18,7 +18,7 @@ from agora.draft.scenario import Robot, Scenario
 from agora.draft.surroundings import Surroundings
 from agora.errors import PlacementError
 from agora.maps.grid import Map
-from agora.ranges import Count, Distance
+from agora.ranges import Distance, Number
 from agora.seeds import Stream
 
 _TRIES = 10_000
@@ -52,7 +52,7 @@ class CircleCrossing:
 
     people: int = 5
     radius: float = 4.0
-    cases: Count = 0
+    cases: Number = 0
     first_seed: int = 1000
     body: tuple[float, float] = (0.3, 0.3)
     speed: tuple[float, float] = (1.0, 1.0)
@@ -105,8 +105,6 @@ class CircleCrossing:
             angle = draw() * math.pi * 2
             noise = (draw() - 0.5) * speed, (draw() - 0.5) * speed
             place = np.array([self.radius * math.cos(angle) + noise[0], self.radius * math.sin(angle) + noise[1]])
-            if all(
-                min(math.dist(place, start), math.dist(place, goal)) >= body + other + self.gap for start, goal, other in taken
-            ):
+            if all(min(math.dist(place, start), math.dist(place, goal)) >= body + other + self.gap for start, goal, other in taken):
                 return Person(place, -place[None], min(speed, self.top_speed), body, STAY, tolerance=body)
         raise PlacementError(f"no place on the circle in {_TRIES} tries")

@@ -1,0 +1,66 @@
+"""What trains policies: the page that the author of a trainer reads.
+
+`agora train` gives a trainer a run: the suite and stage to train on, the seed, and the last checkpoint, if there is one. The trainer
+plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must come to the same curve as without the
+interruption; `agora.testing.check_trainer` tests that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from agora.core.state import Array
+
+
+class Savable(Protocol):
+    """A policy that can be written to a file."""
+
+    def save(self, path: Path) -> None:
+        """Write a safetensors file."""
+
+
+class TrainingRun(Protocol):
+    """A training at work in its folder.
+
+    Attributes:
+        suite: `agora.tasks.suite.Suite`, whose split is training.
+        stage: name of its stage to train on.
+        seed: of everything random.
+    """
+
+    suite: Any
+    stage: str
+    seed: int
+
+    @property
+    def resumed(self) -> tuple[Mapping[str, float], Mapping[str, Array]] | None:
+        """The numbers and arrays of the last checkpoint; None at the beginning."""
+
+    def about(self, steps: int) -> dict[str, str]:
+        """Return the notes for a policy after so many environment steps: label, training, seed, steps."""
+
+    def log(self, steps: int, share: float, **values: float) -> None:
+        """Add a point to the curve.
+
+        Args:
+            steps: environment steps so far. share: of the training that is done. values: by name.
+        """
+
+    def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
+        """Keep a checkpoint in place of the one before.
+
+        Raises:
+            DivergedError: an array holds a number that is not finite; the checkpoint before stays.
+        """
+
+    def validate(self, policy: Savable, steps: int, share: float) -> Any:
+        """Play the validation stage with a policy, and keep the policy if none was better before."""
+
+
+class Trainer(Protocol):
+    """A frozen dataclass that trains; its fields are its parameters."""
+
+    def train(self, run: TrainingRun) -> None:
+        """Train until done, from the run's last checkpoint if there is one."""

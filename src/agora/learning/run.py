@@ -1,0 +1,227 @@
+"""The folder of a training: its configuration, checkpoints, curve and policies.
+
+``training.yaml`` holds the resolved configuration and what it was made on. ``curve.jsonl`` and the TensorBoard file hold the curve.
+``checkpoint.safetensors`` holds everything from which the training goes on, whole or not at all, so that a killed training resumes to
+the same curve. ``policy.safetensors`` is the best policy by the validation stage.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.benchmark.bench import difference_of, surroundings
+from agora.benchmark.statistics import wilson
+from agora.config import dump, load, parse_component, plain
+from agora.core.recording import Outcome
+from agora.core.state import Array
+from agora.episode import Conditions, Episodes
+from agora.errors import DivergedError, ResultsError
+from agora.files import write_whole
+from agora.interfaces import Savable
+from agora.tasks.drawn import Drawn
+from agora.tasks.suite import Suite, load_suite
+
+if TYPE_CHECKING:
+    from agora.learning.training import Training
+
+Show = Callable[[float, str], None]
+"""Called with the share of a training that is done, and a line about the last round."""
+
+CHECKPOINT, POLICY, CURVE, RECORD = "checkpoint.safetensors", "policy.safetensors", "curve.jsonl", "training.yaml"
+
+
+def silent(share: float, line: str) -> None:
+    """Show nothing."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How episodes ended.
+
+    Attributes:
+        episodes: how many.
+        reached: how many of them reached the goal.
+        collided: how many ended in a collision or outside the map.
+        late: how many ran out of time.
+        seconds: mean time of those that reached the goal, NaN where none did.
+    """
+
+    episodes: int
+    reached: int
+    collided: int
+    late: int
+    seconds: float
+
+    @property
+    def success(self) -> tuple[float, float, float]:
+        """The share that reached the goal, and its 95 % interval (Wilson)."""
+        low, high = wilson(self.reached, self.episodes)
+        return self.reached / self.episodes, low, high
+
+    def __str__(self) -> str:
+        share, low, high = self.success
+        hit = self.collided / self.episodes
+        return f"success {share:.3f} [{low:.3f}, {high:.3f}], collisions {hit:.3f}, {self.seconds:.2f} s, {self.episodes} episodes"
+
+
+def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: int = 1) -> Shares:
+    """Play all episodes of a stage with a planner, and return how they ended."""
+    starts = Drawn(suite, stage)
+    ends: Counter[Outcome] = Counter()
+    times = []
+    for _, robots in Episodes(starts, planner, Conditions.of(suite.stage(stage)), worlds=worlds, threads=threads):
+        for robot in robots:
+            ends[robot.outcome] += 1
+            times += [robot.time[-1]] if robot.outcome is Outcome.REACHED else []
+    hits = sum(count for outcome, count in ends.items() if outcome.label.endswith("collision") or outcome is Outcome.OUT_OF_MAP)
+    seconds = float(np.mean(times)) if times else math.nan
+    return Shares(sum(ends.values()), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds)
+
+
+class Run:
+    """A training at work in its folder.
+
+    Args:
+        folder: of the training.
+        training: what is trained.
+        seed: of everything random.
+        resume: whether the folder may hold this training already.
+        show: called with the share that is done, and a line about the last round.
+
+    Raises:
+        ResultsError: the folder holds another training, or one that was not to be resumed; says what differs.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        training: Training,
+        seed: int,
+        *,
+        resume: bool = False,
+        show: Show = silent,
+    ) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        self.folder, self.training, self.seed, self._show = folder, training, seed, show
+        self.suite, self.stage = load_suite(training.suite), training.stage
+        self._describe(resume)
+        self.best = -1.0
+        self._before, self._began, self._steps_before = 0.0, time.perf_counter(), 0.0
+        self._numbers: dict[str, float] = {}
+        self._arrays: dict[str, Array] = {}
+        if (folder / CHECKPOINT).exists():
+            self._read()
+        self._cut_curve()
+        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=int(self._numbers.get("steps", 0)) or None)
+
+    def _describe(self, resume: bool) -> None:
+        described = {"training": plain(self.training), "seed": self.seed, "suite": plain(self.suite)}
+        record = self.folder / RECORD
+        if not record.exists():
+            write_whole(record, dump(described | {"made_on": surroundings()}))
+            return
+        if not resume:
+            raise ResultsError(f"{self.folder}: holds a training already; choose another folder, or go on with --resume")
+        written: dict[str, Any] = load(record, dict)
+        for part, value in described.items():
+            if written.get(part) != value:
+                was = difference_of(written.get(part), value, part)
+                raise ResultsError(f"{record}: {was}; a training is resumed only as it was begun")
+
+    @property
+    def resumed(self) -> tuple[Mapping[str, float], Mapping[str, Array]] | None:
+        """The numbers and arrays of the last checkpoint; None at the beginning."""
+        return (self._numbers, self._arrays) if self._numbers else None
+
+    @property
+    def seconds(self) -> float:
+        """How long the training has been at work, in all its parts, s."""
+        return self._before + time.perf_counter() - self._began
+
+    def _read(self) -> None:
+        from safetensors import SafetensorError, safe_open
+
+        path = self.folder / CHECKPOINT
+        try:
+            with safe_open(path, framework="numpy") as file:
+                self._arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+                self._numbers = json.loads((file.metadata() or {})["numbers"])
+        except (SafetensorError, KeyError, ValueError) as error:
+            raise ResultsError(f"{path}: is no checkpoint: {error}") from error
+        self.best, self._before, self._steps_before = (self._numbers[name] for name in ("best", "seconds", "steps"))
+
+    def _cut_curve(self) -> None:
+        """Forget what the curve says of steps after the checkpoint; they are made again."""
+        curve, steps = self.folder / CURVE, self._numbers.get("steps", 0)
+        lines = curve.read_text().splitlines() if curve.exists() else []
+        kept = [line for line in lines if json.loads(line)["steps"] <= steps]
+        write_whole(curve, "".join(f"{line}\n" for line in kept))
+
+    def about(self, steps: int) -> dict[str, str]:
+        """Return the notes for a policy after so many environment steps."""
+        training = self.training
+        return {"label": training.label, "training": training.name, "seed": str(self.seed), "steps": str(steps)}
+
+    def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
+        """Keep a checkpoint in place of the one before.
+
+        Raises:
+            DivergedError: an array holds a number that is not finite; the checkpoint before stays.
+        """
+        from safetensors.numpy import save
+
+        for name, array in arrays.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise DivergedError(f"step {steps}: {name} is not finite any more; the last good checkpoint is in {self.folder}")
+        said = {**numbers, "steps": steps, "best": self.best, "seconds": self.seconds}
+        write_whole(self.folder / CHECKPOINT, save(dict(arrays), metadata={"numbers": json.dumps(said)}))
+
+    def log(self, steps: int, share: float, **values: float) -> None:
+        """Add a point to the curve.
+
+        Args:
+            steps: environment steps so far.
+            share: of the training that is done.
+            values: by name; those that are not finite are left out.
+        """
+        finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
+        with (self.folder / CURVE).open("a") as curve:
+            curve.write(json.dumps({"steps": steps, "seconds": round(self.seconds, 1), **finite}) + "\n")
+        for name, value in finite.items():
+            self._board.add_scalar(name, value, steps)
+        rate = (steps - self._steps_before) / max(self.seconds - self._before, 1e-9)
+        self._show(share, ", ".join([f"{steps} steps, {rate:.0f} a second", *(f"{k} {v:.3g}" for k, v in finite.items())]))
+
+    def validate(self, policy: Savable, steps: int, share: float) -> Shares:
+        """Play the validation stage with a policy, and keep the policy if none was better before.
+
+        Better is a larger share that reached the goal, and of equal ones the shorter mean time.
+        """
+        latest = self.folder / "latest.safetensors"
+        policy.save(latest)
+        shares = play(self.suite, self.training.validation, self.planner(latest))
+        score = shares.success[0] - 1e-4 * (shares.seconds if shares.reached else 1e3)
+        if score > self.best:
+            self.best = score
+            policy.save(self.folder / POLICY)
+        self.log(steps, share, validation_success=shares.success[0], validation_seconds=shares.seconds)
+        return shares
+
+    def planner(self, file: Path) -> Any:
+        """Return the planner of the training that drives with a file."""
+        named = parse_component("planners", self.training.planner, "planner")
+        return type(named.part)(**(vars(named.part) | {"file": str(file)}))
+
+    def close(self) -> None:
+        """Close the TensorBoard file."""
+        self._board.close()

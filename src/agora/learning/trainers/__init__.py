@@ -1,0 +1,1 @@
+"""Trainers; they need PyTorch."""

@@ -1,0 +1,41 @@
+"""Networks and optimisers of PyTorch as arrays by name, for checkpoints without pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import nn
+
+from agora.core.state import Array
+from agora.errors import ResultsError
+
+
+def state_of(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Array]:
+    """Return the weights of a network and what its optimiser remembers, as copies."""
+    arrays = {f"network.{name}": np.array(tensor.detach().cpu()) for name, tensor in network.state_dict().items()}
+    for index, kept in optimiser.state_dict()["state"].items():
+        for name, value in kept.items():
+            if value is not None:
+                arrays[f"optimiser.{index}.{name}"] = np.array(value.cpu() if isinstance(value, torch.Tensor) else value)
+    return arrays
+
+
+def restore(arrays: Mapping[str, Array], network: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    """Give a network and its optimiser what `state_of` returned.
+
+    Raises:
+        ResultsError: the arrays are those of another network.
+    """
+    weights = {name.removeprefix("network."): torch.tensor(array) for name, array in arrays.items() if name.startswith("network.")}
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ResultsError(f"the checkpoint is of another network: {error}") from error
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, array in arrays.items():
+        if name.startswith("optimiser."):
+            _, index, key = name.split(".", 2)
+            state.setdefault(int(index), {})[key] = torch.tensor(array)
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})

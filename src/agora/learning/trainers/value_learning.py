@@ -1,0 +1,227 @@
+"""Deep V-learning: the training of CADRL, LSTM-RL and SARL.
+
+Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 1, and its code (crowd_nav/train.py). First the network
+imitates a teacher: it learns the discounted return of every state of the teacher's episodes. Then it explores: it takes the velocity
+that promises most, or now and then a random one, and learns from the reward and from the value that an older copy of it gives the
+next state. As in the code, only episodes that end at the goal or in a collision are learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from agora.config import parse_component
+from agora.core.state import Array, Floats
+from agora.interfaces import TrainingRun
+from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.env import AgoraVectorEnv
+from agora.learning.rewards import Reward
+from agora.learning.trainers.value_networks import arrays_of, network_of
+from agora.policies.encoding import to_actions
+from agora.policies.joint_state import SPEED, JointState
+from agora.policies.value import LookAhead, ValuePolicy, pairs_of, to_robot_frame
+from agora.ranges import Count
+
+_IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
+
+
+@dataclass(frozen=True)
+class ValueLearning:
+    """Imitation of a teacher, then exploration.
+
+    Attributes:
+        network: "cadrl", "lstm_rl" or "sarl". width: of its layers, as a share of the published one.
+        observe: the joint states. ahead: what is tried, and the reward.
+        teacher: planner that is imitated.
+        demonstrations: episodes of the teacher. epochs: passes over them. imitation_rate: learning rate meanwhile.
+        episodes: of exploration, at least. rate: learning rate meanwhile. momentum: of the gradient descent.
+        round: episodes between two updates of the older copy. updates: batches after each round. batch: states in each.
+        memory: states that are kept.
+        epsilon: share of random velocities at the beginning and at the end. decay: episodes from the one to the other.
+        worlds: side by side. threads: of PyTorch.
+        validate: rounds between two validations.
+    """
+
+    network: str = "sarl"
+    width: float = 1.0
+    observe: JointState = field(default_factory=JointState)
+    ahead: LookAhead = field(default_factory=LookAhead)
+    teacher: str = "orca:padding=0.16,follow_path=false,wall_horizon=0,preferred_speed=1"
+    demonstrations: Count = 3000
+    epochs: Count = 50
+    imitation_rate: float = 0.01
+    episodes: Count = 10_000
+    rate: float = 0.001
+    momentum: float = 0.9
+    round: Count = 200
+    updates: Count = 2000
+    batch: Count = 500
+    memory: Count = 100_000
+    epsilon: tuple[float, float] = (0.5, 0.1)
+    decay: Count = 4000
+    worlds: Count = 128
+    threads: Count = 2
+    validate: Count = 5
+
+    def train(self, run: TrainingRun) -> None:
+        """Train until all episodes are played."""
+        torch.set_num_threads(self.threads)
+        seed, of = run.seed, self.demonstrations + self.episodes
+        torch.manual_seed(seed)
+        network = network_of(self.network, self.width)
+        descent = torch.optim.SGD(network.parameters(), lr=self.rate, momentum=self.momentum)
+        memory, episode, rounds, steps = _Memory(self.memory, self.observe.length), 0, 0, 0
+        if run.resumed:
+            numbers, arrays = run.resumed
+            episode, rounds, steps = (int(numbers[name]) for name in ("episode", "rounds", "steps"))
+            restore(arrays, network, descent)
+            memory.restore(arrays)
+        worlds = self._worlds(run)
+        while episode < of:
+            learns = rounds > 0  # the first round imitates
+            count = self.round if learns else self.demonstrations
+            older = self._policy(network, run, steps, episode)
+            ends: list[str] = []
+            for states, rewards, outcome in self._episodes(run, worlds, older if learns else None, episode, count):
+                ends.append(outcome)
+                steps += len(states)
+                if outcome in ("reached", "pedestrian_collision", "wall_collision"):
+                    memory.add(states, self._targets(states, rewards, older) if learns else self._returns(states, rewards))
+            rng = np.random.default_rng((seed, _SAMPLES, rounds))
+            batches = self.updates if learns else self.epochs * (memory.filled // self.batch)
+            loss = self._learn(network, descent, memory, batches, self.rate if learns else self.imitation_rate, rng)
+            episode, rounds = episode + count, rounds + 1
+            shares = {name: ends.count(name) / count for name in ("reached", "pedestrian_collision", "timeout")}
+            run.log(steps, episode / of, loss=loss, epsilon=self._epsilon(episode) if learns else 0.0, episode=episode, **shares)
+            if rounds == 1 or rounds % self.validate == 0 or episode >= of:
+                run.validate(self._policy(network, run, steps, episode), steps, episode / of)
+            state = state_of(network, descent) | memory.arrays
+            run.save(steps, {"episode": episode, "rounds": rounds, "steps": steps}, state)
+        worlds.close()
+
+    def _worlds(self, run: TrainingRun) -> AgoraVectorEnv:
+        ahead = self.ahead
+        reward = Reward(0.0, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
+        teacher = parse_component("planners", self.teacher, "teacher").part
+        chosen: dict[str, Any] = {"observe": self.observe, "reward": reward, "teacher": teacher, "episodes": 10**9}
+        return AgoraVectorEnv(run.suite, run.stage, self.worlds, seed=run.seed, **chosen)
+
+    def _episodes(
+        self, run: TrainingRun, worlds: AgoraVectorEnv, policy: ValuePolicy | None, first: int, count: int
+    ) -> Iterator[tuple[Floats, Floats, str]]:
+        """Play ``count`` episodes from number ``first`` on with a policy, or with the teacher.
+
+        Yields states (T, D), rewards (T,) and outcome of each.
+
+        Which episodes are played and what happens in them does not depend on those before; the last ones under way are dropped.
+        """
+        rng = np.random.default_rng((run.seed, _EXPLORATION, first))
+        kept: list[list[tuple[Floats, np.float32]]] = [[] for _ in range(self.worlds)]
+        seen, _ = worlds.reset(seed=2 * first)  # episodes that are dropped are not played again
+        done = 0
+        while done < count:
+            if policy:
+                velocities = self._explore(policy, seen, self._epsilon(first + done), rng)
+                twists = np.column_stack([to_robot_frame(velocities, seen), np.zeros(len(seen), np.float32)])
+                actions = to_actions(twists, worlds.limits)
+            else:
+                actions = worlds.teach()
+            after, rewards, terminated, truncated, infos = worlds.step(actions)
+            for w in range(self.worlds):
+                kept[w].append((seen[w].copy(), rewards[w]))
+            for w in np.flatnonzero(terminated | truncated):
+                if done < count:
+                    done += 1
+                    states, gains = zip(*kept[w], strict=True)
+                    yield np.stack(states), np.array(gains, np.float32), infos["final_info"]["outcome"][w]
+                kept[w] = []
+            seen = after
+
+    def _explore(self, policy: ValuePolicy, seen: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
+        """Return velocities (W, 2) in the goal frame, m/s: the best by the network, or random ones."""
+        ahead = self.ahead
+        best = np.argmax(policy.returns(seen), 1)
+        drawn, random = rng.random(len(seen)), rng.integers(0, len(ahead.velocities), len(seen))
+        velocities: Floats = ahead.velocities[np.where(drawn < epsilon, random, best)] * seen[:, SPEED, None]
+        return velocities
+
+    def _epsilon(self, episode: int) -> float:
+        share = min(1.0, max(0.0, (episode - self.demonstrations) / max(self.decay, 1)))
+        return self.epsilon[0] + (self.epsilon[1] - self.epsilon[0]) * share
+
+    def _discount(self, states: Floats) -> Floats:
+        return np.asarray(self.ahead.discount ** (self.ahead.step * states[:, 1]), np.float32)
+
+    def _returns(self, states: Floats, rewards: Floats) -> Floats:
+        """The discounted return of every state of an episode (T,)."""
+        returns, discount = np.zeros_like(rewards), self._discount(states)
+        follows = np.float32(0.0)
+        for t in range(len(rewards) - 1, -1, -1):
+            follows = returns[t] = rewards[t] + discount[t] * follows
+        return returns
+
+    def _targets(self, states: Floats, rewards: Floats, older: ValuePolicy) -> Floats:
+        """The reward and the discounted value of the next state, for every state of an episode (T,); the last has no next."""
+        follows = np.zeros_like(rewards)
+        if len(states) > 1:
+            follows[:-1] = older.values(*pairs_of(states[1:]))
+        return rewards + self._discount(states) * follows
+
+    def _learn(
+        self, network: nn.Module, descent: torch.optim.SGD, memory: _Memory, batches: int, rate: float, rng: np.random.Generator
+    ) -> float:
+        """Make descents on random states of the memory; return the mean loss."""
+        for group in descent.param_groups:
+            group["lr"] = rate
+        pairs, present = (torch.from_numpy(array) for array in pairs_of(memory.states[: memory.filled]))
+        targets = torch.from_numpy(memory.values[: memory.filled])
+        total = 0.0
+        for _ in range(batches):
+            chosen = torch.from_numpy(rng.integers(0, memory.filled, self.batch))
+            loss = nn.functional.mse_loss(network(pairs[chosen], present[chosen]), targets[chosen])
+            descent.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            descent.step()
+            total += float(loss.detach())
+        return total / max(batches, 1)
+
+    def _policy(self, network: nn.Module, run: TrainingRun, steps: int, episodes: int) -> ValuePolicy:
+        about = run.about(steps) | {"episodes": str(episodes)}
+        return ValuePolicy(self.network, arrays_of(network), self.observe, self.ahead, about)
+
+
+class _Memory:
+    """States with what they are worth; the newest replace the oldest.
+
+    Args:
+        size: how many are kept. length: of a state.
+    """
+
+    def __init__(self, size: int, length: int) -> None:
+        self.states, self.values = np.zeros((size, length), np.float32), np.zeros(size, np.float32)
+        self.filled = self._next = 0
+
+    def add(self, states: Floats, values: Floats) -> None:
+        """Keep states (T, D) with their values (T,)."""
+        places = (self._next + np.arange(len(states))) % len(self.states)
+        self.states[places], self.values[places] = states, values
+        self._next = int((self._next + len(states)) % len(self.states))
+        self.filled = min(self.filled + len(states), len(self.states))
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """What a checkpoint keeps."""
+        kept = {"memory.states": self.states[: self.filled], "memory.values": self.values[: self.filled]}
+        return kept | {"memory.next": np.array([self._next])}
+
+    def restore(self, arrays: Any) -> None:
+        """Go on from a checkpoint."""
+        self.filled = len(arrays["memory.values"])
+        self.states[: self.filled], self.values[: self.filled] = arrays["memory.states"], arrays["memory.values"]
+        self._next = int(arrays["memory.next"][0])

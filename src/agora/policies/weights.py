@@ -1,0 +1,109 @@
+"""Files of weights: safetensors with a name of their format, a version, and a JSON text that says what the weights are of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+
+import numpy as np
+
+from agora.config import parse
+from agora.core.state import Array, Floats
+from agora.errors import InputError, UnknownNameError
+from agora.files import write_whole
+from agora.interfaces import Label
+from agora.share import folder
+
+SUFFIX = ".safetensors"
+_SAID = "policy"
+
+T = TypeVar("T")
+
+
+def write_weights(path: Path, kind: str, version: int, said: Any, arrays: Mapping[str, Floats]) -> None:
+    """Write a file of weights.
+
+    Args:
+        path: of the file. kind: name of its format. version: of the format.
+        said: dataclass of the values beside the weights. arrays: the weights by name, float32.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    from safetensors.numpy import save
+
+    about = {"format": kind, "version": str(version), _SAID: json.dumps(asdict(said))}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, save(dict(arrays), metadata=about))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def read_weights(path: Path, kind: str, version: int, said: type[T]) -> tuple[T, dict[str, Array]]:
+    """Return what `write_weights` wrote: the values beside the weights, and the weights by name.
+
+    Raises:
+        InputError: the file is no safetensors file, or of another format or version, or its values are wrong.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            arrays: dict[str, Array] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            about = file.metadata() or {}
+    except SafetensorError as error:
+        raise InputError(f"{path}: not a safetensors file: {error}") from error
+    if about.get("format") != kind or about.get("version") != str(version):
+        found = f"{about.get('format', 'no format')} {about.get('version', '')}".strip()
+        raise InputError(f"{path}: expected a file of {kind} {version}, got {found}")
+    return parse(about.get(_SAID, ""), said, f"{path}: {_SAID}", is_json=True), arrays
+
+
+def check_names(path: Path, arrays: Mapping[str, Array], names: Iterable[str]) -> None:
+    """Refuse weights of other names or of another type than float32.
+
+    Raises:
+        InputError: says which were expected and which are there.
+    """
+    wanted = set(names)
+    if set(arrays) != wanted or any(array.dtype != np.float32 for array in arrays.values()):
+        found = ", ".join(f"{name} {array.dtype}" for name, array in sorted(arrays.items()))
+        raise InputError(f"{path}: expected float32 arrays {', '.join(sorted(wanted))}, got {found}")
+
+
+def label_of(about: Mapping[str, str]) -> Label:
+    """Return the label in the notes of a policy; "own" where they have none.
+
+    Raises:
+        InputError: it is no label.
+    """
+    label = about.get("label", "own")
+    if label not in get_args(Label):
+        raise InputError(f"label must be one of {', '.join(get_args(Label))}, got {label!r}")
+    return cast(Label, label)
+
+
+def policy_names() -> list[str]:
+    """Return the names of the policies that come with Agora, sorted."""
+    return sorted(path.stem for path in (folder("configs") / "policies").glob(f"*{SUFFIX}"))
+
+
+def weights_file(name_or_path: str | Path) -> Path:
+    """Return the file of a policy that comes with Agora (``configs/policies/<name>.safetensors``), or the path of a file.
+
+    Args:
+        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
+
+    Raises:
+        UnknownNameError: no such policy.
+    """
+    path = Path(name_or_path)
+    if isinstance(name_or_path, Path) or "/" in name_or_path or path.suffix == SUFFIX:
+        return path
+    if name_or_path not in policy_names():
+        raise UnknownNameError("policy", str(name_or_path), policy_names())
+    return folder("configs") / "policies" / f"{name_or_path}{SUFFIX}"
