@@ -33,7 +33,7 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 import agora
 for module in pkgutil.walk_packages(agora.__path__, "agora."):
-    if module.name != "agora.learning.sb3":  # it subclasses a class of Stable-Baselines3; whoever imports it has that
+    if not module.name.startswith(("agora.learning.sb3", "agora.learning.trainers.")):  # made of PyTorch's classes
         importlib.import_module(module.name)
 import numpy, random
 held = (numpy.random.Generator, numpy.random.RandomState, random.Random)
