@@ -70,7 +70,10 @@ def play(graph: Graph, file: Path, episode: int, closed: Any) -> Path:
     )
 
 
-@pytest.mark.parametrize(("planner", "interplanner"), [("go_to_goal", ""), ("dwa", "polite"), ("orca", ""), ("policy", "")])
+DRIVERS = [("go_to_goal", ""), ("dwa", "polite"), ("orca", ""), ("policy", ""), ("sarl_star", "")]
+
+
+@pytest.mark.parametrize(("planner", "interplanner"), DRIVERS)
 def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(played, tmp_path, planner, interplanner):
     graph, suite, file = played
     graph.param("local_planner", planner), graph.param("inter_planner", interplanner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from typing import Any
 
 from agora.config import build_component, load, parse_parameters
@@ -10,6 +11,7 @@ from agora.errors import UnknownNameError
 from agora.planners.guided import Guided
 from agora.planners.lift import declaration_of
 from agora.registry import Named, available
+from agora.registry import load as load_component
 from agora.share import folder
 
 __all__ = ["named_interplanner", "named_planner"]
@@ -25,7 +27,7 @@ def preset_names() -> list[str]:
     return sorted(path.stem for path in (folder("configs") / "planners").glob("*.yaml"))
 
 
-def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
+def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[str, Named]:
     """Return label and planner of ``PLANNER`` or ``PLANNER+INTERPLANNER``.
 
     Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML).
@@ -35,6 +37,7 @@ def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
     Args:
         text: as above.
         interplanner: for a text that names none.
+        agent: policy of a planner that drives with a file of weights, where the text names none; other planners ignore it.
 
     Raises:
         UnknownNameError: no such planner, preset or interplanner.
@@ -43,7 +46,7 @@ def named_planner(text: str, interplanner: str = "") -> tuple[str, Named]:
     if interplanner not in ("", "bypass") and _PLUS.search(text) is None:
         text = f"{text}+{interplanner}"
     own, *front = _PLUS.split(text, maxsplit=1)
-    label, planner = text.replace("/", "|"), _local(own)
+    label, planner = text.replace("/", "|"), _local(own, agent)
     if not front:
         return label, planner
     guide = named_interplanner(front[0])
@@ -66,8 +69,11 @@ def named_interplanner(text: str) -> Named:
     return built
 
 
-def _local(text: str) -> Named:
-    built = build_component("planners", _values(text), f"planner {text!r}")
+def _local(text: str, agent: str) -> Named:
+    values = _values(text)
+    if agent and "file" in {field.name for field in fields(load_component("planners", values["name"]))}:
+        values = {"file": agent} | values
+    built = build_component("planners", values, f"planner {text!r}")
     declaration_of(built.part)
     return built
 

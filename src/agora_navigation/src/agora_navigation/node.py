@@ -82,7 +82,8 @@ class Navigation:
 
     def __init__(self) -> None:
         get = rospy.get_param
-        self._planners = str(own_or_graphs("local_planner", "dwa")), str(own_or_graphs("inter_planner", "bypass"))
+        names = (("local_planner", "dwa"), ("inter_planner", "bypass"), ("agent_name", ""))
+        self._planners = tuple(str(own_or_graphs(*name)) for name in names)
         self._lock_step = bool(get("synchronous", False))
         self._patience, self._answer_in = float(get("~stale_after", 0.5)), float(get("~answer_in", 5.0))
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
@@ -151,7 +152,8 @@ class Navigation:
         episode = request.episode
         try:
             start, stage = from_episode(episode)
-            chosen = [named_planner(r.planner or self._planners[0], r.interplanner or self._planners[1]) for r in episode.robots]
+            planner, interplanner, agent = self._planners
+            chosen = [named_planner(r.planner or planner, r.interplanner or interplanner, agent) for r in episode.robots]
             names = [r.name for r in episode.robots]
             made: dict[str, Navigator] = {}
             for (label, planner), robot in zip(chosen, episode.robots, strict=True):
