@@ -343,7 +343,8 @@ class ValuePolicy:
     def __call__(self, states: Floats, allowed: Bools | None = None) -> Floats:
         """Return the velocities (N, 2), m/s in the goal frame, for joint states (N, D).
 
-        Where nobody is there, and within a robot's radius of the goal, it goes straight to the goal.
+        Where nobody is there, and within a robot's radius of the goal, it goes straight to the goal, or with the allowed candidate
+        that comes nearest to it.
 
         Args:
             states: (N, D).
@@ -351,6 +352,7 @@ class ValuePolicy:
         """
         promised = self.returns(states)
         goes = ~present_in(states).any(1) | (states[:, GOAL] < states[:, RADIUS])
+        promised[goes] = self.ahead.velocities[:, 0]
         if allowed is not None:
             promised = np.where(allowed, promised, np.float32(-np.inf))
             goes &= allowed[:, self.ahead.straight]

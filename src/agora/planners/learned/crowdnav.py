@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agora.planners.learned.value import ValuePlanner
-from agora.ranges import Duration
+from agora.ranges import Distance, Duration
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,17 @@ class Sarl(ValuePlanner):
 class SarlStar(ValuePlanner):
     """K. Li et al. 2019: SARL that heads for a point on the global path and leaves out velocities that lead into walls.
 
+    SARL was trained among five people who are all near. Alone it does not know how to behave: among fewer it turns hither and
+    thither for somebody far away. So people beyond ``reach`` are left out, and with nobody left it drives along the path.
+
     Attributes:
         file: of the policy.
+        reach: people farther away are not seen, m.
         follow_path: head for a point on the global path.
         wall_horizon: velocities that lead into a wall within this time are left out, s.
     """
 
     file: str = "sarl"
+    reach: Distance | None = 5.0
     follow_path: bool = True
     wall_horizon: Duration = 1.0

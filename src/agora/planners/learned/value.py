@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from agora.core.jit import kernel
+from agora.core.jit import hidden, kernel
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats, frozen
@@ -23,7 +23,7 @@ from agora.policies.joint_state import SPEED
 from agora.policies.value import ValuePolicy, load_value_policy
 from agora.ranges import Distance, Duration, Speed
 
-_WALLS = 24
+_WALLS, _QUARTERS = 24, 4
 _TINY = np.float32(1e-6)
 
 
@@ -36,9 +36,11 @@ class ValuePlanner:
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.value.ValuePolicy.save`).
         follow_path: head for a point on the global path; False heads straight for the goal.
-        lookahead: distance along the path of the point to head for, m; the goal where it is nearer.
+        lookahead: distance along the path of the point to head for, m; the goal where it is nearer. Where walls are seen, it is
+            cut to the longest of four quarters to whose end the robot's disc can go straight.
         wall_horizon: velocities that lead into a wall within this time are left out, s; 0 sees no walls.
         window: local costmap, for walls.
+        reach: people farther away are not seen, m; None for the distance in training.
         preferred_speed: m/s; None for the robot's largest (`agora.policies.joint_state.JointState`).
         turn_gain: of robots that cannot move sideways, 1/s.
     """
@@ -48,14 +50,14 @@ class ValuePlanner:
     lookahead: Distance = 2.5
     wall_horizon: Duration = 0.0
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
+    reach: Distance | None = None
     preferred_speed: Speed | None = None
     turn_gain: float = 2.0
 
     def __post_init__(self) -> None:
         above_zero(self, "lookahead", "turn_gain")
         at_least_zero(self, "wall_horizon")
-        if self.preferred_speed is not None:
-            above_zero(self, "preferred_speed")
+        above_zero(self, *(name for name in ("reach", "preferred_speed") if getattr(self, name) is not None))
 
     @cached_property
     def policy(self) -> ValuePolicy:
@@ -65,7 +67,8 @@ class ValuePlanner:
             InputError: there is no such file, or it is wrong.
         """
         read = load_value_policy(self.file)
-        return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed))
+        reach = read.observe.reach if self.reach is None else self.reach
+        return replace(read, observe=replace(read.observe, reach=reach, preferred_speed=self.preferred_speed))
 
     @cached_property
     def declares(self) -> Declaration:
@@ -89,7 +92,10 @@ class ValuePlanner:
         if not self.follow_path or o.path is None or o.path_count is None:
             return o
         goal = o.goal.copy()
-        _aim(frozen(o.path), frozen(o.path_count), frozen(o.pose), np.float32(self.lookahead), goal, 0, len(goal))
+        robot = (frozen(o.pose), frozen(o.radius))
+        seen = o.costmap if self.wall_horizon > 0.0 else None
+        path = (frozen(o.path), frozen(o.path_count))
+        _aim(path, robot, window_of(seen, len(goal)), np.float32(self.lookahead), goal, 0, len(goal))
         return replace(o, goal=goal)
 
     def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
@@ -120,13 +126,40 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
     return turned.astype(np.float32)
 
 
+@hidden
+def _bars(points, count, dx, dy, keep):
+    """Whether a disc of radius ``keep`` that goes from (0, 0) to (dx, dy) touches a wall which it does not leave."""
+    length2 = dx * dx + dy * dy
+    for w in range(count):
+        px, py = points[w, 0], points[w, 1]
+        along = px * dx + py * dy
+        if length2 > _TINY and along > ZERO:
+            share = min(along / length2, ONE)
+            ox, oy = px - share * dx, py - share * dy
+            if ox * ox + oy * oy < keep * keep:
+                return True
+    return False
+
+
 @kernel
-def _aim(path, path_count, pose, lookahead, goal, first, last):
-    """Move the goals of rows whose path goes on beyond the lookahead to the point there."""
+def _aim(route, robot, window, lookahead, goal, first, last):
+    """Move the goals of rows to the points on their paths that they head for."""
+    path, path_count = route
+    pose, radius = robot
+    cost, origin, resolution = window
+    keys = np.empty(room(max(cost.shape[1], cost.shape[2])), np.int64)
+    nearest, points = np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32)
     for n in range(first, last):
-        leads, x, y, _ = point_ahead(path[n], path_count[n], pose[n, 0], pose[n, 1], lookahead)
-        if leads:
-            goal[n, 0], goal[n, 1] = x, y
+        keep, x, y = radius[n] + HALF * resolution, pose[n, 0], pose[n, 1]
+        seen = (cost[n], origin[n, 0], origin[n, 1], resolution, x, y)
+        count = nearest_walls(*seen, keep + lookahead, keys, nearest, points)
+        for quarter in range(_QUARTERS, 0, -1):
+            leads, tx, ty, _ = point_ahead(path[n], path_count[n], x, y, lookahead * np.float32(quarter) / np.float32(_QUARTERS))
+            if not leads:
+                tx, ty = goal[n, 0], goal[n, 1]
+            if quarter == 1 or not _bars(points, count, tx - x, ty - y, keep):
+                goal[n, 0], goal[n, 1] = tx, ty
+                break
 
 
 @kernel
@@ -152,14 +185,4 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
         for a in range(len(velocities)):
             along, across = velocities[a, 0] * speed[n] * horizon, velocities[a, 1] * speed[n] * horizon
             dx, dy = ex * along - ey * across, ey * along + ex * across
-            length2 = dx * dx + dy * dy
-            if length2 <= _TINY:
-                continue
-            for w in range(count):
-                px, py = points[w, 0], points[w, 1]
-                share = min(max((px * dx + py * dy) / length2, ZERO), ONE)
-                ox, oy = px - share * dx, py - share * dy
-                near2 = ox * ox + oy * oy
-                away = px * dx + py * dy <= ZERO
-                if near2 < keep * keep and not away:
-                    out[n, a] = False
+            out[n, a] = not _bars(points, count, dx, dy, keep)
