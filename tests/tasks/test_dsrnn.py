@@ -43,8 +43,8 @@ def test_the_robot_and_five_people_start_as_in_the_code_of_dsrnn(name, stage):
     assert np.abs(ways).mean() > 2.5, "all of the square is used"
     for s, way in zip(starts, ways, strict=True):
         crowd = s.pedestrians
-        assert len(crowd.id) == 5 and 0.3 <= crowd.radius.min() and crowd.radius.max() <= 0.5
-        assert 0.5 <= crowd.speed.min() and crowd.speed.max() <= 1.0, "a preferred speed above 1 m/s counts as 1 m/s"
+        assert len(crowd.id) == 5 and crowd.radius.min() >= 0.3 and crowd.radius.max() <= 0.5
+        assert crowd.speed.min() >= 0.5 and crowd.speed.max() <= 1.0, "a preferred speed above 1 m/s counts as 1 m/s"
         assert (np.abs(np.hypot(*crowd.position.T) - 6.0) <= 0.75 * math.sqrt(2.0)).all()
         assert crowd.waypoints[:, 0] == pytest.approx(-crowd.position)
         gaps = np.hypot(*(crowd.position[:, None] - way).transpose(2, 0, 1)) - crowd.radius[:, None] - 0.3

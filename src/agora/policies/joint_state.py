@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.jit import kernel
-from agora.core.scalar import ONE, ZERO, F, sincos
+from agora.core.scalar import ZERO, F, sincos
 from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import Channel, Observation
-from agora.policies.encoding import nearest_tracks, tracks_of
+from agora.policies.encoding import FromLimitToLimit, nearest_tracks, tracks_of
 from agora.ranges import Count, Distance
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _TINY = F(1e-6)
 
 
 @dataclass(frozen=True)
-class JointState:
+class JointState(FromLimitToLimit):
     """The robot and the nearest people in the robot's goal frame, in SI units. Other robots count as people.
 
     The frame has its origin at the robot and its x axis towards the goal. First come the distance to the goal, the preferred
@@ -99,12 +99,18 @@ class JointState:
         position, velocity, radius, present = (
             np.concatenate(both, 1) if both[1].shape[1] else both[0] for both in zip(people, robots, strict=True)
         )
-        _write(self.people, F(self.reach), F(self.goal_range), robot, position, velocity, radius, present, out, first, last)
+        others = (position, velocity, radius, present, self.marks(o, present.shape[1]))
+        _write(self.people, F(self.reach), F(self.goal_range), robot, others, out, first, last)
+
+    def marks(self, observation: Observation, others: int) -> Floats:
+        """Return the last value (N, P) of each of P people and other robots, for slots not in use, too."""
+        return np.ones((len(observation.pose), others), np.float32)
 
 
 @kernel
-def _write(people, reach, goal_range, robot, position, velocity, radii, present, out, first, last):
+def _write(people, reach, goal_range, robot, others, out, first, last):
     pose, twist, goal, speed, radius = robot
+    position, velocity, radii, present, marks = others
     chosen, distances = np.empty(people, np.int64), np.empty(people, np.float32)
     for n in range(first, last):
         row = out[n]
@@ -125,4 +131,4 @@ def _write(people, reach, goal_range, robot, position, velocity, radii, present,
             vx, vy = velocity[n, i, 0], velocity[n, i, 1]
             row[at], row[at + 1] = ex * px + ey * py, ex * py - ey * px
             row[at + 2], row[at + 3] = ex * vx + ey * vy, ex * vy - ey * vx
-            row[at + 4], row[at + 5] = radii[n, i], ONE
+            row[at + 4], row[at + 5] = radii[n, i], marks[n, i]

@@ -153,7 +153,8 @@ class CrossingGroups:
         if self.circle_offset == 0.0:
             return self._on_circle(stream, speed)
         angle, offset = float(stream.uniform(0.0, math.tau)), stream.uniform(0.0, self.circle_offset, 2)
-        return self.circle * np.array([math.cos(angle), math.sin(angle)]) + offset
+        place: Doubles = self.circle * np.array([math.cos(angle), math.sin(angle)]) + offset
+        return place
 
     def _on_circle(self, stream: Stream, speed: float) -> Doubles:
         angle, noise = float(stream.uniform(0.0, math.tau)), stream.uniform(-self.circle_noise, self.circle_noise, 2)
