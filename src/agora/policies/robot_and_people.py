@@ -42,7 +42,8 @@ class RobotAndPeople(JointState):
         people: how many of the nearest.
         reach: people farther away are not seen, m.
         goal_range: a farther goal counts as this far, m; by default the longest way in DS-RNN's square.
-        preferred_speed: m/s; a robot that cannot drive so fast prefers its largest speed.
+        trained_speed: preferred speed of the robot in training, m/s.
+        preferred_speed: of the robot, m/s; None for its largest. A robot that cannot drive so fast prefers its largest speed.
     """
 
     goal_range: Distance = 17.0
@@ -92,13 +93,13 @@ class RobotAndPeople(JointState):
         c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
         vx, vy = c * twists[:, 0] - s * twists[:, 1], s * twists[:, 0] + c * twists[:, 1]
         ex, ey = _to_goal(pose, goal)
-        speed = np.maximum(self._speed(limits), _TINY)
+        speed = self._speed(limits)
         along, across = (ex * vx + ey * vy) / speed, (ex * vy - ey * vx) / speed
         scale = ONE / np.maximum(np.sqrt(along * along + across * across), ONE)
         return np.stack([along * scale, across * scale], 1).astype(np.float32)
 
     def _speed(self, limits: Limits) -> Floats:
-        return np.minimum(limits.max_vx, F(self.preferred_speed))
+        return self.scale(limits) * F(self.trained_speed)
 
 
 def _to_goal(pose: Floats, goal: Floats) -> tuple[Floats, Floats]:

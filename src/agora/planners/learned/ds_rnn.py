@@ -10,7 +10,7 @@ count as people. It sees no walls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.pedestrians.checks import above_zero
 from agora.planners.steering import velocity_to_twist
 from agora.policies.actor import Actor, load_actor
+from agora.ranges import Speed
 
 _PART = 1e-3  # of a period, by which periods may differ and still count as equal
 
@@ -34,14 +35,16 @@ class DsRnn:
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.actor.Actor.save`).
+        preferred_speed: m/s. The memory counts calls and not metres, so that the speed of the training, 1 m/s, is the best known.
         turn_gain: of robots that cannot move sideways, 1/s.
     """
 
     file: str = "ds_rnn"
+    preferred_speed: Speed = 1.0
     turn_gain: float = 2.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "turn_gain")
+        above_zero(self, "preferred_speed", "turn_gain")
 
     @cached_property
     def actor(self) -> Actor:
@@ -50,13 +53,14 @@ class DsRnn:
         Raises:
             InputError: there is no such file, or it is wrong.
         """
-        return load_actor(self.file)
+        read = load_actor(self.file)
+        return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed))
 
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
-        actor, observe = self.actor, self.actor.observe
-        return Declaration(needs=observe.needs, label=actor.label, top_speed=observe.preferred_speed, period=actor.period)
+        actor, speed = self.actor, self.preferred_speed
+        return Declaration(needs=actor.observe.needs, label=actor.label, top_speed=speed, period=actor.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames, and the memory.
