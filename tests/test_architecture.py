@@ -33,7 +33,8 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 import agora
 for module in pkgutil.walk_packages(agora.__path__, "agora."):
-    if module.name != "agora.learning.sb3":  # it subclasses a class of Stable-Baselines3; whoever imports it has that
+    # these subclass classes of Stable-Baselines3 and PyTorch; whoever imports them has that
+    if module.name != "agora.learning.sb3" and not module.name.startswith("agora.learning.trainers."):
         importlib.import_module(module.name)
 import numpy, random
 held = (numpy.random.Generator, numpy.random.RandomState, random.Random)
