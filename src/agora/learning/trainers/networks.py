@@ -35,7 +35,7 @@ class Shape:
     observe: Encoding
     actions: int
     sizes: tuple[int, ...] = (128, 128)
-    activation: str = "tanh"
+    activation: str = "relu"
     log_std: float = -0.5
 
 

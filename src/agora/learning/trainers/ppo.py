@@ -1,8 +1,9 @@
 """Proximal policy optimisation (J. Schulman et al., arXiv 1707.06347), on thousands of worlds at once.
 
-A round plays T steps in each of N worlds, estimates the advantage of every action (J. Schulman et al., arXiv 1506.02438), and improves
-the network on mini-batches of these steps. Several rounds make a lap. Every lap begins with new episodes everywhere and ends with a
-checkpoint, and every round draws its random numbers from a stream of its own. So a resumed training repeats the curve exactly.
+A round plays T steps in each of N worlds, estimates the advantage of every action (J. Schulman et al., arXiv 1506.02438), and
+improves the network on mini-batches of these steps. Several rounds make a lap. Every lap begins with new episodes everywhere and
+ends with a checkpoint. Every round draws its random numbers from a stream of its own. So a resumed training repeats the curve
+exactly.
 
 Read `Ppo.train` first. `_Worlds` plays, `advantages_of` and `losses_of` are the equations, `Ppo._learn` descends.
 """
@@ -19,14 +20,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from agora.core.state import Bools, Floats, Ints
+from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
-from agora.policies.encoding import Observe
+from agora.policies.encoding import Observe, action_size
 from agora.policies.joint_state import JointState
 from agora.ranges import Chance, Count, Number
 
@@ -71,7 +72,7 @@ class Ppo:
 
     network: str = "mlp"
     sizes: tuple[int, ...] = (128, 128)
-    activation: str = "tanh"
+    activation: str = "relu"
     log_std: float = -0.5
     observe: Observe | JointState = field(default_factory=lambda: Observe(36, pedestrians=6))
     reward: Reward = field(default_factory=Reward)
@@ -116,7 +117,8 @@ class Ppo:
         ended = False
         if run.resumed:
             numbers, arrays = run.resumed
-            steps, laps, stage, ended = (int(numbers[name]) for name in ("steps", "laps", "stage", "ended"))
+            steps, laps, stage = (int(numbers[name]) for name in ("steps", "laps", "stage"))
+            ended = bool(numbers["ended"])
             restore(arrays, network, descent)
         while not ended:
             worlds.begin(network, steps, stage)
@@ -165,7 +167,7 @@ class Ppo:
                 break
             total = losses.policy + self.value_weight * losses.value - self.entropy * losses.entropy
             descent.zero_grad()
-            total.backward()  # type: ignore[no-untyped-call]
+            total.backward()
             norm = torch.nn.utils.clip_grad_norm_(network.parameters(), self.gradient)
             if not math.isfinite(float(total.detach()) + float(norm)):
                 raise DivergedError(f"step {steps}: the loss is {float(total.detach())} and its gradient {float(norm)}")
@@ -320,6 +322,7 @@ class _Worlds:
         self._ppo = ppo
         chosen = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
         self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, episodes=ppo.episodes or _WITHOUT_END, seed=run.seed, **chosen)  # type: ignore[arg-type]
+        self._actions = action_size(self._env.limits)
         self.stages = self._env.curriculum_stages if ppo.up_at else 1
         self._seen: Floats = np.zeros(0, np.float32)
         self._begins: Bools = np.zeros(0, np.bool_)
@@ -333,8 +336,7 @@ class _Worlds:
 
     def shape(self, ppo: Ppo) -> Shape:
         """What the network is made for."""
-        (actions,) = self._env.single_action_space.shape
-        return Shape(ppo.observe, actions, ppo.sizes, ppo.activation, ppo.log_std)
+        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std)
 
     def close(self) -> None:
         """Stop threads and workers."""
@@ -356,13 +358,13 @@ class _Worlds:
     @torch.no_grad()
     def play(self, network: ActorCritic, chance: torch.Generator) -> tuple[Batch, Results]:
         """Play a round."""
-        ppo, (size,) = self._ppo, self._env.single_action_space.shape
+        ppo = self._ppo
         steps, count = ppo.horizon, self._env.num_envs
         seen = np.empty((steps, count, ppo.observe.length), np.float32)
         begins, ends = np.empty((2, steps, count), np.bool_)
         rewards = np.empty((steps, count), np.float32)
         values = torch.empty(steps, count)
-        noise = torch.randn(steps, count, size, generator=chance)
+        noise = torch.randn(steps, count, self._actions, generator=chance)
         actions, first = torch.empty_like(noise), self._state
         late, results = _Late(), Results(Counter(), [], [])
         for t in range(steps):
@@ -372,7 +374,7 @@ class _Worlds:
             self._seen, rewards[t], terminated, truncated, infos = self._env.step(actions[t].numpy())
             ends[t] = self._begins = terminated | truncated
             self._count(rewards[t], ends[t], infos, results)
-            late.add(t, np.flatnonzero(truncated), infos, self._state)
+            late.add(t, np.flatnonzero(truncated).tolist(), infos, self._state)
         rewards += late.values(network, rewards.shape) * np.float32(ppo.discount)
         _, after, _ = self._look(network)
         known = values.numpy()
@@ -407,9 +409,9 @@ class _Late:
         self._seen: list[Floats] = []
         self._states: list[Tensor] = []
 
-    def add(self, t: int, worlds: Ints, infos: dict[str, Any], state: Tensor) -> None:
+    def add(self, t: int, worlds: list[int], infos: dict[str, Any], state: Tensor) -> None:
         """Take in the worlds whose episodes ran out of time with step t, with the network's state (N, S) after the step."""
-        for w in worlds.tolist():
+        for w in worlds:
             self._at.append((t, w))
             self._seen.append(infos["final_obs"][w])
             self._states.append(state[w])
