@@ -33,8 +33,7 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 import agora
 for module in pkgutil.walk_packages(agora.__path__, "agora."):
-    # these subclass classes of Stable-Baselines3 and PyTorch; whoever imports them has that
-    if module.name != "agora.learning.sb3" and not module.name.startswith("agora.learning.trainers."):
+    if not module.name.startswith(("agora.learning.sb3", "agora.learning.trainers.")):  # made of PyTorch's classes
         importlib.import_module(module.name)
 import numpy, random
 held = (numpy.random.Generator, numpy.random.RandomState, random.Random)

@@ -14,6 +14,7 @@ from agora import __version__
 from agora.cli_bags import bag, demonstrations
 from agora.cli_maps import import_, maps
 from agora.cli_scenarios import scenarios
+from agora.cli_train import train
 from agora.cli_tune import tune
 from agora.cli_validate import calibrate, validate
 from agora.errors import AgoraError, StoppedError, in_words
@@ -38,6 +39,7 @@ app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
 app.command()(bag)
 app.command()(demonstrations)
+app.command()(train)
 app.command()(tune)
 app.command()(validate)
 app.command()(calibrate)
@@ -335,19 +337,21 @@ def warm() -> None:
 @app.command("list")
 def list_(
     kind: Annotated[
-        str | None, typer.Argument(help="suites, robots, planners, crowd_models, metrics, ...; all by default.")
+        str | None, typer.Argument(help="suites, robots, planners, policies, trainings, metrics, ...; all by default.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """List what can be named: suites, robots, worlds and every kind of component."""
     from agora.errors import UnknownNameError
+    from agora.learning.training import training_names
     from agora.planners.presets import preset_names
+    from agora.policies.weights import policy_names
     from agora.registry import KINDS, available
     from agora.robots.model import robot_names
     from agora.tasks.suite import suite_names
 
     names = {"suites": suite_names(), "robots": robot_names()} | {k: sorted(available(k)) for k in KINDS}
-    names["presets"] = preset_names()
+    names |= {"presets": preset_names(), "policies": policy_names(), "trainings": training_names()}
     if kind is not None and kind not in names:
         raise UnknownNameError("kind", kind, names)
     shown = names if kind is None else {kind: names[kind]}

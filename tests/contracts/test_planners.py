@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from tests.learned import learned
 
 from agora.costmap.window import Window
 from agora.interfaces import Declaration
@@ -41,13 +42,14 @@ def test_a_built_in_planner_keeps_the_contract(name):
 @pytest.mark.parametrize("name", sorted(available("planners")))
 def test_a_registered_planner_keeps_the_contract(name):
     planner = make("planners", name)
-    gives_way = name != "policy"  # which does what it has learned
+    gives_way = name not in learned()  # which do what they have learned
     check_planner(planner, grid="costmap" in planner.declares.channels, gives_way=gives_way)
 
 
 @pytest.mark.parametrize("name", sorted(available("planners")))
 def test_a_registered_planner_says_what_it_claims_to_be(name):
     assert (make("planners", name).declares.label == "own") == (name in ("go_to_goal", "policy"))
+    assert (make("planners", name).declares.label == "small") <= (name in learned())
 
 
 @pytest.mark.parametrize("name", sorted(available("planners")))

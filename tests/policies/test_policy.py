@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load, save
+from tests.learned import learned
 
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
@@ -20,6 +21,7 @@ from agora.planners.learned.policy import PolicyPlanner
 from agora.policies.encoding import Observe
 from agora.policies.policy import Layer, Policy, load_policy
 from agora.policies.weights import policy_names
+from agora.registry import make
 from agora.tasks.suite import load_suite
 
 SEE = Observe(beams=12, pedestrians=2)
@@ -114,7 +116,8 @@ def test_driving_needs_neither_torch_nor_gymnasium():
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_the_policies_that_come_along_can_be_read():
-    assert "hall" in policy_names()
-    for name in policy_names():
-        assert {"trained on", "steps", "seed"} <= load_policy(name).about.keys()
+def test_every_policy_that_comes_along_drives_a_planner_and_says_how_it_was_trained():
+    files = {make("planners", name).file: name for name in sorted(learned())}
+    assert set(files) == set(policy_names())
+    for name in files.values():
+        assert {"steps", "seed"} <= make("planners", name).policy.about.keys(), name

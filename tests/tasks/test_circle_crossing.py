@@ -46,7 +46,8 @@ def test_cases_are_those_of_crowdnavs_code(case, random_people):
 
 
 def test_orca_has_its_published_rates_among_people_who_do_not_see_it():
-    # CrowdNav: .43 reached, .57 collided, 10.86 s (its code, run again: .426, .568 and .006 out of time); seen by people 1.00, 10.02 s
+    # CrowdNav: .43 reached, .57 collided, 10.86 s (its code, run again: .426, .568 and .006 out of time); seen by people 1.00,
+    # 10.02 s
     suite = load_suite("crowdnav")
     for stage, reached, seconds in (("invisible", 0.426, 10.86), ("visible", 1.0, 10.02)):
         starts = [suite.start(stage, k) for k in range(500)]

@@ -1,8 +1,8 @@
 """What trains policies: the page that the author of a trainer reads.
 
-`agora train` gives a trainer a run: the suite and stage to train on, the seed, and the last checkpoint, if there is one. The trainer
-plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must come to the same curve as without the
-interruption; `agora.testing.check_trainer` tests that.
+`agora train` gives a trainer a run: the suite and stage to train on, the seed, and the last checkpoint, if there is one. The
+trainer plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must come to the same curve as
+without the interruption; `agora.testing.check_trainer` tests that.
 """
 
 from __future__ import annotations

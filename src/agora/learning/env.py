@@ -234,7 +234,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """
         if self.teacher is None:
             raise InputError("the environment has no teacher")
-        actions = np.zeros((self.num_envs, self.single_action_space.shape[0]), np.float32)
+        actions = np.zeros((self.num_envs, action_size(self.limits)), np.float32)
         for part in self._parts:
             part.teach(self.teacher, actions)
         return actions

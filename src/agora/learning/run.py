@@ -1,8 +1,8 @@
 """The folder of a training: its configuration, checkpoints, curve and policies.
 
 ``training.yaml`` holds the resolved configuration and what it was made on. ``curve.jsonl`` and the TensorBoard file hold the curve.
-``checkpoint.safetensors`` holds everything from which the training goes on, whole or not at all, so that a killed training resumes to
-the same curve. ``policy.safetensors`` is the best policy by the validation stage.
+``checkpoint.safetensors`` holds everything from which the training goes on, whole or not at all, so that a killed training resumes
+to the same curve. ``policy.safetensors`` is the best policy by the validation stage.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.benchmark.bench import difference_of, surroundings
-from agora.benchmark.statistics import wilson
 from agora.config import dump, load, parse_component, plain
 from agora.core.recording import Outcome
 from agora.core.state import Array
@@ -27,6 +25,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import DivergedError, ResultsError
 from agora.files import write_whole
 from agora.interfaces import Savable
+from agora.learning.card import Result
 from agora.tasks.drawn import Drawn
 from agora.tasks.suite import Suite, load_suite
 
@@ -43,37 +42,7 @@ def silent(share: float, line: str) -> None:
     """Show nothing."""
 
 
-@dataclass(frozen=True)
-class Shares:
-    """How episodes ended.
-
-    Attributes:
-        episodes: how many.
-        reached: how many of them reached the goal.
-        collided: how many ended in a collision or outside the map.
-        late: how many ran out of time.
-        seconds: mean time of those that reached the goal, NaN where none did.
-    """
-
-    episodes: int
-    reached: int
-    collided: int
-    late: int
-    seconds: float
-
-    @property
-    def success(self) -> tuple[float, float, float]:
-        """The share that reached the goal, and its 95 % interval (Wilson)."""
-        low, high = wilson(self.reached, self.episodes)
-        return self.reached / self.episodes, low, high
-
-    def __str__(self) -> str:
-        share, low, high = self.success
-        hit = self.collided / self.episodes
-        return f"success {share:.3f} [{low:.3f}, {high:.3f}], collisions {hit:.3f}, {self.seconds:.2f} s, {self.episodes} episodes"
-
-
-def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: int = 1) -> Shares:
+def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: int = 1) -> Result:
     """Play all episodes of a stage with a planner, and return how they ended."""
     starts = Drawn(suite, stage)
     ends: Counter[Outcome] = Counter()
@@ -83,8 +52,14 @@ def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: i
             ends[robot.outcome] += 1
             times += [robot.time[-1]] if robot.outcome is Outcome.REACHED else []
     hits = sum(count for outcome, count in ends.items() if outcome.label.endswith("collision") or outcome is Outcome.OUT_OF_MAP)
-    seconds = float(np.mean(times)) if times else math.nan
-    return Shares(sum(ends.values()), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds)
+    seconds = float(np.mean(times)) if times else None
+    return Result(stage, sum(ends.values()), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds)
+
+
+def checkpoint_kept(folder: Path) -> str:
+    """Say which checkpoint of a training is kept."""
+    numbers = _numbers_of(folder / CHECKPOINT) if (folder / CHECKPOINT).exists() else {}
+    return f"the checkpoint after {numbers['steps']:.0f} steps is in {folder}" if numbers else "there is no checkpoint yet"
 
 
 class Run:
@@ -149,15 +124,10 @@ class Run:
         return self._before + time.perf_counter() - self._began
 
     def _read(self) -> None:
-        from safetensors import SafetensorError, safe_open
+        from safetensors.numpy import load_file
 
         path = self.folder / CHECKPOINT
-        try:
-            with safe_open(path, framework="numpy") as file:
-                self._arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-                self._numbers = json.loads((file.metadata() or {})["numbers"])
-        except (SafetensorError, KeyError, ValueError) as error:
-            raise ResultsError(f"{path}: is no checkpoint: {error}") from error
+        self._numbers, self._arrays = _numbers_of(path), load_file(path)
         self.best, self._before, self._steps_before = (self._numbers[name] for name in ("best", "seconds", "steps"))
 
     def _cut_curve(self) -> None:
@@ -202,20 +172,20 @@ class Run:
         rate = (steps - self._steps_before) / max(self.seconds - self._before, 1e-9)
         self._show(share, ", ".join([f"{steps} steps, {rate:.0f} a second", *(f"{k} {v:.3g}" for k, v in finite.items())]))
 
-    def validate(self, policy: Savable, steps: int, share: float) -> Shares:
+    def validate(self, policy: Savable, steps: int, share: float) -> Result:
         """Play the validation stage with a policy, and keep the policy if none was better before.
 
         Better is a larger share that reached the goal, and of equal ones the shorter mean time.
         """
         latest = self.folder / "latest.safetensors"
         policy.save(latest)
-        shares = play(self.suite, self.training.validation, self.planner(latest))
-        score = shares.success[0] - 1e-4 * (shares.seconds if shares.reached else 1e3)
+        result = play(self.suite, self.training.validation, self.planner(latest))
+        score = result.success[0] - 1e-4 * (1e3 if result.seconds is None else result.seconds)
         if score > self.best:
             self.best = score
             policy.save(self.folder / POLICY)
-        self.log(steps, share, validation_success=shares.success[0], validation_seconds=shares.seconds)
-        return shares
+        self.log(steps, share, validation_success=result.success[0], validation_seconds=result.seconds or math.nan)
+        return result
 
     def planner(self, file: Path) -> Any:
         """Return the planner of the training that drives with a file."""
@@ -225,3 +195,15 @@ class Run:
     def close(self) -> None:
         """Close the TensorBoard file."""
         self._board.close()
+
+
+def _numbers_of(path: Path) -> dict[str, float]:
+    """The numbers of a checkpoint."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            numbers: dict[str, float] = json.loads((file.metadata() or {})["numbers"])
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise ResultsError(f"{path}: is no checkpoint: {error}") from error
+    return numbers

@@ -16,7 +16,7 @@ from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO, F, sincos
 from agora.core.state import Floats
 from agora.errors import InputError
-from agora.interfaces import Channel, Observation
+from agora.interfaces import Channel, Limits, Observation
 from agora.policies.encoding import nearest_tracks, tracks_of
 from agora.ranges import Count, Distance
 
@@ -29,28 +29,33 @@ ROBOT, PERSON, PAIR = 7, 6, 13
 GOAL, SPEED, RADIUS, VX, VY, COSINE, SINE = range(ROBOT)
 """Where the robot's values stand: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""
 
-_TINY = F(1e-6)
+_TINY, _SLOWEST = F(1e-6), F(0.01)
 
 
 @dataclass(frozen=True)
 class JointState:
-    """The robot and the nearest people in the robot's goal frame, in SI units. Other robots count as people.
+    """The robot and the nearest people in the robot's goal frame. Other robots count as people.
 
     The frame has its origin at the robot and its x axis towards the goal. First come the distance to the goal, the preferred
     speed, the radius, the velocity (2), and cosine and sine of the robot's heading in the frame. Then, for each person, nearest
-    first: place (2), velocity (2), radius, and 1; six zeros where there are not so many.
+    first: place (2), velocity (2), radius, and 1; six zeros where there are not so many. Lengths are in m.
+
+    A policy knows one preferred speed. For a robot that prefers another, all velocities are scaled so that it prefers that one, as
+    if time ran faster or slower: the ways of everybody stay as they are.
 
     Attributes:
         people: how many of the nearest.
         reach: people farther away are not seen, m.
         goal_range: a farther goal counts as this far, m.
-        preferred_speed: m/s; a robot that cannot drive so fast prefers its largest speed.
+        trained_speed: preferred speed of the robot in training, m/s.
+        preferred_speed: of the robot, m/s; None for its largest. A robot that cannot drive so fast prefers its largest speed.
     """
 
     people: Count = 5
     reach: Distance = 12.0
     goal_range: Distance = 8.0
-    preferred_speed: float = 1.0
+    trained_speed: float = 1.0
+    preferred_speed: float | None = None
 
     def __post_init__(self) -> None:
         if self.people < 1:
@@ -58,8 +63,9 @@ class JointState:
         for name in ("reach", "goal_range"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise InputError(f"joint_state: {name} must be above 0, got {getattr(self, name)}")
-        if not 0.0 < self.preferred_speed < math.inf:
-            raise InputError(f"joint_state: preferred_speed must be above 0, got {self.preferred_speed}")
+        for name in ("trained_speed", "preferred_speed"):
+            if (speed := getattr(self, name)) is not None and not 0.0 < speed < math.inf:
+                raise InputError(f"joint_state: {name} must be above 0, got {speed}")
 
     @property
     def needs(self) -> frozenset[str | Channel]:
@@ -84,6 +90,11 @@ class JointState:
     def check(self, robot: RobotModel) -> None:
         """Accept every robot."""
 
+    def scale(self, limits: Limits) -> Floats:
+        """Return the factors (N,) from velocities in the states of N robots to velocities in m/s."""
+        speed: Floats = limits.max_vx if self.preferred_speed is None else np.minimum(limits.max_vx, F(self.preferred_speed))
+        return np.maximum(speed, _SLOWEST) / F(self.trained_speed)
+
     def __call__(self, observation: Observation) -> Floats:
         """Return the joint states (N, D) of N robots."""
         out = np.empty((len(observation.pose), self.length), np.float32)
@@ -93,18 +104,19 @@ class JointState:
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the joint states of the rows ``first <= n < last`` into ``out`` (N, D)."""
         o = observation
-        speed = np.minimum(o.limits.max_vx, F(self.preferred_speed))
-        robot = (o.pose, o.twist, o.goal, speed, o.radius)
+        robot = (o.pose, o.twist, o.goal, ONE / self.scale(o.limits), o.radius)
         people, robots = (tracks_of(tracks, len(o.pose)) for tracks in (o.pedestrians, o.robots))
         position, velocity, radius, present = (
             np.concatenate(both, 1) if both[1].shape[1] else both[0] for both in zip(people, robots, strict=True)
         )
-        _write(self.people, F(self.reach), F(self.goal_range), robot, position, velocity, radius, present, out, first, last)
+        ranges = (F(self.reach), F(self.goal_range), F(self.trained_speed))
+        _write(self.people, ranges, robot, position, velocity, radius, present, out, first, last)
 
 
 @kernel
-def _write(people, reach, goal_range, robot, position, velocity, radii, present, out, first, last):
-    pose, twist, goal, speed, radius = robot
+def _write(people, ranges, robot, position, velocity, radii, present, out, first, last):
+    reach, goal_range, trained_speed = ranges
+    pose, twist, goal, slowed, radius = robot
     chosen, distances = np.empty(people, np.int64), np.empty(people, np.float32)
     for n in range(first, last):
         row = out[n]
@@ -115,14 +127,15 @@ def _write(people, reach, goal_range, robot, position, velocity, radii, present,
         ex = dx / distance if distance > _TINY else cosine
         ey = dy / distance if distance > _TINY else sine
         c, s = cosine * ex + sine * ey, sine * ex - cosine * ey
-        row[0], row[1], row[2] = min(distance, goal_range), speed[n], radius[n]
-        row[3], row[4] = c * twist[n, 0] - s * twist[n, 1], s * twist[n, 0] + c * twist[n, 1]
+        row[0], row[1], row[2] = min(distance, goal_range), trained_speed, radius[n]
+        drives_x, drives_y = slowed[n] * twist[n, 0], slowed[n] * twist[n, 1]
+        row[3], row[4] = c * drives_x - s * drives_y, s * drives_x + c * drives_y
         row[5], row[6] = c, s
         found = nearest_tracks(people, reach, pose[n], position[n], present[n], chosen, distances)
         for k in range(found):
             i, at = chosen[k], ROBOT + PERSON * k
             px, py = position[n, i, 0] - pose[n, 0], position[n, i, 1] - pose[n, 1]
-            vx, vy = velocity[n, i, 0], velocity[n, i, 1]
+            vx, vy = slowed[n] * velocity[n, i, 0], slowed[n] * velocity[n, i, 1]
             row[at], row[at + 1] = ex * px + ey * py, ex * py - ey * px
             row[at + 2], row[at + 3] = ex * vx + ey * vy, ex * vy - ey * vx
             row[at + 4], row[at + 5] = radii[n, i], ONE

@@ -15,9 +15,10 @@ from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, TWO, ZERO, exp
 from agora.core.state import Bools, Floats
 
+
 @lean_kernel
 def _dense(inputs, weight, bias, out, first, last):
-    """Four rows and four inputs at a time, so that a weight is read once for four rows; each output adds its inputs in their order."""
+    """Take four rows and four inputs at a time: a weight is read once for four rows. Each output adds its inputs in their order."""
     count = inputs.shape[1]
     whole, end = count - count % 4, last - (last - first) % 4
     for n in range(first, last):

@@ -1,9 +1,9 @@
 """Policies that look one step ahead and take the velocity whose next state a network values most: the CrowdNav family.
 
 The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
-differences. Headings are counted from the goal's direction, so that a policy does not depend on how a map is turned; the code counts
-them from the map's x axis. And people keep their velocity during the step (the code's ``query_env = false``); by default the code
-asks the simulator for their true next state, which no robot can know. The code's reward, too, believes that they keep it.
+differences. Headings are counted from the goal's direction, so that a policy does not depend on how a map is turned; the code
+counts them from the map's x axis. And people keep their velocity during the step (the code's ``query_env = false``); by default the
+code asks the simulator for their true next state, which no robot can know. The code's reward, too, believes that they keep it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from agora.config import build
 from agora.core.jit import hidden, kernel
-from agora.core.scalar import ONE, ZERO, F, exp, in_float32
+from agora.core.scalar import ONE, ZERO, F, exp
 from agora.core.state import Bools, Floats
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, UnknownNameError, reading
@@ -39,12 +39,14 @@ class LookAhead:
     """What a policy tries, and how it rates the step itself; the defaults are those of the CrowdNav code.
 
     Attributes:
-        speeds: how many, up to the preferred speed, closer to each other the slower they are. headings: how many; standing is one
-            more candidate.
+        speeds: how many, up to the preferred speed; slower ones are closer to each other.
+        headings: how many; standing is one more candidate.
         step: how far ahead it looks, s.
         discount: of a second at 1 m/s.
-        reached, collision: for steps that end at the goal, or in a contact.
-        discomfort: for each second, times the metres by which the clearance is below ``discomfort_distance``, m.
+        reached: reward of a step that ends at the goal.
+        collision: reward of a step with a contact.
+        discomfort: reward of a second, for each metre by which the clearance is below ``discomfort_distance``.
+        discomfort_distance: clearance to the nearest person below which there is discomfort, m.
     """
 
     speeds: int = 5
@@ -168,7 +170,8 @@ def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats
     people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
     out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)
     discounts, fading = np.empty(len(states), np.float32), ahead.step * math.log(ahead.discount)
-    rates = in_float32(_Rates(ahead.step, fading, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance))
+    rated = (ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
+    rates = _Rates(F(ahead.step), F(fading), *map(F, rated))
     _look(np.ascontiguousarray(states), ahead.velocities, rates, people, out, rewards, discounts, 0, len(states))
     return out, rewards, discounts
 
@@ -228,6 +231,56 @@ def _lstm_rl(arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Flo
 _NETWORKS = {"cadrl": _cadrl, "lstm_rl": _lstm_rl, "sarl": _sarl}
 
 
+class _Shapes:
+    """Takes the weights of a network part by part, and refuses those that do not fit together: kernels check no bounds."""
+
+    def __init__(self, network: str, arrays: Mapping[str, Floats]) -> None:
+        self._network, self._arrays, self._left = network, arrays, set(arrays)
+
+    def take(self, name: str, *shape: int) -> None:
+        """Take an array of a shape."""
+        self._left.discard(name)
+        if name not in self._arrays or self._arrays[name].shape != shape:
+            found = self._arrays[name].shape if name in self._arrays else "nothing"
+            raise InputError(f"{self._network} network: {name}: expected an array {shape}, got {found}")
+
+    def mlp(self, name: str, inputs: int) -> int:
+        """Take layers one after the other, and return how many values the last gives."""
+        for k in range(max(_depth(self._arrays, name), 1)):
+            bias = self._arrays.get(f"{name}.{k}.bias", np.zeros(0, np.float32))
+            self.take(f"{name}.{k}.weight", inputs, len(bias))
+            self.take(f"{name}.{k}.bias", len(bias))
+            inputs = len(bias)
+        return inputs
+
+    def lstm(self, name: str, inputs: int) -> int:
+        """Take a long short-term memory, and return how many values its state has."""
+        size = len(self._arrays.get(f"{name}.state_weight", ()))
+        self.take(f"{name}.weight", inputs, 4 * size)
+        self.take(f"{name}.state_weight", size, 4 * size)
+        for bias in ("bias", "state_bias"):
+            self.take(f"{name}.{bias}", 4 * size)
+        return size
+
+    def check(self) -> None:
+        """Take all weights of the network."""
+        if self._network == "sarl":
+            seen = self.mlp("mlp1", PAIR)
+            features, scores = self.mlp("mlp2", seen), self.mlp("attention", 2 * seen)
+            self.one("attention", scores)
+            self.one("mlp3", self.mlp("mlp3", _OWN + features))
+        else:
+            inputs = PAIR if self._network == "cadrl" else _OWN + self.lstm("lstm", PAIR)
+            self.one("value", self.mlp("value", inputs))
+        if self._left:
+            raise InputError(f"{self._network} network: {min(self._left)} belongs to no part of it")
+
+    def one(self, name: str, outputs: int) -> None:
+        """Refuse a part that gives more or less than one value."""
+        if outputs != 1:
+            raise InputError(f"{self._network} network: {name} gives {outputs} values, expected 1")
+
+
 @dataclass(frozen=True)
 class _Said:
     """What a file says of its policy beside the weights."""
@@ -265,13 +318,7 @@ class ValuePolicy:
         for name, array in self.arrays.items():
             if array.dtype != np.float32 or not np.isfinite(array).all():
                 raise InputError(f"weight {name} must be finite float32, got {array.dtype}")
-        try:
-            value = self.values(np.zeros((1, self.observe.people, PAIR), np.float32), np.ones((1, self.observe.people), np.bool_))
-        except (KeyError, ValueError, IndexError) as error:
-            shapes = ", ".join(f"{name} {array.shape}" for name, array in sorted(self.arrays.items()))
-            raise InputError(f"the weights are no {self.network} network: {shapes}") from error
-        if value.shape != (1,):
-            raise InputError(f"a value network gives one value, got {value.shape}")
+        _Shapes(self.network, self.arrays).check()
 
     @property
     def label(self) -> Label:

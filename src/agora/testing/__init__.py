@@ -20,6 +20,7 @@ from agora.testing.scenes import Move, observation
 from agora.testing.sensors import check_sensor
 from agora.testing.simulators import check_simulator
 from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
+from agora.testing.trainers import check_trainer
 
 __all__ = [
     "ContractError",
@@ -40,6 +41,7 @@ __all__ = [
     "check_robots_mode",
     "check_sensor",
     "check_simulator",
+    "check_trainer",
     "check_world_source",
     "observation",
 ]

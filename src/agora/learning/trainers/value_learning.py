@@ -1,9 +1,9 @@
 """Deep V-learning: the training of CADRL, LSTM-RL and SARL.
 
-Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 1, and its code (crowd_nav/train.py). First the network
-imitates a teacher: it learns the discounted return of every state of the teacher's episodes. Then it explores: it takes the velocity
-that promises most, or now and then a random one, and learns from the reward and from the value that an older copy of it gives the
-next state. As in the code, only episodes that end at the goal or in a collision are learned from.
+Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 1, and its code (crowd_nav/train.py). First the
+network imitates a teacher: it learns the discounted return of every state of the teacher's episodes. Then it explores: it takes the
+velocity that promises most, or now and then a random one, and learns from the reward and from the value that an older copy of it
+gives the next state. As in the code, only episodes that end at the goal or in a collision are learned from.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from torch import nn
 from agora.config import parse_component
 from agora.core.state import Array, Floats
 from agora.interfaces import TrainingRun
-from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
+from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.value_networks import arrays_of, network_of
 from agora.policies.encoding import to_actions
 from agora.policies.joint_state import SPEED, JointState
@@ -36,15 +36,25 @@ class ValueLearning:
     """Imitation of a teacher, then exploration.
 
     Attributes:
-        network: "cadrl", "lstm_rl" or "sarl". width: of its layers, as a share of the published one.
-        observe: the joint states. ahead: what is tried, and the reward.
+        network: "cadrl", "lstm_rl" or "sarl".
+        width: of its layers, as a share of the published one.
+        observe: the joint states.
+        ahead: candidates and reward.
         teacher: planner that is imitated.
-        demonstrations: episodes of the teacher. epochs: passes over them. imitation_rate: learning rate meanwhile.
-        episodes: of exploration, at least. rate: learning rate meanwhile. momentum: of the gradient descent.
-        round: episodes between two updates of the older copy. updates: batches after each round. batch: states in each.
+        demonstrations: episodes of the teacher.
+        epochs: passes over the demonstrations.
+        imitation_rate: learning rate of the imitation.
+        episodes: of exploration, at least.
+        rate: learning rate of the exploration.
+        momentum: of the gradient descent.
+        round: episodes between two updates of the older copy.
+        updates: batches after each round.
+        batch: states in a batch.
         memory: states that are kept.
-        epsilon: share of random velocities at the beginning and at the end. decay: episodes from the one to the other.
-        worlds: side by side. threads: of PyTorch.
+        epsilon: share of random velocities at the beginning and at the end.
+        decay: episodes from the beginning to the end of epsilon.
+        worlds: episodes side by side.
+        threads: of PyTorch.
         validate: rounds between two validations.
     """
 
@@ -57,7 +67,7 @@ class ValueLearning:
     epochs: Count = 50
     imitation_rate: float = 0.01
     episodes: Count = 10_000
-    rate: float = 0.001
+    rate: float = 0.01
     momentum: float = 0.9
     round: Count = 200
     updates: Count = 2000
@@ -65,8 +75,8 @@ class ValueLearning:
     memory: Count = 100_000
     epsilon: tuple[float, float] = (0.5, 0.1)
     decay: Count = 4000
-    worlds: Count = 128
-    threads: Count = 2
+    worlds: Count = 100
+    threads: Count = 1
     validate: Count = 5
 
     def train(self, run: TrainingRun) -> None:
@@ -115,28 +125,31 @@ class ValueLearning:
     def _episodes(
         self, run: TrainingRun, worlds: AgoraVectorEnv, policy: ValuePolicy | None, first: int, count: int
     ) -> Iterator[tuple[Floats, Floats, str]]:
-        """Play ``count`` episodes from number ``first`` on with a policy, or with the teacher.
+        """Play the episodes ``first`` to ``first + count - 1`` with a policy, or with the teacher.
 
-        Yields states (T, D), rewards (T,) and outcome of each.
+        Every one of them is played to its end, so that long ones are as frequent as they are; what worlds play meanwhile is
+        dropped.
 
-        Which episodes are played and what happens in them does not depend on those before; the last ones under way are dropped.
+        Yields:
+            states (T, D), rewards (T,) and outcome of each episode, in the order in which they end.
         """
         rng = np.random.default_rng((run.seed, _EXPLORATION, first))
         kept: list[list[tuple[Floats, np.float32]]] = [[] for _ in range(self.worlds)]
-        seen, _ = worlds.reset(seed=2 * first)  # episodes that are dropped are not played again
+        seen, _ = worlds.reset(seed=first)
+        scale = self.observe.scale(worlds.limits)
         done = 0
         while done < count:
             if policy:
                 velocities = self._explore(policy, seen, self._epsilon(first + done), rng)
-                twists = np.column_stack([to_robot_frame(velocities, seen), np.zeros(len(seen), np.float32)])
+                twists = np.column_stack([to_robot_frame(velocities, seen) * scale[:, None], np.zeros(len(seen), np.float32)])
                 actions = to_actions(twists, worlds.limits)
             else:
                 actions = worlds.teach()
             after, rewards, terminated, truncated, infos = worlds.step(actions)
             for w in range(self.worlds):
-                kept[w].append((seen[w].copy(), rewards[w]))
-            for w in np.flatnonzero(terminated | truncated):
-                if done < count:
+                kept[w].append((seen[w], rewards[w]))
+            for w in np.flatnonzero(terminated | truncated).tolist():
+                if infos["final_info"]["entry"][w] < first + count:
                     done += 1
                     states, gains = zip(*kept[w], strict=True)
                     yield np.stack(states), np.array(gains, np.float32), infos["final_info"]["outcome"][w]
@@ -144,11 +157,11 @@ class ValueLearning:
             seen = after
 
     def _explore(self, policy: ValuePolicy, seen: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
-        """Return velocities (W, 2) in the goal frame, m/s: the best by the network, or random ones."""
+        """Return velocities (W, 2) in the goal frame, m/s: the best by the policy, or random ones."""
         ahead = self.ahead
-        best = np.argmax(policy.returns(seen), 1)
-        drawn, random = rng.random(len(seen)), rng.integers(0, len(ahead.velocities), len(seen))
-        velocities: Floats = ahead.velocities[np.where(drawn < epsilon, random, best)] * seen[:, SPEED, None]
+        random, chosen = rng.random(len(seen)) < epsilon, rng.integers(0, len(ahead.velocities), len(seen))
+        chosen[~random] = np.argmax(policy.returns(seen[~random]), 1)
+        velocities: Floats = ahead.velocities[chosen] * seen[:, SPEED, None]
         return velocities
 
     def _epsilon(self, episode: int) -> float:
@@ -186,7 +199,7 @@ class ValueLearning:
             chosen = torch.from_numpy(rng.integers(0, memory.filled, self.batch))
             loss = nn.functional.mse_loss(network(pairs[chosen], present[chosen]), targets[chosen])
             descent.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             descent.step()
             total += float(loss.detach())
         return total / max(batches, 1)

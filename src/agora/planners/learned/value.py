@@ -9,17 +9,19 @@ from functools import cached_property
 import numpy as np
 
 from agora.core.jit import kernel
+from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.planners.limits import own
 from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import SPEED
 from agora.policies.value import ValuePolicy, load_value_policy
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Duration, Speed
 
 _WALLS = 24
 _TINY = np.float32(1e-6)
@@ -37,6 +39,7 @@ class ValuePlanner:
         lookahead: distance along the path of the point to head for, m; the goal where it is nearer.
         wall_horizon: velocities that lead into a wall within this time are left out, s; 0 sees no walls.
         window: local costmap, for walls.
+        preferred_speed: m/s; None for the robot's largest (`agora.policies.joint_state.JointState`).
         turn_gain: of robots that cannot move sideways, 1/s.
     """
 
@@ -45,11 +48,14 @@ class ValuePlanner:
     lookahead: Distance = 2.5
     wall_horizon: Duration = 0.0
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
+    preferred_speed: Speed | None = None
     turn_gain: float = 2.0
 
     def __post_init__(self) -> None:
         above_zero(self, "lookahead", "turn_gain")
         at_least_zero(self, "wall_horizon")
+        if self.preferred_speed is not None:
+            above_zero(self, "preferred_speed")
 
     @cached_property
     def policy(self) -> ValuePolicy:
@@ -58,21 +64,25 @@ class ValuePlanner:
         Raises:
             InputError: there is no such file, or it is wrong.
         """
-        return load_value_policy(self.file)
+        read = load_value_policy(self.file)
+        return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed))
 
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         path, walls = ("path",) if self.follow_path else (), (self.window,) if self.wall_horizon > 0.0 else ()
         needs = (*self.policy.observe.needs, *path, *walls)
-        return Declaration(needs=needs, label=self.policy.label, top_speed=self.policy.observe.preferred_speed)
+        return Declaration(needs=needs, notes=("reason",), label=self.policy.label, top_speed=float(own(self.preferred_speed)))
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames; nothing is remembered."""
         aimed = self._aimed(observation)
         states = self.policy.observe(aimed)
-        wanted = self.policy(states, self._open(aimed, states))
-        return Answer(velocity_to_twist(_to_map_frame(wanted, aimed), observation, self.turn_gain))
+        scale = self.policy.observe.scale(aimed.limits)
+        open_ = self._open(aimed, states, scale)
+        wanted = self.policy(states, open_) * scale[:, None]
+        twists = velocity_to_twist(_to_map_frame(wanted, aimed), observation, self.turn_gain)
+        return Answer(twists, notes={"reason": _reasons(wanted, open_)})
 
     def _aimed(self, o: Observation) -> Observation:
         """The observation with the point on the path that the robot heads for as its goal."""
@@ -82,15 +92,21 @@ class ValuePlanner:
         _aim(frozen(o.path), frozen(o.path_count), frozen(o.pose), np.float32(self.lookahead), goal, 0, len(goal))
         return replace(o, goal=goal)
 
-    def _open(self, o: Observation, states: Floats) -> Bools | None:
+    def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
         """Which candidates (N, A) lead into no wall; None where no walls are seen."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
         out = np.ones((len(states), len(self.policy.ahead.velocities)), np.bool_)
-        velocities, seen = self.policy.ahead.velocities, (o.pose, o.goal, o.radius, states[:, SPEED])
+        velocities, seen = self.policy.ahead.velocities, (o.pose, o.goal, o.radius, states[:, SPEED] * scale)
         robot = tuple(frozen(np.ascontiguousarray(array)) for array in seen)
         _leave_open(velocities, robot, window_of(o.costmap, len(out)), np.float32(self.wall_horizon), out, 0, len(out))
         return out
+
+
+def _reasons(wanted: Floats, open_: Bools | None) -> Array:
+    """Why robots (N,) stand: walls leave nothing else, or their policy waits."""
+    shut = np.zeros(len(wanted), np.bool_) if open_ is None else ~open_[:, 1:].any(1)
+    return np.where(wanted.any(1), Reason.NONE, np.where(shut, Reason.BLOCKED, Reason.WAITING)).astype(np.int8)
 
 
 def _to_map_frame(velocities: Floats, o: Observation) -> Floats:

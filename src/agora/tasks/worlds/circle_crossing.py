@@ -33,7 +33,8 @@ class CircleCrossing:
     """A plane about (0, 0) where the robot goes from (0, -radius) to (0, radius) and people to the opposite point of the circle.
 
     A person's start is a random point of the circle plus uniform noise of half the preferred speed (times 1 s) either way along
-    each axis; its goal is the start mirrored at (0, 0). Starts that are nearer than ``gap`` to anybody's start or goal are drawn again.
+    each axis; its goal is the start mirrored at (0, 0). Starts that are nearer than ``gap`` to anybody's start or goal are drawn
+    again.
 
     With ``cases`` the worlds are those of the original code: case k draws from NumPy's legacy generator seeded with ``first_seed``
     plus k, in the code's order. The code's test cases begin at 1000, its validation cases at 0, its training cases at 2000.

@@ -1,0 +1,209 @@
+"""The card of a trained policy: what it was trained on, what it reaches beside what was published, and what it cannot do.
+
+`agora train` writes it beside the policy, as YAML, as a page and as a picture of the curve. The cards of the policies that come
+with Agora stand in ``configs/policies``; the manual's pages are made from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agora.benchmark.statistics import wilson
+from agora.config import dump, load
+from agora.errors import UnknownNameError
+from agora.files import write_whole
+from agora.share import folder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from agora.learning.run import Run
+
+CARD, PAGE, PICTURE, SEED = "card.yaml", "card.md", "curve.png", "seed.yaml"
+
+
+@dataclass(frozen=True)
+class Result:
+    """How the episodes of a stage ended.
+
+    Attributes:
+        stage: its name.
+        episodes: how many.
+        reached: how many of them reached the goal.
+        collided: how many ended in a collision or outside the map.
+        late: how many ran out of time.
+        seconds: mean time of those that reached the goal, s; None where none did.
+    """
+
+    stage: str
+    episodes: int
+    reached: int
+    collided: int
+    late: int
+    seconds: float | None = None
+
+    @property
+    def success(self) -> tuple[float, float, float]:
+        """The share that reached the goal, and its 95 % interval (Wilson)."""
+        low, high = wilson(self.reached, self.episodes)
+        return self.reached / self.episodes, low, high
+
+    def __str__(self) -> str:
+        share, low, high = self.success
+        time = "" if self.seconds is None else f", {self.seconds:.2f} s"
+        return f"success {share:.3f} [{low:.3f}, {high:.3f}], collisions {self.collided / self.episodes:.3f}{time}"
+
+
+@dataclass(frozen=True)
+class SeedRecord:
+    """A training with one seed.
+
+    Attributes:
+        seed: of everything random.
+        steps: environment steps.
+        seconds: wall-clock time, validations included, s.
+        made_on: processor, system, versions and commit.
+        curve: environment steps and success on the validation stage, after one another.
+        results: of the best policy by validation, one a stage of the test.
+    """
+
+    seed: int
+    steps: int
+    seconds: float
+    made_on: dict[str, Any]
+    curve: tuple[tuple[float, float], ...]
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class PolicyCard:
+    """The card of a policy.
+
+    Attributes:
+        training: the resolved training (`agora.learning.training.Training`) as plain data.
+        seeds: the trainings, one a seed; the policy is that of the first.
+        ablations: success on the first stage of the test under changed parameters, in words.
+    """
+
+    training: dict[str, Any]
+    seeds: tuple[SeedRecord, ...]
+    ablations: dict[str, str] = field(default_factory=dict)
+
+    def save(self, place: Path, stem: str = "") -> None:
+        """Write the card, its page and the picture of its curve into a folder.
+
+        Args:
+            place: the folder.
+            stem: instead of ``card``.
+        """
+        from agora.viewer.figures import save
+
+        write_whole(place / (f"{stem}.yaml" if stem else CARD), dump(self))
+        write_whole(place / (f"{stem}.md" if stem else PAGE), self.page(f"{stem}.png" if stem else PICTURE))
+        save(self.curve(), place / (f"{stem}.png" if stem else PICTURE), dpi=120)
+
+    def page(self, picture: str) -> str:
+        """Return the card as Markdown; ``picture`` is the link to its curve."""
+        said, first = self.training, self.seeds[0]
+        cpu, python = first.made_on.get("cpu", "unknown"), first.made_on.get("python", "unknown")
+        lines = [
+            f"# Policy `{said['name']}`\n",
+            f"{said['method']}\n",
+            f"Label\n: {said['label']}\n",
+            f"Planner\n: `{said['planner']}`\n",
+        ]
+        lines += [f"Cannot\n: {said['cannot']}\n", "## Success\n", _table(self._rows()), _note(self.seeds)]
+        if self.ablations:
+            lines += ["## Ablations\n", _table([("changed", "result"), *self.ablations.items()])]
+        trainer = ", ".join(f"{key} {value}" for key, value in said["trainer"].items() if key != "name")
+        lines += ["## Training\n", f"Trainer `{said['trainer']['name']}`: {trainer}.\n"]
+        lines += [f"Suite `{said['suite']}`, stage `{said['stage']}`; validation on stage `{said['validation']}`.\n"]
+        lines += [f"Made on {cpu}, Python {python}, commit {first.made_on.get('commit', 'unknown')}.\n"]
+        spent = [(str(one.seed), f"{one.steps:,}", f"{one.seconds / 60.0:.1f}") for one in self.seeds]
+        lines += [_table([("seed", "environment steps", "minutes"), *spent])]
+        lines += [f"`agora train {said['name']}` makes it again.\n", f"![Success on the validation stage over steps]({picture})"]
+        return "\n".join(lines) + "\n"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """The table of results: a row for each stage and seed, the published one under it."""
+        rows: list[tuple[str, ...]] = []
+        rows += [("stage", "made by", "episodes", "success", "collisions", "out of time", "time to the goal (s)")]
+        published = self.training.get("published") or ()
+        for k, result in enumerate(self.seeds[0].results):
+            for one in self.seeds:
+                r = one.results[k]
+                share, low, high = r.success
+                interval = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+                ends = (f"{100 * r.collided / r.episodes:.1f} %", f"{100 * r.late / r.episodes:.1f} %")
+                time = "none" if r.seconds is None else f"{r.seconds:.2f}"
+                rows.append((f"`{r.stage}`", f"seed {one.seed}", str(r.episodes), interval, *ends, time))
+            for number in published:
+                if number["stage"] == result.stage:
+                    time = "" if number.get("seconds") is None else f"{number['seconds']:.2f}"
+                    reached = f"{100 * number['success']:.0f} %"
+                    rows.append((f"`{result.stage}`", f"published: {number['source']}", "", reached, "", "", time))
+        return rows
+
+    def curve(self) -> Figure:
+        """Return a figure of the success on the validation stage over environment steps, a line for each seed."""
+        from agora.viewer.figures import blank
+
+        figure, axes = blank(6.0, 3.2)
+        for one in self.seeds:
+            steps, success = zip(*one.curve, strict=True) if one.curve else ((), ())
+            axes.plot([step / 1e6 for step in steps], success, marker=".", label=f"seed {one.seed}")
+        axes.set(xlabel="million environment steps", ylabel="success in validation", ylim=(0.0, 1.02), title=self.training["name"])
+        axes.grid(alpha=0.3)
+        axes.legend(loc="lower right")
+        return figure
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head, *rest = ("| " + " | ".join(row) + " |" for row in rows)
+    return "\n".join([head, "|" + " --- |" * len(rows[0]), *rest]) + "\n"
+
+
+def _note(seeds: Sequence[SeedRecord]) -> str:
+    several = (
+        f"{len(seeds)} seeds were trained; the policy that comes along is that of seed {seeds[0].seed}, chosen before training."
+    )
+    return f"{several if len(seeds) > 1 else 'One seed was trained.'} Intervals are of 95 % (Wilson) over episodes.\n"
+
+
+def record_of(run: Run) -> SeedRecord:
+    """Play the test with the best policy of a run, keep the record in the run's folder, and return it."""
+    from agora.learning.run import CURVE, POLICY, RECORD, play
+    from agora.tasks.suite import load_suite
+
+    kept = run.folder / SEED
+    if kept.exists():
+        return load(kept, SeedRecord)
+    training = run.training
+    planner, test = run.planner(run.folder / POLICY), load_suite(training.test)
+    results = tuple(play(test, stage, planner) for stage in training.stages)
+    points = [json.loads(line) for line in (run.folder / CURVE).read_text().splitlines()]
+    curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
+    made_on = load(run.folder / RECORD, dict)["made_on"]
+    record = SeedRecord(run.seed, int(points[-1]["steps"]), run.seconds, made_on, curve, results)
+    write_whole(kept, dump(record))
+    return record
+
+
+def card_names() -> list[str]:
+    """Return the names of the policies that come with Agora and have a card, sorted."""
+    return sorted(path.stem for path in (folder("configs") / "policies").glob("*.yaml"))
+
+
+def load_policy_card(name: str) -> PolicyCard:
+    """Return the card of a policy that comes with Agora.
+
+    Raises:
+        UnknownNameError: there is no card of this name.
+    """
+    if name not in card_names():
+        raise UnknownNameError("policy card", name, card_names())
+    return load(folder("configs") / "policies" / f"{name}.yaml", PolicyCard)

@@ -1,0 +1,113 @@
+"""The contract of trainers: what they tell the run, and that a training goes on from a checkpoint as if nothing had happened."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.interfaces import Savable, Trainer
+from agora.testing.errors import ContractError
+
+_Kept = tuple[dict[str, float], dict[str, Array]]
+
+
+class _KilledError(Exception):
+    """Stands for kill -9 after a checkpoint."""
+
+
+@dataclass
+class _Run:
+    """A run that keeps everything in memory; `agora.interfaces.TrainingRun` says what the methods do."""
+
+    suite: Any
+    stage: str
+    seed: int
+    folder: Path
+    resumed: _Kept | None = None
+    kill_after: int = 0
+    curve: list[tuple[int, float, dict[str, float]]] = field(default_factory=list)
+    kept: list[_Kept] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    validated: int = 0
+
+    def about(self, steps: int) -> dict[str, str]:
+        return {"label": "own", "training": "contract", "seed": str(self.seed), "steps": str(steps)}
+
+    def log(self, steps: int, share: float, **values: float) -> None:
+        self.curve.append((steps, share, values))
+
+    def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
+        self.kept.append((dict(numbers) | {"steps": steps}, {name: array.copy() for name, array in arrays.items()}))
+        self.lengths.append(len(self.curve))
+        if self.kill_after and len(self.kept) == self.kill_after:
+            raise _KilledError
+
+    def validate(self, policy: Savable, steps: int, share: float) -> None:
+        self.validated += 1
+        policy.save(self.folder / f"{self.validated}.safetensors")
+
+
+def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) -> None:
+    """Check a trainer against the contract of `agora.interfaces.Trainer`.
+
+    The curve has finite values, its steps never fall, and its share ends at 1. The trainer validates a policy that can be saved,
+    and keeps at least two checkpoints. A training that is killed after its first checkpoint and resumed comes to the same curve.
+
+    Args:
+        trainer: with so few steps that it ends within seconds.
+        suite: `agora.tasks.suite.Suite` to train on.
+        stage: of the suite.
+        seed: of everything random.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    name = type(trainer).__name__
+    with tempfile.TemporaryDirectory() as folder:
+        whole = _Run(suite, stage, seed, Path(folder))
+        trainer.train(whole)
+        _said_well(name, whole)
+        killed = _Run(suite, stage, seed, Path(folder), kill_after=1)
+        try:
+            trainer.train(killed)
+        except _KilledError:
+            pass
+        else:
+            raise ContractError(f"{name}: it went on after its checkpoint could not be kept")
+        rest = _Run(suite, stage, seed, Path(folder), resumed=killed.kept[0])
+        trainer.train(rest)
+    expected, got = whole.curve[whole.lengths[0] :], rest.curve
+    if [_plain(point) for point in got] != [_plain(point) for point in expected]:
+        raise ContractError(f"{name}: after its first checkpoint it comes to {got}, without the interruption to {expected}")
+    for key, array in whole.kept[-1][1].items():
+        if key not in rest.kept[-1][1] or not np.array_equal(array, rest.kept[-1][1][key]):
+            raise ContractError(f"{name}: after its first checkpoint it ends with another {key} than without the interruption")
+
+
+def _said_well(name: str, run: _Run) -> None:
+    if not run.curve or not run.validated or len(run.kept) < 2:
+        counts = f"{len(run.curve)} points, {run.validated} validations and {len(run.kept)} checkpoints"
+        raise ContractError(f"{name}: {counts}, expected at least 1, 1 and 2")
+    steps, shares = [point[0] for point in run.curve], [point[1] for point in run.curve]
+    if sorted(steps) != steps or sorted(shares) != shares or not math.isclose(shares[-1], 1.0):
+        raise ContractError(f"{name}: steps {steps} and shares {shares} must rise, shares to 1")
+    for _, _, values in run.curve:
+        for key, value in values.items():
+            if math.isinf(value):
+                raise ContractError(f"{name}: {key} is {value}")
+    for numbers, arrays in run.kept:
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()) or not numbers:
+            raise ContractError(f"{name}: a checkpoint holds {type(next(iter(arrays.values()))).__name__}, expected arrays")
+
+
+def _plain(point: tuple[int, float, dict[str, float]]) -> tuple[int, float, list[tuple[str, str]]]:
+    """A point with values as texts, so that NaN equals NaN."""
+    steps, share, values = point
+    return steps, share, [(key, repr(float(value))) for key, value in values.items()]

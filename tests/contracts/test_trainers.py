@@ -1,0 +1,73 @@
+"""Trainers that can be had by name keep their contract, and bad ones do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from agora.registry import available, make
+from agora.tasks.suite import load_suite
+from agora.testing import ContractError, check_trainer
+
+SMALL = {
+    "value_learning": {
+        "width": 0.1,
+        "demonstrations": 8,
+        "epochs": 1,
+        "episodes": 12,
+        "round": 6,
+        "updates": 4,
+        "batch": 50,
+        "worlds": 4,
+        "threads": 1,
+        "validate": 2,
+    },
+}
+
+
+@pytest.mark.parametrize("name", sorted(available("trainers")))
+def test_a_registered_trainer_keeps_the_contract(name):
+    check_trainer(make("trainers", name, **SMALL[name]), load_suite("crowdnav_training"), "circle")
+
+
+@dataclass
+class Nothing:
+    """A policy that keeps nothing."""
+
+    def save(self, path):
+        path.write_bytes(b"")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Makes a point and a checkpoint a round, from the last one on; ``forgets`` begins anew instead."""
+
+    forgets: bool = False
+    share: float = 1.0
+    checkpoints: int = 3
+
+    def train(self, run):
+        numbers = run.resumed[0] if run.resumed and not self.forgets else {"steps": 0}
+        for k in range(int(numbers["steps"]), self.checkpoints):
+            run.log(k + 1, self.share * (k + 1) / self.checkpoints, value=float(k))
+            run.validate(Nothing(), k + 1, 1.0)
+            run.save(k + 1, {"steps": k + 1}, {"weights": np.float32([k])})
+
+
+def test_a_trainer_that_goes_on_from_its_checkpoint_keeps_the_contract():
+    check_trainer(Counts(), None, "")
+
+
+@pytest.mark.parametrize(
+    ("trainer", "message"),
+    [
+        (Counts(forgets=True), "after its first checkpoint it comes to"),
+        (Counts(share=0.5), "must rise, shares to 1"),
+        (Counts(checkpoints=1), "1 points, 1 validations and 1 checkpoints"),
+    ],
+)
+def test_a_trainer_that_breaks_a_clause_is_told_which(trainer, message):
+    with pytest.raises(ContractError, match=message):
+        check_trainer(trainer, None, "")
