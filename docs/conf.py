@@ -28,4 +28,5 @@ html_css_files = ["tables.css"]
 
 generate.write(HERE / "reference" / "generated")
 generate.write_cards(HERE / "reference" / "generated" / "cards")
+generate.write_policies(HERE / "reference" / "generated" / "policies")
 generate.write_planners(HERE / "reference" / "generated" / "planners")

@@ -39,6 +39,9 @@ from agora.interfaces import (
     SemanticWindow,
     Tracks,
 )
+from agora.learning.card import card_names as policy_card_names
+from agora.learning.card import load_policy_card
+from agora.learning.training import Published, Training
 from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.grid import Map
 from agora.maps.io import MapFile, ShapesFile
@@ -50,6 +53,8 @@ from agora.perception.images import ImageDetector
 from agora.perception.perception import Perception
 from agora.perception.tracker import Tracker
 from agora.planners.presets import preset_names
+from agora.policies.joint_state import JointState
+from agora.policies.value import LookAhead
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.sensors.camera import Camera
@@ -96,6 +101,7 @@ COMPONENTS = {
     "tasks": ("worlds", "robots_modes", "obstacles_modes", "modules"),
     "map_generators": ("map_generators",),
     "executors": ("executors",),
+    "trainers": ("trainers",),
 }
 """Pages of components, and the kinds on each."""
 
@@ -120,6 +126,7 @@ FILES: dict[str, tuple[type, ...]] = {
     "route_file": (Route,),
     "roles_file": (Roles, PedestrianRole, RobotRole),
     "curriculum_file": (CurriculumStage,),
+    "training_file": (Training, Published),
     "arena_benchmark_files": (BenchmarkFile, SuiteChoice, ContestChoice, SuiteFile, StageEntry, ContestFile, Contestant),
 }
 """Pages of file formats, and the records that the files are read into."""
@@ -128,6 +135,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
     "guidance": (Guidance,),
     "declaration": (Declaration,),
+    "trained": (JointState, LookAhead),
     "crowd_declaration": (CrowdDeclaration,),
     "crowd_scene": (CrowdScene,),
     "perception": (Perception, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
@@ -188,6 +196,7 @@ def write(place: Path) -> None:
         "presets": presets(),
         "data_sets": data_sets(),
         "cards": cards(),
+        "policies": policies(),
         "python_api": python_api(),
     }
     pages["command_line"] = command_line()
@@ -220,6 +229,29 @@ def write_planners(place: Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
     for name in available("planners"):
         put(place / f"{name}.md", planner_page(name))
+
+
+def write_policies(place: Path) -> None:
+    """Write the card of each policy, with a picture of its curve, into a folder."""
+    place.mkdir(parents=True, exist_ok=True)
+    for name in policy_card_names():
+        card = load_policy_card(name)
+        if put(place / f"{name}.md", card.page(f"{name}.png")) or not (place / f"{name}.png").is_file():
+            save(card.curve(), place / f"{name}.png", dpi=120)
+
+
+def policies() -> str:
+    """Every policy with a card: what it claims to be, and what its first seed reaches on the first stage of its test."""
+    rows = []
+    for name in policy_card_names():
+        card = load_policy_card(name)
+        result, said = card.seeds[0].results[0], card.training
+        value, low, high = (f"{100 * number:.1f}" for number in result.success)
+        published = next((n for n in said["published"] or () if n["stage"] == result.stage), None)
+        stated = "" if published is None else f"{100 * published['success']:.0f} %"
+        test = f"`{said['test']}/{result.stage}`, {result.episodes} episodes"
+        rows.append([f"[`{name}`](generated/policies/{name}.md)", said["label"], test, f"{value} % [{low}, {high}]", stated])
+    return table(["policy", "label", "test", "success", "published"], rows)
 
 
 def planners() -> str:

@@ -30,7 +30,13 @@ MANUAL = sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build",
 PAGES = [ROOT / "README.md", *MANUAL]
 NEEDS_DATA = {"use_real_data"}
 NEEDS_MODEL = {"perceive_pedestrians"}
-NEEDS_PIP = {"add_a_crowd_model", "add_a_sensor", "add_a_simulator", "add_an_executor"}  # followed in tests/test_plugin.py
+NEEDS_PIP = {
+    "add_a_crowd_model",
+    "add_a_sensor",
+    "add_a_simulator",
+    "add_a_trainer",
+    "add_an_executor",
+}  # followed in tests/test_plugin.py
 BLOCK = re.compile(r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""A stranger's planner, crowd model, executor, simulator and sensor: the pages are followed word by word in a fresh environment."""
+"""A stranger's planner, crowd model, executor, simulator, sensor, trainer: the pages are followed in a fresh environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tests.environments import ROOT, Environment
 from tests.test_docs import blocks
 
 CONTRIBUTING, CROWD_MODEL = ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-to" / "add_a_crowd_model.md"
-EXECUTOR, SIMULATOR, SENSOR = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in ("an_executor", "a_simulator", "a_sensor"))
+OTHERS = ("an_executor", "a_simulator", "a_sensor", "a_trainer")
+EXECUTOR, SIMULATOR, SENSOR, TRAINER = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in OTHERS)
 
 
 class Stranger(NamedTuple):
@@ -101,4 +102,15 @@ def test_a_sensor_is_added_as_the_manual_says(stranger):
     assert sorted(path.name for path in stranger.folder.iterdir()) == ["depth.py", "pyproject.toml"]
     said = stranger.type()
     assert "depth_row" in said["list"] and "careful" in said["bench"]
+    stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+
+
+@pytest.mark.parametrize("stranger", [TRAINER], indirect=True)
+def test_a_trainer_is_added_as_the_manual_says(stranger):
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["guess.yaml", "guessing.py", "pyproject.toml"]
+    said = stranger.type()
+    assert "guessing" in said["list"].replace(",", "").split()
+    assert "seed 1, demo/crossing: success" in said["train"]
+    card = (stranger.folder / "results" / "guess" / "card.md").read_text(encoding="utf-8")
+    assert "Trainer `guessing`: guesses 2" in card and "commit" in card
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)

@@ -150,6 +150,15 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         index: int = self._staged().index
         return index
 
+    @property
+    def curriculum_stages(self) -> int:
+        """How many stages the curriculum has.
+
+        Raises:
+            InputError: the stage has no such module.
+        """
+        return len(self._staged().stages())
+
     def change_stage(self, by: int = 1) -> int:
         """Go on to the next stage of the curriculum, or some further, or back; not beyond its ends. `reset` must follow.
 

@@ -39,12 +39,14 @@ class LookAhead:
     """What a policy tries, and how it rates the step itself; the defaults are those of the CrowdNav code.
 
     Attributes:
-        speeds: how many, up to the preferred speed, closer to each other the slower they are. headings: how many; standing is one
-            more candidate.
+        speeds: how many, up to the preferred speed; slower ones are closer to each other.
+        headings: how many; standing is one more candidate.
         step: how far ahead it looks, s.
         discount: of a second at 1 m/s.
-        reached, collision: for steps that end at the goal, or in a contact.
-        discomfort: for each second, times the metres by which the clearance is below ``discomfort_distance``, m.
+        reached: reward of a step that ends at the goal.
+        collision: reward of a step with a contact.
+        discomfort: reward of a second, for each metre by which the clearance is below ``discomfort_distance``.
+        discomfort_distance: clearance to the nearest person below which there is discomfort, m.
     """
 
     speeds: int = 5
