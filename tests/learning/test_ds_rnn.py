@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from agora.core.recording import Outcome
+from agora.errors import InputError
+from agora.learning.rewards import Reward, Transition
+from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ds_rnn import DsRnn
+from agora.learning.training import load_training
+from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.robot_and_people import RobotAndPeople
+from agora.tasks.suite import load_suite
+from agora.testing import check_trainer
+from agora.world.records import RUNNING
 
 PEOPLE, STEPS, ROWS = 4, 6, 7
 SEE = RobotAndPeople(people=PEOPLE)
@@ -38,7 +49,7 @@ def begins():
 
 def network_of(whole=False, width=0.25):
     torch.manual_seed(8)
-    return DsRnn(SEE, width, whole=whole)
+    return DsRnn(Shape(replace(SEE, places_only=not whole), 2, width=width))
 
 
 def torch_of(network, seen, state, begins):
@@ -122,7 +133,7 @@ def test_who_is_not_there_changes_nothing_and_with_nobody_the_crowd_is_zero(rng,
     other = seen[0].copy()
     persons_of(other)[..., :-1][empty] = rng.normal(0.0, 9.0, (int(empty.sum()), PERSON - 1))
     assert actor(other, state)[0].tobytes() == actor(seen[0], state)[0].tobytes()
-    narrow = DsRnn(RobotAndPeople(people=1), 0.25)
+    narrow = DsRnn(Shape(RobotAndPeople(people=1), 2, width=0.25))
     narrow.load_state_dict(network.state_dict())
     keep = network.edge_size + network.node_size
     alone = actor(seen[0, 2:4], np.zeros_like(state[2:4]))
@@ -133,10 +144,33 @@ def test_who_is_not_there_changes_nothing_and_with_nobody_the_crowd_is_zero(rng,
 
 def test_the_published_width_has_as_many_weights_as_the_published_file():
     # checkpoints/27776.pt of CrowdNav_DSRNN has 3,904,861 bytes: float32 numbers, and less than 200 bytes about each of 48 arrays
-    network = DsRnn(RobotAndPeople(), 1.0)
+    network = DsRnn(Shape(RobotAndPeople(), 2))
     ours = sum(weights.numel() for weights in network.parameters())
     heading, unused = (
         7 * 3 + 3,
         (256 * 64 + 64) + (256 * 2 + 2),
     )  # the layer that reads the heading; edge_embed, human_node_final_linear
     assert 0 < 3_904_861 - 4 * (ours + heading + unused) < 48 * 200
+
+
+def test_its_training_can_be_made_and_keeps_to_a_checkpoint():
+    suite = load_suite("dsrnn_training")
+    ppo = load_training("ds_rnn").trainer.part
+    assert ppo.reward == Reward(2.0, 10.0, -20.0, -10.0, 0.25)
+    few = replace(ppo, width=0.05, worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=96)
+    check_trainer(few, suite, "circle")
+    with pytest.raises(InputError, match="'ds_rnn' sees with the encoding robot_and_people, got Observe"):
+        DsRnn(Shape(Observe(8), 2))
+
+
+def test_the_reward_of_a_step_is_the_published_one():
+    # crowd_sim.py: 10 at the goal, -20 in a collision, 10 (d - 0.25) dt closer than 0.25 m, else twice the way that was made good
+    reward, gone = load_training("ds_rnn").trainer.part.reward, 0.25
+    step = lambda outcome, progress, clearance: float(  # noqa: E731
+        reward(Transition(np.array([outcome]), np.float32([progress]), np.float32([clearance]), gone))[0]
+    )
+    assert step(RUNNING, 0.21, 1.3) == pytest.approx(2 * 0.21)
+    assert step(RUNNING, 0.0, 0.13) == pytest.approx(10 * (0.13 - 0.25) * gone)
+    assert step(Outcome.REACHED, 0.0, 0.9) == pytest.approx(10.0)
+    assert step(Outcome.PEDESTRIAN_COLLISION, 0.0, -0.1) == pytest.approx(-20.0)
+    assert step(Outcome.TIMEOUT, 0.0, 3.0) == 0.0

@@ -10,6 +10,7 @@ import torch
 from safetensors.numpy import load, save
 
 from agora.errors import InputError, UnknownNameError
+from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ds_rnn import DsRnn
 from agora.policies.actor import Actor, load_actor
 from agora.policies.robot_and_people import RobotAndPeople
@@ -21,7 +22,7 @@ ABOUT = {"label": "small", "training": "ds_rnn", "seed": "4", "steps": "20"}
 @pytest.fixture
 def actor():
     torch.manual_seed(4)
-    return DsRnn(SEE, 0.1).policy(ABOUT, 0.4)
+    return DsRnn(Shape(SEE, 2, width=0.1, period=0.4)).policy(ABOUT)
 
 
 @pytest.fixture
@@ -73,6 +74,7 @@ def test_what_was_saved_is_read_back(rng, file, actor):
         (lambda p: said(p, period=0.0), "period must be above 0 s, got 0.0"),
         (lambda p: said(p, observe={"people": 0}), "people: expected an integer"),
         (lambda p: said(p, observe={"people": 10**12}), "people: expected an integer"),
+        (lambda p: said(p, observe={"places_only": False}), r"person.weight: expected the shape \(5, 6\), got \(2, 6\)"),
         (lambda p: said(p, observe={"beams": 3}), "observe.*beams"),
         (lambda p: changed(p, policy="{"), "policy"),
         (lambda p: p.unlink(), "no such file|cannot be read"),

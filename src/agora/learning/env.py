@@ -141,6 +141,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return self.starts[0].robots[0].model.limits(self.num_envs)
 
     @property
+    def period(self) -> float:
+        """Control period, s."""
+        return self._conditions.periods.control
+
+    @property
     def curriculum_stage(self) -> int:
         """Number of the stage of the curriculum, which the module ``staged`` of the suite's stage plays.
 

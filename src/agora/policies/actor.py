@@ -32,13 +32,15 @@ _FORMAT, _VERSION = "agora.actor", 1
 NODE, MOTION = (GOAL, SPEED, RADIUS), (VX, VY)
 """Where the values of the robot's node and of its own velocity stand in what the robot sees."""
 
-PLACE, WHOLE = 2, PERSON - 1
-"""How many values of a person DS-RNN's edges read: the place alone, as published, or everything but the mark."""
-
 ACTIONS = 2
 
 
-def _ds_rnn_shapes(arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+def inputs_of(observe: RobotAndPeople) -> int:
+    """Return how many values of a person DS-RNN's edges read: the place alone, or everything but the mark."""
+    return 2 if observe.places_only else PERSON - 1
+
+
+def _ds_rnn_shapes(arrays: Mapping[str, Floats], observe: RobotAndPeople) -> dict[str, tuple[int, ...]]:
     """The shapes that DS-RNN's weights must have, by the sizes that some of them have."""
 
     def size(name: str, axis: int, default: int = 1) -> int:
@@ -46,10 +48,10 @@ def _ds_rnn_shapes(arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
         return default if array is None or array.ndim <= axis else array.shape[axis]
 
     edge, node, attention = size("spatial.state_weight", 0), size("node.state_weight", 0), size("key.weight", 1)
-    seen, embedded, output = size("person.weight", 0), size("person.weight", 1), size("output.weight", 1)
+    embedded, output = size("person.weight", 1), size("output.weight", 1)
     head = size("actor.0.weight", 1)
     layers = {
-        "person": (PLACE if seen != WHOLE else WHOLE, embedded),
+        "person": (inputs_of(observe), embedded),
         "motion": (len(MOTION), embedded),
         "key": (edge, attention),
         "query": (edge, attention),
@@ -160,7 +162,7 @@ class Actor:
             raise UnknownNameError("network of an actor", self.network, _NETWORKS)
         if not 0.0 < self.period < math.inf:
             raise InputError(f"period must be above 0 s, got {self.period}")
-        shapes = _NETWORKS[self.network].shapes(self.arrays)
+        shapes = _NETWORKS[self.network].shapes(self.arrays, self.observe)
         for name in sorted(shapes.keys() | self.arrays.keys()):
             if name not in self.arrays or name not in shapes:
                 raise InputError(f"weight {name} {'is missing' if name in shapes else f'is no part of {self.network}'}")

@@ -10,7 +10,7 @@ Here everything is in the robot's goal frame: a policy does not depend on where 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -44,9 +44,12 @@ class RobotAndPeople(JointState):
         goal_range: a farther goal counts as this far, m; by default the longest way in DS-RNN's square.
         trained_speed: preferred speed of the robot in training, m/s.
         preferred_speed: of the robot, m/s; None for its largest. A robot that cannot drive so fast prefers its largest speed.
+        places_only: whether networks read the places of people alone, as published, and neither their velocities nor radii.
     """
 
     goal_range: Distance = 17.0
+    places_only: bool = True
+    kind: Literal["robot_and_people"] = "robot_and_people"
 
     def __post_init__(self) -> None:
         super().__post_init__()

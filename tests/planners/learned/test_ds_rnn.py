@@ -15,6 +15,7 @@ from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
+from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ds_rnn import DsRnn as Network
 from agora.planners.learned.ds_rnn import DsRnn
 from agora.planners.memory import reset
@@ -31,7 +32,7 @@ SCENE = {"rows": 5, "pedestrians": 6, "max_vy": 1.0, "dt": 0.25}
 def file(tmp_path_factory):
     """An untrained policy, which goes to its goal more or less."""
     torch.manual_seed(11)
-    network = Network(SEE, 0.2)
+    network = Network(Shape(SEE, 2, width=0.2, period=0.25))
     with torch.no_grad():
         network.actor[-1].bias[:] = torch.tensor([0.9, 0.1])
     path = tmp_path_factory.mktemp("policy") / "own.safetensors"

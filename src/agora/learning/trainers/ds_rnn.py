@@ -11,37 +11,37 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from agora.errors import InputError
+from agora.learning.trainers.actor_critic import ActorCritic, Shape
 from agora.learning.trainers.value_networks import arrays_of
-from agora.policies.actor import ACTIONS, MOTION, NODE, PLACE, WHOLE, Actor
+from agora.policies.actor import ACTIONS, MOTION, NODE, Actor, inputs_of
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.robot_and_people import RobotAndPeople
 
 _EMBEDDING, _EDGE, _NODE, _ATTENTION, _HEAD = 64, 256, 128, 64, 256  # the published sizes
 
 
-class DsRnn(nn.Module):
+class DsRnn(ActorCritic):
     """An actor and a critic over the robot's node, its temporal edge and the spatial edges to people.
 
     Edges to people share one gated recurrent unit; the temporal edge and the node have a unit each. The robot attends to people.
     The code scales the attention by the number of people; here that is the number of those who are there.
 
     Args:
-        observe: what the robot sees.
-        width: of the layers, as a share of the published one.
-        whole: whether edges read velocity and radius of people beside their place; the published ones read the place alone.
-        log_std: logarithm of the standard deviation of the actions at the beginning, as published 0.
+        shape: what the network is made for; ``width`` scales the published sizes, ``sizes`` and ``activation`` do not count.
 
-    Attributes:
-        state_size: S, values that the network remembers.
-        log_std: (2,) logarithms of the standard deviations of the actions, in preferred speeds.
+    Raises:
+        InputError: the encoding is not `RobotAndPeople`.
     """
 
-    def __init__(self, observe: RobotAndPeople, width: float = 1.0, *, whole: bool = False, log_std: float = 0.0) -> None:
-        super().__init__()
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape)
+        if not isinstance(shape.observe, RobotAndPeople):
+            raise InputError(f"a network 'ds_rnn' sees with the encoding robot_and_people, got {type(shape.observe).__name__}")
         embedded, self.edge_size, self.node_size, attention, head = (
-            max(1, round(width * size)) for size in (_EMBEDDING, _EDGE, _NODE, _ATTENTION, _HEAD)
+            max(1, round(shape.width * size)) for size in (_EMBEDDING, _EDGE, _NODE, _ATTENTION, _HEAD)
         )
-        self.observe, self.inputs = observe, WHOLE if whole else PLACE
+        self.observe, self.inputs = shape.observe, inputs_of(shape.observe)
         self.person, self.motion = nn.Linear(self.inputs, embedded), nn.Linear(len(MOTION), embedded)
         self.spatial, self.temporal = (_unit(embedded, self.edge_size) for _ in range(2))
         self.query, self.key = (nn.Linear(self.edge_size, attention) for _ in range(2))
@@ -51,12 +51,7 @@ class DsRnn(nn.Module):
             nn.Sequential(_orthogonal(head, head), nn.Tanh(), _orthogonal(head, head), nn.Tanh(), last)
             for last in (_orthogonal(head, ACTIONS, 1.0), _orthogonal(head, 1))
         )
-        self.log_std = nn.Parameter(torch.full((ACTIONS,), float(log_std)))
-
-    @property
-    def state_size(self) -> int:
-        """S: the states of the velocity and of the robot, and of each person a mark and a state."""
-        return self.edge_size + self.node_size + self.observe.people * (1 + self.edge_size)
+        self.state_size = self.edge_size + self.node_size + self.observe.people * (1 + self.edge_size)
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Go through T steps of N worlds.
@@ -108,15 +103,14 @@ class DsRnn(nn.Module):
         share = torch.softmax(torch.where(somebody, scores, 0.0), -1) * somebody
         return (share[..., None] * people).sum(-2)
 
-    def policy(self, about: Mapping[str, str], period: float = 0.25) -> Actor:
+    def policy(self, about: Mapping[str, str]) -> Actor:
         """Return the policy that drives without PyTorch: it takes the means of the actions.
 
         Args:
             about: notes for readers.
-            period: control period of the training, s; by default that of DS-RNN's environment.
         """
         arrays = {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
-        return Actor("ds_rnn", arrays, self.observe, period, dict(about))
+        return Actor("ds_rnn", arrays, self.observe, self.shape.period, dict(about))
 
 
 def _unrolled(unit: nn.GRUCell, gates: Tensor, stay: Tensor, state: Tensor) -> Tensor:
