@@ -12,6 +12,7 @@ from agora.tasks.suite import load_suite
 from agora.testing import ContractError, check_trainer
 
 SMALL = {
+    "ppo": {"sizes": [8], "steps": 96, "worlds": 4, "horizon": 8, "epochs": 1, "batches": 2, "lap": 1, "validate": 1},
     "value_learning": {
         "width": 0.1,
         "demonstrations": 8,

@@ -11,10 +11,10 @@ from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Batch, Conditions
 from agora.learning.rewards import Clearances
 from agora.planners.memory import reset
-from agora.policies.encoding import to_actions, to_twists
 
 if TYPE_CHECKING:
     from agora.interfaces import Channel, Memory
+    from agora.policies.encoding import Encoding
     from agora.world.start import Start
 
 
@@ -27,6 +27,7 @@ class Part:
         needs: the channels that the policy sees.
         worlds: W.
         threads: threads over worlds.
+        observe: what actions mean.
 
     Attributes:
         batch: the worlds. mine: (W,) environments whose episodes are played here.
@@ -40,11 +41,13 @@ class Part:
         needs: Collection[str | Channel],
         worlds: int,
         threads: int,
+        observe: Encoding,
     ) -> None:
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
         self.mine: Bools = np.zeros(worlds, np.bool_)
         self.batch.world.status.clock.done[:] = True
         self._clearances = Clearances(self.batch.world)
+        self._observe = observe
         self._memory: Memory = {}
 
     def leave(self, world: int) -> None:
@@ -64,12 +67,12 @@ class Part:
         observers = self.batch.observers
         answer, _ = observers.ask(teacher, observers.observe(), self._memory, self.mine & self.batch.active)
         self._memory = answer.memory
-        actions[self.mine] = to_actions(answer.twists, observers.one.limits)[self.mine]
+        actions[self.mine] = self._observe.actions(answer.twists, observers.one.limits, *self._ways())[self.mine]
 
     def step(self, actions: Array, outcome: Ints, progress: Floats, clearance: Floats) -> None:
         """Let one control period pass, and write what it brought to the environments that are played here (`Transition`)."""
         batch, mine = self.batch, self.mine
-        twists = to_twists(actions, batch.observer.limits)
+        twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
         failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & mine).tolist()
         batch.world.command(twists, mine, failed)
         self._clearances.restart()
@@ -79,6 +82,12 @@ class Part:
         progress[mine] = (before - self._goal_distance())[mine]
         clearance[mine] = self._clearances.values[mine]
         batch.look()
+
+    def _ways(self) -> tuple[Floats, Floats]:
+        """The poses (W, 3) and goals (W, 3) of the robots."""
+        robots, goals = self.batch.world.robots, self.batch.world.status.goals
+        pose, goal = ([part.x[:, 0], part.y[:, 0], part.heading[:, 0]] for part in (robots, goals))
+        return np.stack(pose, 1), np.stack(goal, 1)
 
     def _goal_distance(self) -> Floats:
         robots, status = self.batch.world.robots, self.batch.world.status

@@ -1,0 +1,428 @@
+"""Proximal policy optimisation (J. Schulman et al., arXiv 1707.06347), on thousands of worlds at once.
+
+A round plays T steps in each of N worlds, estimates the advantage of every action (J. Schulman et al., arXiv 1506.02438), and
+improves the network on mini-batches of these steps. Several rounds make a lap. Every lap begins with new episodes everywhere and
+ends with a checkpoint. Every round draws its random numbers from a stream of its own. So a resumed training repeats the curve
+exactly.
+
+Read `Ppo.train` first. `_Worlds` plays, `advantages_of` and `losses_of` are the equations, `Ppo._learn` descends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from agora.core.state import Bools, Floats
+from agora.errors import DivergedError, InputError
+from agora.interfaces import TrainingRun
+from agora.learning.env import AgoraVectorEnv
+from agora.learning.rewards import Reward
+from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.networks import ActorCritic, Shape, network_of
+from agora.policies.encoding import Observe
+from agora.policies.robot_and_people import RobotAndPeople
+from agora.ranges import Chance, Count, Number
+
+_WITHOUT_END = 10**9  # episodes, more than any training plays
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
+class Ppo:
+    """Plays with the newest policy, and improves it by clipped steps.
+
+    Attributes:
+        network: name of one of `agora.learning.trainers.networks.NETWORKS`.
+        sizes: of the network's hidden layers.
+        activation: of the hidden layers, "relu" or "tanh".
+        width: of the layers of a network with published sizes, as a share of them.
+        log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
+        observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN.
+        reward: what it is rewarded for.
+        steps: environment steps, at least.
+        episodes: how many different ones are played, over and over; 0 draws new ones without end.
+        worlds: N, side by side.
+        horizon: T, steps in each world between two improvements.
+        epochs: passes over the steps of a round.
+        batches: mini-batches in a pass.
+        rate: learning rate at the beginning.
+        last_rate: learning rate at the end; in between it falls in a straight line.
+        discount: of a step.
+        trace: lambda of the generalised advantages.
+        clip: largest change of an action's probability that is rewarded, as a share.
+        entropy: weight of the entropy of the actions.
+        value_weight: weight of the value's squared error.
+        gradient: largest norm of a gradient; longer ones are shortened.
+        divergence: approximate Kullback-Leibler divergence from the policy that played, at which a round's descents end; 0 for any.
+        lap: rounds between two checkpoints.
+        validate: laps between two validations.
+        stop_at: share of successes in a validation at which the training ends early; 0 never.
+        up_at: share of successes in a lap from which the curriculum goes up a stage; 0 leaves the curriculum alone.
+        down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
+        threads: of PyTorch and of the worlds.
+        workers: processes that draw episodes ahead of time.
+    """
+
+    network: str = "mlp"
+    sizes: tuple[int, ...] = (128, 128)
+    activation: str = "relu"
+    width: float = 1.0
+    log_std: float = -0.5
+    observe: Observe | RobotAndPeople = field(default_factory=lambda: Observe(36, pedestrians=6))
+    reward: Reward = field(default_factory=Reward)
+    steps: int = 2_000_000
+    episodes: int = 0
+    worlds: Count = 256
+    horizon: Count = 64
+    epochs: Count = 4
+    batches: Count = 4
+    rate: float = 3e-4
+    last_rate: float = 0.0
+    discount: Chance = 0.99
+    trace: Chance = 0.95
+    clip: Chance = 0.2
+    entropy: float = 0.0
+    value_weight: float = 0.5
+    gradient: float = 0.5
+    divergence: float = 0.03
+    lap: Count = 20
+    validate: Count = 2
+    stop_at: Chance = 0.0
+    up_at: Chance = 0.0
+    down_at: Chance = 0.0
+    threads: Count = 1
+    workers: Number = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "rate", "gradient", "width"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
+        if self.up_at and self.down_at >= self.up_at:
+            raise InputError(f"ppo: down_at must be below up_at = {self.up_at:g}, got {self.down_at:g}")
+
+    def train(self, run: TrainingRun) -> None:
+        """Train until all steps are made, or a validation reaches ``stop_at``."""
+        torch.set_num_threads(self.threads)
+        torch.manual_seed(run.seed)
+        worlds = _Worlds(self, run)
+        network = network_of(self.network, worlds.shape(self))
+        descent = torch.optim.Adam(network.parameters(), lr=self.rate, eps=1e-5)
+        steps, laps, stage = 0, 0, worlds.stage
+        ended = False
+        if run.resumed:
+            numbers, arrays = run.resumed
+            steps, laps, stage = (int(numbers[name]) for name in ("steps", "laps", "stage"))
+            ended = bool(numbers["ended"])
+            restore(arrays, network, descent)
+        while not ended:
+            worlds.begin(network, steps, stage)
+            ends: Counter[str] = Counter()
+            for _ in range(self.lap):
+                chance = torch.Generator().manual_seed(_seed(run.seed, steps))
+                played, results = worlds.play(network, chance)
+                losses = self._learn(network, descent, played, steps, chance)
+                steps += self.worlds * self.horizon
+                ends += results.ends
+                shares = {"stage": stage} if self.up_at else {}
+                run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses, **shares)
+                if steps >= self.steps:
+                    break
+            laps, ended = laps + 1, steps >= self.steps
+            stage = self._next_stage(stage, ends, worlds.stages)
+            if laps % self.validate == 0 or ended:
+                shares = run.validate(network.policy(run.about(steps)), steps, min(1.0, steps / self.steps))
+                ended = ended or (0 < self.stop_at <= shares.success[0] and stage == worlds.stages - 1)
+            run.save(steps, {"laps": laps, "stage": stage, "ended": int(ended)}, state_of(network, descent))
+        worlds.close()
+
+    def _next_stage(self, stage: int, ends: Counter[str], stages: int) -> int:
+        """The stage of the curriculum after a lap of one stage whose episodes ended so."""
+        success = ends["reached"] / max(ends.total(), 1)
+        if not self.up_at or not ends:
+            return stage
+        return min(stage + 1, stages - 1) if success >= self.up_at else max(stage - 1, 0) if success <= self.down_at else stage
+
+    def _learn(
+        self, network: ActorCritic, descent: torch.optim.Adam, played: Batch, steps: int, chance: torch.Generator
+    ) -> dict[str, float]:
+        """Improve the network on a round's steps; return the mean losses.
+
+        Raises:
+            DivergedError: a loss or a gradient is not finite.
+        """
+        share = min(1.0, steps / self.steps)
+        for group in descent.param_groups:
+            group["lr"] = self.rate + (self.last_rate - self.rate) * share
+        seen: list[Losses] = []
+        for batch in self._batches(played if network.state_size else played.apart(), chance):
+            losses = losses_of(network, batch, self.clip)
+            seen.append(Losses(*(term.detach() for term in losses)))
+            if 0 < self.divergence < float(losses.divergence):
+                break
+            total = losses.policy + self.value_weight * losses.value - self.entropy * losses.entropy
+            descent.zero_grad()
+            total.backward()
+            norm = torch.nn.utils.clip_grad_norm_(network.parameters(), self.gradient)
+            if not math.isfinite(float(total.detach()) + float(norm)):
+                raise DivergedError(f"step {steps}: the loss is {float(total.detach())} and its gradient {float(norm)}")
+            descent.step()
+        means = {
+            name: float(torch.stack(values).mean()) for name, values in zip(Losses._fields, zip(*seen, strict=True), strict=True)
+        }
+        return {f"{name}_loss" if name in ("policy", "value") else name: value for name, value in means.items()}
+
+    def _batches(self, played: Batch, chance: torch.Generator) -> Iterator[Batch]:
+        """The mini-batches of all passes: in each pass, every sequence is in one of them."""
+        for _ in range(self.epochs):
+            order = torch.randperm(played.seen.shape[1], generator=chance)
+            for rows in order.tensor_split(self.batches):
+                yield played.of(rows)
+
+
+def _seed(seed: int, steps: int) -> int:
+    """The seed of the round that begins after so many steps."""
+    return int(np.random.SeedSequence((seed, steps)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+class Batch(NamedTuple):
+    """Sequences of T steps in N worlds.
+
+    Attributes:
+        seen: (T, N, D) encoded observations.
+        begins: (T, N) bool, whether an episode begins with the step.
+        state: (N, S) of the network before the first step.
+        actions: (T, N, A) as drawn, not cut.
+        logs: (T, N) logarithms of the actions' probability densities.
+        advantages: (T, N).
+        returns: (T, N) what the value should have been.
+    """
+
+    seen: Tensor
+    begins: Tensor
+    state: Tensor
+    actions: Tensor
+    logs: Tensor
+    advantages: Tensor
+    returns: Tensor
+
+    def of(self, rows: Tensor) -> Batch:
+        """The sequences of some worlds."""
+        return Batch(*(part[rows] if name == "state" else part[:, rows] for name, part in self._asdict().items()))
+
+    def apart(self) -> Batch:
+        """Every step as a sequence of its own, for networks without state."""
+        count = self.begins.numel()
+        state = self.state.new_zeros(count, 0)
+        return Batch(
+            *(state if name == "state" else part.reshape(1, count, *part.shape[2:]) for name, part in self._asdict().items())
+        )
+
+
+def advantages_of(rewards: Floats, values: Floats, after: Floats, ends: Bools, discount: float, trace: float) -> Floats:
+    """Return the generalised advantages (T, N); `values` plus these are the returns.
+
+    Args:
+        rewards: (T, N), which include the discounted value of what came after a time-out.
+        values: (T, N) of what was seen before each step.
+        after: (N,) value of what is seen after the last step.
+        ends: (T, N) whether the episode ended with the step.
+        discount: of a step.
+        trace: lambda.
+    """
+    out = np.zeros_like(rewards)
+    follows, value = np.zeros_like(after), after
+    for t in range(len(rewards) - 1, -1, -1):
+        goes_on = np.float32(discount) * ~ends[t]
+        error = rewards[t] + goes_on * value - values[t]
+        follows = out[t] = error + goes_on * np.float32(trace) * follows
+        value = values[t]
+    return out
+
+
+class Losses(NamedTuple):
+    """Terms of the loss and what else is worth knowing of a mini-batch, scalars.
+
+    Attributes:
+        policy: clipped objective, negative.
+        value: mean squared error of the value.
+        entropy: of the actions' distribution.
+        divergence: approximate Kullback-Leibler divergence from the policy that played (J. Schulman's third estimator).
+        clipped: share of actions whose change of probability was clipped.
+    """
+
+    policy: Tensor
+    value: Tensor
+    entropy: Tensor
+    divergence: Tensor
+    clipped: Tensor
+
+
+def losses_of(network: ActorCritic, batch: Batch, clip: float) -> Losses:
+    """Return the losses of a network on a mini-batch; the advantages are brought to mean 0 and standard deviation 1 first."""
+    means, values, _ = network(batch.seen, batch.state, batch.begins)
+    log_ratio = log_density(batch.actions, means, network.log_std) - batch.logs
+    ratio = log_ratio.exp()
+    gain = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
+    policy = -torch.minimum(gain * ratio, gain * ratio.clamp(1.0 - clip, 1.0 + clip)).mean()
+    value = torch.nn.functional.mse_loss(values, batch.returns)
+    entropy = (network.log_std + 0.5 * (1.0 + _LOG_2PI)).sum()
+    with torch.no_grad():
+        divergence = (ratio - 1.0 - log_ratio).mean()
+        clipped = ((ratio - 1.0).abs() > clip).float().mean()
+    return Losses(policy, value, entropy, divergence, clipped)
+
+
+def log_density(actions: Tensor, means: Tensor, log_std: Tensor) -> Tensor:
+    """Return the logarithms (...) of the density of normally distributed actions (..., A)."""
+    scaled = (actions - means) * torch.exp(-log_std)
+    return -0.5 * scaled.square().sum(-1) - (log_std + 0.5 * _LOG_2PI).sum()
+
+
+class Results(NamedTuple):
+    """How a round went.
+
+    Attributes:
+        ends: how many episodes ended with each outcome.
+        gains: undiscounted sums of rewards of the episodes that ended.
+        lengths: steps of the episodes that ended.
+    """
+
+    ends: Counter[str]
+    gains: list[float]
+    lengths: list[int]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Means over the episodes that ended, NaN where none did."""
+        count = self.ends.total() or math.nan
+        hits = sum(number for label, number in self.ends.items() if label.endswith("collision") or label == "out_of_map")
+        shares = {"success": self.ends["reached"] / count, "collisions": hits / count, "timeouts": self.ends["timeout"] / count}
+        return shares | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
+
+
+class _Worlds:
+    """The worlds of a training, and where they stand.
+
+    Args:
+        ppo: the trainer.
+        run: the training.
+
+    Attributes:
+        stage: of the curriculum, 0 where there is none.
+        stages: of the curriculum, 1 where there is none.
+    """
+
+    def __init__(self, ppo: Ppo, run: TrainingRun) -> None:
+        self._ppo = ppo
+        chosen = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
+        self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, episodes=ppo.episodes or _WITHOUT_END, seed=run.seed, **chosen)  # type: ignore[arg-type]
+        self._actions = self._env.observe.action_size(self._env.limits)
+        self.stages = self._env.curriculum_stages if ppo.up_at else 1
+        self._seen: Floats = np.zeros(0, np.float32)
+        self._begins: Bools = np.zeros(0, np.bool_)
+        self._state = torch.zeros(0)
+        self._gains: Floats = np.zeros(0, np.float32)
+        self._lengths = np.zeros(0, np.int64)
+
+    @property
+    def stage(self) -> int:
+        return self._env.curriculum_stage if self._ppo.up_at else 0
+
+    def shape(self, ppo: Ppo) -> Shape:
+        """What the network is made for."""
+        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std, ppo.width, self._env.period)
+
+    def close(self) -> None:
+        """Stop threads and workers."""
+        self._env.close()
+
+    def begin(self, network: ActorCritic, steps: int, stage: int) -> None:
+        """Begin new episodes everywhere, which depend on nothing but the number of steps before and the stage.
+
+        Of the steps before, each began one episode at most, so that none of the new ones was played yet.
+        """
+        if stage != self.stage:
+            self._env.change_stage(stage - self.stage)
+        count = self._env.num_envs
+        self._seen, _ = self._env.reset(seed=steps)
+        self._begins = np.ones(count, np.bool_)
+        self._state = torch.zeros(count, network.state_size)
+        self._gains, self._lengths = np.zeros(count, np.float32), np.zeros(count, np.int64)
+
+    @torch.no_grad()
+    def play(self, network: ActorCritic, chance: torch.Generator) -> tuple[Batch, Results]:
+        """Play a round."""
+        ppo = self._ppo
+        steps, count = ppo.horizon, self._env.num_envs
+        seen = np.empty((steps, count, ppo.observe.length), np.float32)
+        begins, ends = np.empty((2, steps, count), np.bool_)
+        rewards = np.empty((steps, count), np.float32)
+        values = torch.empty(steps, count)
+        noise = torch.randn(steps, count, self._actions, generator=chance)
+        actions, first = torch.empty_like(noise), self._state
+        late, results = _Late(), Results(Counter(), [], [])
+        for t in range(steps):
+            seen[t], begins[t] = self._seen, self._begins
+            means, value, self._state = self._look(network)
+            actions[t], values[t] = means[0] + network.log_std.exp() * noise[t], value[0]
+            self._seen, rewards[t], terminated, truncated, infos = self._env.step(actions[t].numpy())
+            ends[t] = self._begins = terminated | truncated
+            self._count(rewards[t], ends[t], infos, results)
+            late.add(t, np.flatnonzero(truncated).tolist(), infos, self._state)
+        rewards += late.values(network, rewards.shape) * np.float32(ppo.discount)
+        _, after, _ = self._look(network)
+        known = values.numpy()
+        advantages = advantages_of(rewards, known, after[0].numpy(), ends, ppo.discount, ppo.trace)
+        logs = -0.5 * noise.square().sum(-1) - (network.log_std + 0.5 * _LOG_2PI).sum()
+        targets = (torch.from_numpy(array) for array in (advantages, advantages + known))
+        return Batch(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *targets), results
+
+    def _look(self, network: ActorCritic) -> tuple[Tensor, Tensor, Tensor]:
+        """What the network makes of what is seen now: means (1, N, A), values (1, N) and its next state (N, S)."""
+        answer: tuple[Tensor, Tensor, Tensor] = network(
+            torch.from_numpy(self._seen[None]), self._state, torch.from_numpy(self._begins[None])
+        )
+        return answer
+
+    def _count(self, rewards: Floats, ends: Bools, infos: dict[str, Any], results: Results) -> None:
+        """Keep count of the episodes that ended with a step."""
+        self._gains += rewards
+        self._lengths += 1
+        if ends.any():
+            results.ends.update(infos["final_info"]["outcome"][ends].tolist())
+            results.gains.extend(self._gains[ends].tolist())
+            results.lengths.extend(self._lengths[ends].tolist())
+            self._gains[ends], self._lengths[ends] = 0.0, 0
+
+
+class _Late:
+    """What was seen at time-outs: an episode that ran out of time would have gone on, so what comes after has a value."""
+
+    def __init__(self) -> None:
+        self._at: list[tuple[int, int]] = []
+        self._seen: list[Floats] = []
+        self._states: list[Tensor] = []
+
+    def add(self, t: int, worlds: list[int], infos: dict[str, Any], state: Tensor) -> None:
+        """Take in the worlds whose episodes ran out of time with step t, with the network's state (N, S) after the step."""
+        for w in worlds:
+            self._at.append((t, w))
+            self._seen.append(infos["final_obs"][w])
+            self._states.append(state[w])
+
+    def values(self, network: ActorCritic, shape: tuple[int, ...]) -> Floats:
+        """Return the values (T, N) of what was seen at time-outs, 0 elsewhere."""
+        out = np.zeros(shape, np.float32)
+        if self._at:
+            seen, states = torch.from_numpy(np.stack(self._seen)), torch.stack(self._states)
+            _, values, _ = network(seen[None], states, torch.zeros(1, len(seen), dtype=torch.bool))
+            out[tuple(np.array(self._at).T)] = values[0].numpy()
+        return out
