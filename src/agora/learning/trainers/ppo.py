@@ -26,6 +26,7 @@ from agora.interfaces import TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.imitation import Lessons
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
 from agora.policies.encoding import Observe
 from agora.policies.robot_and_people import RobotAndPeople
@@ -47,6 +48,7 @@ class Ppo:
         log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
         observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN.
         reward: what it is rewarded for.
+        lessons: imitation of a planner before the first round; without it the network begins with knowing nothing.
         steps: environment steps, at least.
         episodes: how many different ones are played, over and over; 0 draws new ones without end.
         worlds: N, side by side.
@@ -78,6 +80,7 @@ class Ppo:
     log_std: float = -0.5
     observe: Observe | RobotAndPeople = field(default_factory=lambda: Observe(36, pedestrians=6))
     reward: Reward = field(default_factory=Reward)
+    lessons: Lessons | None = None
     steps: int = 2_000_000
     episodes: int = 0
     worlds: Count = 256
@@ -122,6 +125,10 @@ class Ppo:
             steps, laps, stage = (int(numbers[name]) for name in ("steps", "laps", "stage"))
             ended = bool(numbers["ended"])
             restore(arrays, network, descent)
+        elif self.lessons:
+            for lesson in self.lessons.teach(network, run, self.reward, self.discount, 1.0):
+                steps = lesson.steps
+                run.log(steps, min(1.0, steps / self.steps), **lesson.values)
         while not ended:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()

@@ -1,0 +1,194 @@
+"""Imitation of a planner: behaviour cloning and DAgger, for any network with an actor and a critic.
+
+D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988, clones behaviour: the teacher drives, and the
+network learns its actions. S. Ross, G. J. Gordon, J. A. Bagnell, "A reduction of imitation learning and structured prediction to
+no-regret online learning", AISTATS 2011 (DAgger), lets the network drive more and more, and the teacher says what it would do
+there. The critic learns the returns of whoever drives, so that `agora.learning.trainers.ppo` can go on from there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from agora.config import parse_component
+from agora.core.state import Bools, Floats
+from agora.errors import DivergedError
+from agora.interfaces import TrainingRun
+from agora.learning.env import AgoraVectorEnv
+from agora.learning.rewards import Reward
+from agora.learning.trainers.actor_critic import ActorCritic
+from agora.ranges import Count, Number
+
+_WITHOUT_END = 10**9  # episodes, more than any training plays
+_LESSONS = 1  # use of random numbers
+
+
+class Lesson(NamedTuple):
+    """What was seen in T steps of N worlds, and what the teacher would have done.
+
+    Attributes:
+        seen: (T, N, D) encoded observations.
+        begins: (T, N) bool, whether an episode begins with the step.
+        state: (N, S) of the network before the first step.
+        wanted: (T, N, A) actions of the teacher.
+        returns: (T, N) discounted rewards from each step on.
+    """
+
+    seen: Tensor
+    begins: Tensor
+    state: Tensor
+    wanted: Tensor
+    returns: Tensor
+
+
+class Progress(NamedTuple):
+    """A round of lessons.
+
+    Attributes:
+        steps: environment steps since the lessons began.
+        values: what to log, by name.
+    """
+
+    steps: int
+    values: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """Rounds in which a network drives among people and learns what a planner would do.
+
+    Attributes:
+        teacher: planner that is imitated.
+        rounds: how many.
+        mixing: rounds in which the share of worlds that the teacher drives falls from 1 to 0; 0 lets it drive always, which is
+            behaviour cloning.
+        worlds: N, side by side.
+        horizon: T, steps in each world in a round.
+        memory: rounds that are learned from; older ones are forgotten.
+        updates: batches after each round.
+        batch: sequences of T steps in a batch.
+        rate: learning rate.
+        value_weight: weight of the value's squared error.
+    """
+
+    teacher: str = "orca"
+    rounds: Count = 100
+    mixing: Number = 30
+    worlds: Count = 128
+    horizon: Count = 30
+    memory: Count = 50
+    updates: Count = 40
+    batch: Count = 32
+    rate: float = 1e-3
+    value_weight: float = 0.5
+
+    def teach(self, network: ActorCritic, run: TrainingRun, reward: Reward, discount: float, scale: float) -> Iterator[Progress]:
+        """Teach a network, in place.
+
+        Args:
+            network: that learns.
+            run: of the training, whose stage is played.
+            reward: that the critic learns.
+            discount: of a step.
+            scale: that rewards are multiplied by.
+
+        Yields:
+            how it goes, after every round.
+
+        Raises:
+            DivergedError: a loss is not finite.
+        """
+        descent = torch.optim.Adam(network.parameters(), lr=self.rate)
+        teacher = parse_component("planners", self.teacher, "teacher").part
+        observe = network.shape.observe
+        env = AgoraVectorEnv(
+            run.suite, run.stage, self.worlds, episodes=_WITHOUT_END, seed=run.seed, observe=observe, reward=reward, teacher=teacher
+        )
+        school = _School(env, network, discount, scale)
+        kept: deque[Lesson] = deque(maxlen=self.memory)
+        for number in range(self.rounds):
+            chance = np.random.default_rng((run.seed, _LESSONS, number))
+            share = max(0.0, 1.0 - number / self.mixing) if self.mixing else 1.0
+            lesson, ends = school.play(self.horizon, chance.random(self.worlds) < share)
+            kept.append(lesson)
+            losses = self._learn(network, descent, kept, chance)
+            count = ends.total() or math.nan
+            hits = sum(number for label, number in ends.items() if label.endswith("collision") or label == "out_of_map")
+            shares = {"success": ends["reached"] / count, "collisions": hits / count, "timeouts": ends["timeout"] / count}
+            yield Progress((number + 1) * self.worlds * self.horizon, shares | losses | {"teacher_drives": share})
+        env.close()
+
+    def _learn(
+        self, network: ActorCritic, descent: torch.optim.Adam, kept: deque[Lesson], chance: np.random.Generator
+    ) -> dict[str, float]:
+        """Make descents on random sequences of the lessons; return the mean losses."""
+        totals = np.zeros(2)
+        for _ in range(self.updates):
+            lesson = kept[chance.integers(0, len(kept))]
+            rows = torch.from_numpy(chance.permutation(self.worlds)[: self.batch])
+            means, values, _ = network(lesson.seen[:, rows], lesson.state[rows], lesson.begins[:, rows])
+            action = torch.nn.functional.mse_loss(means, lesson.wanted[:, rows])
+            value = torch.nn.functional.mse_loss(values, lesson.returns[:, rows])
+            descent.zero_grad()
+            (action + self.value_weight * value).backward()
+            descent.step()
+            totals += float(action.detach()), float(value.detach())
+        if not np.isfinite(totals).all():
+            raise DivergedError(f"lessons: the losses of action and value are {totals[0]} and {totals[1]}")
+        return {"action_loss": totals[0] / self.updates, "value_loss": totals[1] / self.updates}
+
+
+class _School:
+    """Worlds in which a network and its teacher drive.
+
+    Args:
+        env: the worlds. network: that learns. discount: of a step. scale: that rewards are multiplied by.
+    """
+
+    def __init__(self, env: AgoraVectorEnv, network: ActorCritic, discount: float, scale: float) -> None:
+        self._env, self._network, self._discount, self._scale = env, network, np.float32(discount), np.float32(scale)
+        self._seen, _ = env.reset(seed=0)
+        self._begins: Bools = np.ones(env.num_envs, np.bool_)
+        self._state = torch.zeros(env.num_envs, network.state_size)
+
+    @torch.no_grad()
+    def play(self, horizon: int, led: Bools) -> tuple[Lesson, Counter[str]]:
+        """Play some steps, in which the teacher drives where ``led`` (N,); return the lesson and how episodes ended."""
+        seen, begins, wanted, rewards, ended = [], [], [], [], []
+        first, ends = self._state, Counter[str]()
+        for _ in range(horizon):
+            means, _, self._state = self._look()
+            actions = self._env.teach()
+            seen.append(self._seen), begins.append(self._begins), wanted.append(actions)
+            driven = np.where(led[:, None], actions, means[0].numpy())
+            self._seen, gains, terminated, truncated, infos = self._env.step(driven)
+            self._begins = terminated | truncated
+            rewards.append(gains * self._scale), ended.append(self._begins)
+            if self._begins.any():
+                ends.update(infos["final_info"]["outcome"][self._begins].tolist())
+        _, after, _ = self._look()
+        returns = self._returns(rewards, ended, after[0].numpy())
+        parts = (torch.from_numpy(np.stack(part)) for part in (seen, begins))
+        return Lesson(*parts, first, torch.from_numpy(np.stack(wanted)), torch.from_numpy(returns)), ends
+
+    def _look(self) -> tuple[Tensor, Tensor, Tensor]:
+        """What the network makes of what is seen now: means (1, N, A), values (1, N) and its next state (N, S)."""
+        answer: tuple[Tensor, Tensor, Tensor] = self._network(
+            torch.from_numpy(self._seen[None]), self._state, torch.from_numpy(self._begins[None])
+        )
+        return answer
+
+    def _returns(self, rewards: list[Floats], ended: list[Bools], after: Floats) -> Floats:
+        """Discounted rewards from each step on (T, N); what comes after the last step is worth ``after`` (N,)."""
+        out = np.zeros((len(rewards), len(after)), np.float32)
+        for t in range(len(rewards) - 1, -1, -1):
+            after = out[t] = rewards[t] + self._discount * after * ~ended[t]
+        return out

@@ -1,0 +1,69 @@
+"""Lessons: the teacher's actions are learned, and what the critic learns are discounted rewards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.learning.trainers.runs import Notes
+
+from agora.errors import DivergedError
+from agora.learning.rewards import Reward
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.imitation import Lessons, _School
+from agora.learning.trainers.networks import network_of
+from agora.learning.trainers.ppo import Ppo
+from agora.policies.encoding import Observe
+from agora.tasks.suite import load_suite
+from agora.testing import check_trainer
+
+SEE = Observe(beams=0, pedestrians=2)
+SMALL = {"worlds": 8, "horizon": 12, "updates": 30, "batch": 4}
+
+
+def network(log_std=-0.5):
+    torch.manual_seed(3)
+    return network_of("mlp", Shape(SEE, 3, (24,), "tanh", log_std))
+
+
+def taught(lessons, network):
+    notes = Notes(load_suite("crowdnav_training"), "circle")
+    return list(lessons.teach(network, notes, Reward(), 0.9, 1.0))
+
+
+def test_a_network_comes_to_do_what_its_teacher_does():
+    pupil = network()
+    progress = taught(Lessons("go_to_goal", rounds=8, mixing=0, rate=0.01, **SMALL), pupil)
+    errors = [one.values["action_loss"] for one in progress]
+    assert errors[-1] < 0.1 * errors[0]
+    assert [one.steps for one in progress] == [96 * k for k in range(1, 9)]
+
+
+def test_the_network_drives_more_and_more():
+    progress = taught(Lessons("go_to_goal", rounds=4, mixing=2, **SMALL), network())
+    assert [one.values["teacher_drives"] for one in progress] == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_lessons_are_the_same_when_they_are_given_again():
+    one, other = (taught(Lessons("orca", rounds=2, mixing=1, **SMALL), network()) for _ in range(2))
+    assert repr(one) == repr(other)
+
+
+def test_returns_are_discounted_rewards_that_end_with_the_episode():
+    school = object.__new__(_School)
+    school._discount = np.float32(0.5)
+    rewards = [np.float32([1.0, 4.0]), np.float32([2.0, 0.0]), np.float32([-1.0, 8.0])]
+    ended = [np.array([False, True]), np.array([False, False]), np.array([True, False])]
+    returns = school._returns(rewards, ended, np.float32([100.0, 2.0]))
+    assert returns.tolist() == [[1.0 + 0.5 * (2.0 - 0.5), 4.0], [2.0 - 0.5, 0.5 * 9.0], [-1.0, 9.0]]
+
+
+def test_lessons_that_come_to_numbers_that_are_not_finite_stop():
+    with pytest.raises(DivergedError, match="lessons: the losses of action and value are"):
+        taught(Lessons("go_to_goal", rounds=3, mixing=0, **SMALL | {"rate": 1e30}), network())
+
+
+def test_a_training_that_begins_with_lessons_keeps_the_contract():
+    lessons = Lessons("go_to_goal", rounds=2, mixing=1, **SMALL)
+    ppo = Ppo(observe=SEE, sizes=(8,), lessons=lessons, steps=600, worlds=4, horizon=25, lap=2, validate=1)
+    check_trainer(ppo, load_suite("crowdnav_training"), "circle")
