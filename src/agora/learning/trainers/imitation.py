@@ -167,17 +167,20 @@ class _School:
         for _ in range(horizon):
             means, _, self._state = self._look()
             actions = self._env.teach()
-            seen.append(self._seen), begins.append(self._begins), wanted.append(actions)
+            seen.append(self._seen)
+            begins.append(self._begins)
+            wanted.append(actions)
             driven = np.where(led[:, None], actions, means[0].numpy())
             self._seen, gains, terminated, truncated, infos = self._env.step(driven)
             self._begins = terminated | truncated
-            rewards.append(gains * self._scale), ended.append(self._begins)
+            rewards.append(gains * self._scale)
+            ended.append(self._begins)
             if self._begins.any():
                 ends.update(infos["final_info"]["outcome"][self._begins].tolist())
         _, after, _ = self._look()
         returns = self._returns(rewards, ended, after[0].numpy())
-        parts = (torch.from_numpy(np.stack(part)) for part in (seen, begins))
-        return Lesson(*parts, first, torch.from_numpy(np.stack(wanted)), torch.from_numpy(returns)), ends
+        looked, began, done = (torch.from_numpy(np.stack(part)) for part in (seen, begins, wanted))
+        return Lesson(looked, began, first, done, torch.from_numpy(returns)), ends
 
     def _look(self) -> tuple[Tensor, Tensor, Tensor]:
         """What the network makes of what is seen now: means (1, N, A), values (1, N) and its next state (N, S)."""
