@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Savable
 from agora.policies.encoding import Encoding, Observe
-from agora.policies.policy import Policy
+from agora.policies.policy import Body, Policy
 
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
@@ -30,6 +30,7 @@ class Shape:
         sizes: of the hidden layers.
         activation: of the hidden layers, "relu" or "tanh".
         log_std: logarithm of the standard deviation of the actions at the beginning.
+        body: the robot, if the policy is to drive no other.
     """
 
     observe: Encoding
@@ -37,6 +38,7 @@ class Shape:
     sizes: tuple[int, ...] = (128, 128)
     activation: str = "relu"
     log_std: float = -0.5
+    body: Body | None = None
 
 
 class ActorCritic(nn.Module, ABC):
@@ -104,7 +106,7 @@ class Mlp(ActorCritic):
         observe = self.shape.observe
         if not isinstance(observe, Observe):
             raise InputError(f"a network 'mlp' is saved with the encoding Observe, got {type(observe).__name__}")
-        return Policy.of_torch(observe, [self.actor], about)
+        return Policy.of_torch(observe, [self.actor], about, self.shape.body)
 
 
 NETWORKS: dict[str, type[ActorCritic]] = {

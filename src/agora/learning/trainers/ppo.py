@@ -23,12 +23,14 @@ from torch import Tensor
 from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
+from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
 from agora.policies.encoding import Observe, action_size
 from agora.policies.joint_state import JointState
+from agora.policies.policy import Body
 from agora.ranges import Chance, Count, Number
 
 _WITHOUT_END = 10**9  # episodes, more than any training plays
@@ -46,6 +48,7 @@ class Ppo:
         log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
         observe: what the robot sees.
         reward: what it is rewarded for.
+        scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps, at least.
         episodes: how many different ones are played, over and over; 0 draws new ones without end.
         worlds: N, side by side.
@@ -75,7 +78,8 @@ class Ppo:
     activation: str = "relu"
     log_std: float = -0.5
     observe: Observe | JointState = field(default_factory=lambda: Observe(36, pedestrians=6))
-    reward: Reward = field(default_factory=Reward)
+    reward: Reward | ArenaReward = field(default_factory=Reward)
+    scale: float = 1.0
     steps: int = 2_000_000
     episodes: int = 0
     worlds: Count = 256
@@ -100,7 +104,7 @@ class Ppo:
     workers: Number = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "rate", "gradient"):
+        for name in ("steps", "rate", "gradient", "scale"):
             if not getattr(self, name) > 0:
                 raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
         if self.up_at and self.down_at >= self.up_at:
@@ -336,7 +340,8 @@ class _Worlds:
 
     def shape(self, ppo: Ppo) -> Shape:
         """What the network is made for."""
-        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std)
+        body = Body.of(self._env.control, self._env.starts[0].robots[0].model)
+        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std, body)
 
     def close(self) -> None:
         """Stop threads and workers."""
@@ -375,6 +380,7 @@ class _Worlds:
             ends[t] = self._begins = terminated | truncated
             self._count(rewards[t], ends[t], infos, results)
             late.add(t, np.flatnonzero(truncated).tolist(), infos, self._state)
+        rewards *= np.float32(ppo.scale)
         rewards += late.values(network, rewards.shape) * np.float32(ppo.discount)
         _, after, _ = self._look(network)
         known = values.numpy()

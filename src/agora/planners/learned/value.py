@@ -17,9 +17,9 @@ from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
-from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import SPEED
+from agora.policies.subgoal import subgoals
 from agora.policies.value import ValuePolicy, load_value_policy
 from agora.ranges import Distance, Duration, Speed
 
@@ -86,11 +86,7 @@ class ValuePlanner:
 
     def _aimed(self, o: Observation) -> Observation:
         """The observation with the point on the path that the robot heads for as its goal."""
-        if not self.follow_path or o.path is None or o.path_count is None:
-            return o
-        goal = o.goal.copy()
-        _aim(frozen(o.path), frozen(o.path_count), frozen(o.pose), np.float32(self.lookahead), goal, 0, len(goal))
-        return replace(o, goal=goal)
+        return replace(o, goal=subgoals(o, self.lookahead)) if self.follow_path else o
 
     def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
         """Which candidates (N, A) lead into no wall; None where no walls are seen."""
@@ -118,15 +114,6 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
     s = np.where(there, np.sin(o.pose[:, 2]), away[:, 1] / np.maximum(distance, _TINY))
     turned: Floats = np.stack([c * velocities[:, 0] - s * velocities[:, 1], s * velocities[:, 0] + c * velocities[:, 1]], -1)
     return turned.astype(np.float32)
-
-
-@kernel
-def _aim(path, path_count, pose, lookahead, goal, first, last):
-    """Move the goals of rows whose path goes on beyond the lookahead to the point there."""
-    for n in range(first, last):
-        leads, x, y, _ = point_ahead(path[n], path_count[n], pose[n, 0], pose[n, 1], lookahead)
-        if leads:
-            goal[n, 0], goal[n, 1] = x, y
 
 
 @kernel

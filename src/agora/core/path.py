@@ -1,0 +1,55 @@
+"""Where on its path a robot is, and what it aims at there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import lean
+from agora.core.scalar import ONE, ZERO
+
+_TINY = np.float32(1e-12)
+_FAR = np.float32(3e38)
+
+
+@lean
+def point_ahead(path, count, x, y, lookahead):
+    """The point ``lookahead`` m along the path from its point nearest to (x, y).
+
+    Args:
+        path: (K, 2) m.
+        count: how many of the points are in use.
+        x: of the robot, m.
+        y: of the robot, m.
+        lookahead: m.
+
+    Returns:
+        Whether the path goes on beyond it; x and y of it, of the last point where not (of the robot without a path); the way from
+        the nearest point to the end of the path, m.
+    """
+    best, leg, start = _FAR, 0, ZERO
+    for k in range(count - 1):
+        ax, ay = path[k, 0], path[k, 1]
+        dx, dy = path[k + 1, 0] - ax, path[k + 1, 1] - ay
+        t = min(max(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
+        ox, oy = ax + t * dx - x, ay + t * dy - y
+        squared = ox * ox + oy * oy
+        if squared < best:
+            best, leg, start = squared, k, t
+    left, way, found = lookahead, ZERO, False
+    tx, ty = x, y
+    if count > 0:
+        tx, ty = path[count - 1, 0], path[count - 1, 1]
+    for k in range(leg, count - 1):
+        ax, ay = path[k, 0], path[k, 1]
+        dx, dy = path[k + 1, 0] - ax, path[k + 1, 1] - ay
+        length = math.sqrt(dx * dx + dy * dy)
+        rest = (ONE - start) * length
+        if not found and left < rest:
+            t = start + left / length
+            found, tx, ty = True, ax + t * dx, ay + t * dy
+        left -= rest
+        way += rest
+        start = ZERO
+    return found, tx, ty, way
