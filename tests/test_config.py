@@ -264,6 +264,20 @@ class Other:
     a: int
 
 
+@dataclass(frozen=True)
+class Named:
+    a: int
+    kind: Literal["named"] = "named"
+
+
+def test_of_a_union_the_key_names_a_dataclass_and_without_it_the_one_that_has_no_name_is_built():
+    assert config.parse("{a: 1}", Other | Named) == Other(1)
+    assert config.parse("{a: 1, kind: named}", Other | Named) == Named(1)
+    assert config.build(config.plain(Named(3)), Other | Named) == Named(3)
+    with pytest.raises(InputError, match="kind: expected one of named, got 'names'; did you mean 'named'"):
+        config.parse("{a: 1, kind: names}", Other | Named)
+
+
 def loads_or_input_error(text, **options):
     try:
         config.parse(text, World, **options)

@@ -274,13 +274,16 @@ class Builder:
         raise self.unexpected(node, path, " or ".join(described(kind) for kind in kinds))
 
     def member(self, node: Node, records: list[Any], path: str) -> Any:
-        """The dataclass of a union that the value's key ``kind`` or ``mode`` (a Literal in each) names."""
+        """The dataclass of a union that the key ``kind`` or ``mode`` names; without it, the one that has no such field."""
         for key in ("kind", "mode"):
             names = {name: record for record in records for name in _names_of(record, key)}
             if names:
                 break
         else:
             raise TypeError(f"{records} have no Literal field 'kind' or 'mode' to tell them apart")
+        nameless = [record for record in records if not _names_of(record, key)]
+        if key not in node.value and len(nameless) == 1:
+            return nameless[0]
         if key not in node.value:
             raise self.wrong(node.line, path, f"expected the key {key!r}, one of {', '.join(names)}, got none")
         return names[self.choice(node.value[key], tuple(names), join(path, key))]

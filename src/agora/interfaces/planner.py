@@ -58,6 +58,7 @@ class Declaration:
         turns_at_goal: whether it turns to the goal's heading itself; else the library does.
         top_speed: how fast it drives at most where the robot may be faster, m/s. An interplanner's speed is a share of it.
         danger_threshold: danger above which an interplanner warns.
+        period: control period that it was made for, s; 0 for any. It need not answer with one that is no whole part of it.
     """
 
     needs: Collection[str | Channel] = ()
@@ -68,6 +69,7 @@ class Declaration:
     turns_at_goal: bool = False
     top_speed: float = math.inf
     danger_threshold: float = 1.0
+    period: float = 0.0
 
     def __post_init__(self) -> None:
         if isinstance(self.needs, str) or isinstance(self.notes, str):
@@ -77,6 +79,8 @@ class Declaration:
                 raise ValueError(f"notes: no note called {name!r}; {nearest(name, NOTES)}")
         if not self.top_speed >= 0.0:
             raise ValueError(f"top_speed must be at least 0 m/s, got {self.top_speed}")
+        if not 0.0 <= self.period < math.inf:
+            raise ValueError(f"period must be at least 0 s, got {self.period}")
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class ArenaReward:
     """A weighted sum of Arena's reward units; a unit of weight 0 costs nothing.
 
     Attributes:
+        kind: tells it from `agora.learning.rewards.Reward` in files.
         reached: for reaching the last goal (goal_reached).
         collision: for an end by contact, or outside the map (collision).
         timeout: for an end by time-out (max_steps_exceeded).
@@ -84,6 +86,7 @@ class ArenaReward:
         unsafe_too: whether the units of motion count also where ``safe_distance`` is breached.
     """
 
+    kind: Literal["arena"] = "arena"
     reached: float = 15.0
     collision: float = -20.0
     timeout: float = -10.0
@@ -118,7 +121,7 @@ class ArenaReward:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not math.isfinite(value):
+            if name != "kind" and not math.isfinite(value):
                 raise InputError(f"arena_reward: {name} must be finite, got {value}")
         for name in ("safe_distance", "pedestrian_distance", "elder_distance", "turning_rate"):
             if getattr(self, name) < 0:

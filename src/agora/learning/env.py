@@ -30,7 +30,7 @@ from agora.learning.facts import channels_of, empty
 from agora.learning.part import Part
 from agora.learning.rewards import Reward, Rewarding
 from agora.planners.lift import declaration_of
-from agora.policies.encoding import Encoding, Observe, action_size
+from agora.policies.encoding import Encoding, Observe
 from agora.registry import Named
 from agora.tasks.drawn import Drawn
 from agora.tasks.modules.staged import Staged
@@ -65,7 +65,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another seed every entry is another episode.
         threads: threads over worlds; results do not depend on it.
-        observe: what is seen.
+        observe: what is seen, and what actions mean.
         reward: what is rewarded.
         simulator: instead of the stage's, as a component or a text such as ``native``.
         teacher: a planner whose answers `teach` returns.
@@ -109,7 +109,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._parts: list[Part] = []
         self._examples: list[Start] = []
         self._draw()
-        size = action_size(self.starts[0].robots[0].model.limits(1))
+        size = self.observe.action_size(self.starts[0].robots[0].model.limits(1))
         self.single_observation_space = Box(self.observe.low, self.observe.high)
         self.single_action_space = Box(-1.0, 1.0, (size,))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -137,7 +137,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             *channels_of(self.reward.asks),
             *(() if self.teacher is None else declaration_of(self.teacher).needs),
         }
-        chosen = (self._examples, self._conditions, needs, self.num_envs, self._threads, self.reward.asks)
+        chosen = (self._examples, self._conditions, needs, self.num_envs, self._threads, self.observe, self.reward.asks)
         self._parts.append(Part(self.starts, *chosen))
 
     @property
@@ -146,8 +146,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return self.starts[0].robots[0].model.limits(self.num_envs)
 
     @property
-    def control(self) -> float:
-        """Control period, s: the time of a step."""
+    def period(self) -> float:
+        """Control period, s."""
         return self._conditions.periods.control
 
     @property
@@ -217,8 +217,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Let one control period pass.
 
         Args:
-            actions: (W, 2) vx, omega or (W, 3) vx, vy, omega in [-1, 1], from limit to limit of the robot; beyond it they are cut,
-                and one that is not finite ends its episode as ``planner_failed``.
+            actions: (W, A) in [-1, 1], which ``observe.twists`` turns into twists: by most encodings (W, 2) vx, omega or (W, 3)
+                vx, vy, omega from limit to limit of the robot, and cut beyond. One that is not finite ends its episode as
+                ``planner_failed``.
 
         Returns:
             Observations (W, D), rewards (W,), terminated (W,), truncated (W,) and infos.
@@ -245,7 +246,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """
         if self.teacher is None:
             raise InputError("the environment has no teacher")
-        actions = np.zeros((self.num_envs, action_size(self.limits)), np.float32)
+        actions = np.zeros((self.num_envs, self.observe.action_size(self.limits)), np.float32)
         for part in self._parts:
             part.teach(self.teacher, actions)
         return actions

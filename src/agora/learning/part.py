@@ -12,10 +12,10 @@ from agora.episode import Batch, Conditions
 from agora.learning.facts import Facts
 from agora.learning.rewards import Clearances, Transition
 from agora.planners.memory import reset
-from agora.policies.encoding import to_actions, to_twists
 
 if TYPE_CHECKING:
     from agora.interfaces import Channel, Memory
+    from agora.policies.encoding import Encoding
     from agora.world.start import Start
 
 
@@ -28,6 +28,7 @@ class Part:
         needs: the channels that the policy sees.
         worlds: W.
         threads: threads over worlds.
+        observe: what actions mean.
         asks: facts that the reward reads.
 
     Attributes:
@@ -42,6 +43,7 @@ class Part:
         needs: Collection[str | Channel],
         worlds: int,
         threads: int,
+        observe: Encoding,
         asks: Collection[str] = (),
     ) -> None:
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
@@ -49,6 +51,7 @@ class Part:
         self.batch.world.status.clock.done[:] = True
         self._clearances = Clearances(self.batch.world)
         self._facts = Facts(self.batch, asks)
+        self._observe = observe
         self._memory: Memory = {}
 
     def leave(self, world: int) -> None:
@@ -68,12 +71,12 @@ class Part:
         observers = self.batch.observers
         answer, _ = observers.ask(teacher, observers.observe(), self._memory, self.mine & self.batch.active)
         self._memory = answer.memory
-        actions[self.mine] = to_actions(answer.twists, observers.one.limits)[self.mine]
+        actions[self.mine] = self._observe.actions(answer.twists, observers.one.limits, *self._ways())[self.mine]
 
     def step(self, actions: Array, brought: Transition) -> None:
         """Let one control period pass, and write what it brought to the environments that are played here."""
         batch, mine = self.batch, self.mine
-        twists = to_twists(actions, batch.observer.limits)
+        twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
         failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & mine).tolist()
         batch.world.command(twists, mine, failed)
         self._clearances.restart()
@@ -87,6 +90,12 @@ class Part:
         batch.look()
         for name, values in self._facts.read().items():
             brought.facts[name][mine] = values[mine]
+
+    def _ways(self) -> tuple[Floats, Floats]:
+        """The poses (W, 3) and goals (W, 3) of the robots."""
+        robots, goals = self.batch.world.robots, self.batch.world.status.goals
+        pose, goal = ([part.x[:, 0], part.y[:, 0], part.heading[:, 0]] for part in (robots, goals))
+        return np.stack(pose, 1), np.stack(goal, 1)
 
     def _goal_distance(self) -> Floats:
         robots, status = self.batch.world.robots, self.batch.world.status

@@ -53,9 +53,34 @@ class Encoding(Protocol):
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D)."""
 
+    def action_size(self, limits: Limits) -> int:
+        """Return A, how many values an action has."""
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the twists (N, 3) of actions (N, A) in [-1, 1] of robots with these poses (N, 3) and goals (N, 3)."""
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the actions (N, A) whose twists are the given ones (N, 3), as near as they can be."""
+
+
+class FromLimitToLimit:
+    """Actions that go from limit to limit of the robot's twists: `to_twists`."""
+
+    def action_size(self, limits: Limits) -> int:
+        """Return how many values an action has."""
+        return action_size(limits)
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the twists (N, 3) of actions (N, A)."""
+        return to_twists(actions, limits)
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the actions (N, A) of twists (N, 3)."""
+        return to_actions(twists, limits)
+
 
 @dataclass(frozen=True)
-class Observe:
+class Observe(FromLimitToLimit):
     """Which values a policy sees; all lie in [-1, 1], and no scale is learned from data.
 
     In this order: the scan; distance of the goal or sub-goal, and cosine and sine of its bearing; vx, vy and omega; and for each of

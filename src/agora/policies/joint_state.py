@@ -17,7 +17,7 @@ from agora.core.scalar import ONE, ZERO, F, sincos
 from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
-from agora.policies.encoding import nearest_tracks, tracks_of
+from agora.policies.encoding import FromLimitToLimit, nearest_tracks, tracks_of
 from agora.ranges import Count, Distance
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _TINY, _SLOWEST = F(1e-6), F(0.01)
 
 
 @dataclass(frozen=True)
-class JointState:
+class JointState(FromLimitToLimit):
     """The robot and the nearest people in the robot's goal frame. Other robots count as people.
 
     The frame has its origin at the robot and its x axis towards the goal. First come the distance to the goal, the preferred
@@ -110,13 +110,19 @@ class JointState:
             np.concatenate(both, 1) if both[1].shape[1] else both[0] for both in zip(people, robots, strict=True)
         )
         ranges = (F(self.reach), F(self.goal_range), F(self.trained_speed))
-        _write(self.people, ranges, robot, position, velocity, radius, present, out, first, last)
+        others = (position, velocity, radius, present, self.marks(o, present.shape[1]))
+        _write(self.people, ranges, robot, others, out, first, last)
+
+    def marks(self, observation: Observation, others: int) -> Floats:
+        """Return the last value (N, P) of each of P people and other robots, for slots not in use, too."""
+        return np.ones((len(observation.pose), others), np.float32)
 
 
 @kernel
-def _write(people, ranges, robot, position, velocity, radii, present, out, first, last):
+def _write(people, ranges, robot, others, out, first, last):
     reach, goal_range, trained_speed = ranges
     pose, twist, goal, slowed, radius = robot
+    position, velocity, radii, present, marks = others
     chosen, distances = np.empty(people, np.int64), np.empty(people, np.float32)
     for n in range(first, last):
         row = out[n]
@@ -138,4 +144,4 @@ def _write(people, ranges, robot, position, velocity, radii, present, out, first
             vx, vy = slowed[n] * velocity[n, i, 0], slowed[n] * velocity[n, i, 1]
             row[at], row[at + 1] = ex * px + ey * py, ex * py - ey * px
             row[at + 2], row[at + 3] = ex * vx + ey * vy, ex * vy - ey * vx
-            row[at + 4], row[at + 5] = radii[n, i], ONE
+            row[at + 4], row[at + 5] = radii[n, i], marks[n, i]

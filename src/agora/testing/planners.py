@@ -115,9 +115,10 @@ def check_bad_input(
 
 def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Check]:
     """The clauses for several kinds of robots."""
-    channels = planner.declares.channels
+    channels, period = planner.declares.channels, planner.declares.period
     sensors = tuple(make("channels", name) if one is None else one for name, one in channels.items() if name not in _GROUPS)
-    parts = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors}
+    seen = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors}
+    parts: dict[str, Any] = seen | ({"dt": period} if period else {})
     return [_Check(lift.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
 
 

@@ -72,7 +72,7 @@ def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation
     given = planner.declares.channels.get("costmap")
     window = given if isinstance(given, Window) else Window()
     sensors = [one for one in planner.declares.channels.values() if isinstance(one, Sensor)]
-    whole = observation(1, 3, window=Window(size=2.0))
+    whole = observation(1, 3, window=Window(size=2.0), dt=planner.declares.period or 0.1)
     assert whole.pedestrians is not None and whole.robots is not None and whole.scan is not None
     f, along = np.float32, np.linspace(0.0, _AHEAD, 301)
     path = np.stack((1.0 + along * math.cos(_HEADING), -2.0 + along * math.sin(_HEADING)), -1)[None].astype(f)

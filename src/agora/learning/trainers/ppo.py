@@ -28,9 +28,9 @@ from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
-from agora.policies.encoding import Observe, action_size
-from agora.policies.joint_state import JointState
+from agora.policies.encoding import Observe
 from agora.policies.policy import Body
+from agora.policies.robot_and_people import RobotAndPeople
 from agora.ranges import Chance, Count, Number
 
 _WITHOUT_END = 10**9  # episodes, more than any training plays
@@ -45,8 +45,9 @@ class Ppo:
         network: name of one of `agora.learning.trainers.networks.NETWORKS`.
         sizes: of the network's hidden layers.
         activation: of the hidden layers, "relu" or "tanh".
+        width: of the layers of a network with published sizes, as a share of them.
         log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
-        observe: what the robot sees.
+        observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN.
         reward: what it is rewarded for.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps, at least.
@@ -76,8 +77,9 @@ class Ppo:
     network: str = "mlp"
     sizes: tuple[int, ...] = (128, 128)
     activation: str = "relu"
+    width: float = 1.0
     log_std: float = -0.5
-    observe: Observe | JointState = field(default_factory=lambda: Observe(36, pedestrians=6))
+    observe: Observe | RobotAndPeople = field(default_factory=lambda: Observe(36, pedestrians=6))
     reward: Reward | ArenaReward = field(default_factory=Reward)
     scale: float = 1.0
     steps: int = 2_000_000
@@ -104,7 +106,7 @@ class Ppo:
     workers: Number = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "rate", "gradient", "scale"):
+        for name in ("steps", "rate", "gradient", "width", "scale"):
             if not getattr(self, name) > 0:
                 raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
         if self.up_at and self.down_at >= self.up_at:
@@ -326,7 +328,7 @@ class _Worlds:
         self._ppo = ppo
         chosen = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
         self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, episodes=ppo.episodes or _WITHOUT_END, seed=run.seed, **chosen)  # type: ignore[arg-type]
-        self._actions = action_size(self._env.limits)
+        self._actions = self._env.observe.action_size(self._env.limits)
         self.stages = self._env.curriculum_stages if ppo.up_at else 1
         self._seen: Floats = np.zeros(0, np.float32)
         self._begins: Bools = np.zeros(0, np.bool_)
@@ -340,8 +342,8 @@ class _Worlds:
 
     def shape(self, ppo: Ppo) -> Shape:
         """What the network is made for."""
-        body = Body.of(self._env.control, self._env.starts[0].robots[0].model)
-        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std, body)
+        body = Body.of(self._env.period, self._env.starts[0].robots[0].model)
+        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std, ppo.width, self._env.period, body)
 
     def close(self) -> None:
         """Stop threads and workers."""

@@ -103,21 +103,23 @@ def network_of(name: str, width: float = 1.0) -> nn.Module:
 
 
 def arrays_of(network: nn.Module) -> dict[str, Floats]:
-    """Return the weights by name as `agora.policies.value` reads them.
+    """Return the weights by name as `agora.policies.value` and `agora.policies.actor` read them.
 
     Raises:
-        InputError: a module that is no `Sequential` of `Linear` layers and no `LSTMCell`.
+        InputError: a module that is no `Linear`, no `Sequential` of them, no `LSTMCell` and no `GRUCell`.
     """
     arrays: dict[str, Floats] = {}
     for name, part in network.named_children():
-        if isinstance(part, nn.LSTMCell):
+        if isinstance(part, (nn.LSTMCell, nn.GRUCell)):
             arrays[f"{name}.weight"], arrays[f"{name}.bias"] = _plain(part.weight_ih.T), _plain(part.bias_ih)
             arrays[f"{name}.state_weight"], arrays[f"{name}.state_bias"] = _plain(part.weight_hh.T), _plain(part.bias_hh)
+        elif isinstance(part, nn.Linear):
+            arrays[f"{name}.weight"], arrays[f"{name}.bias"] = _plain(part.weight.T), _plain(part.bias)
         elif isinstance(part, nn.Sequential):
             for k, layer in enumerate(one for one in part if isinstance(one, nn.Linear)):
                 arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"] = _plain(layer.weight.T), _plain(layer.bias)
         else:
-            raise InputError(f"{name} is a {type(part).__name__}; expected a Sequential or an LSTMCell")
+            raise InputError(f"{name} is a {type(part).__name__}; expected a Linear, a Sequential, an LSTMCell or a GRUCell")
     return arrays
 
 

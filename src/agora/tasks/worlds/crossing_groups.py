@@ -42,7 +42,9 @@ class CrossingGroups:
         arena: the robot's start and goal and other groups' middles have |x| and |y| up to this, m.
         distance: least between the robot's start and goal, m. apart: least between middles of groups, m.
         spacing: of members from everybody else, from the robot's goal, and from goals, m.
-        circle: radius, m; circle_noise: of starts and waypoints, times the preferred speed, m.
+        circle: radius, m.
+        circle_noise: of starts and waypoints either way along each axis, times the preferred speed, m.
+        circle_offset: where above 0, starts have this noise instead, m: from 0 to the offset along each axis, at every speed.
         room: gap between starts on the circle, and to the robot's start and goal, m. robot_radius: of it, m.
         radius: of pedestrians, least and most, m. speed: preferred, least and most, m/s; above top_speed it counts as that.
         top_speed: m/s.
@@ -60,6 +62,7 @@ class CrossingGroups:
     spacing: Distance = 0.9
     circle: float = 6.0 * math.sqrt(2.0)
     circle_noise: float = 0.5
+    circle_offset: float = 0.0
     room: Distance = 0.25
     robot_radius: Distance = 0.3
     radius: tuple[float, float] = (0.3, 0.5)
@@ -79,8 +82,8 @@ class CrossingGroups:
             raise ValueError(f"people must be enough for {self.groups} groups of {self.group_size[1]}, and have waypoints")
         if not (0.0 < self.share < 1.0 and min(self.arena, self.circle, self.top_speed) > 0.0):
             raise ValueError("share must be in (0, 1), and arena, circle and top_speed above 0")
-        if min(self.apart, self.spacing, self.circle_noise, self.room, self.robot_radius) < 0.0:
-            raise ValueError("apart, spacing, circle_noise, room and robot_radius must be at least 0")
+        if min(self.apart, self.spacing, self.circle_noise, self.circle_offset, self.room, self.robot_radius) < 0.0:
+            raise ValueError("apart, spacing, circle_noise, circle_offset, room and robot_radius must be at least 0")
         if not 0.0 <= self.distance <= 2.0 * self.arena:
             raise ValueError(f"distance must be in [0, 2 arena], got {self.distance}")
 
@@ -107,7 +110,7 @@ class CrossingGroups:
             self._group(stream, people, number, middles[-1], np.vstack([start, goal]))
         for _ in range(self.people - len(people)):
             self._walker(stream, people, np.vstack([start, goal]))
-        half = self.circle + 2.0 * self.circle_noise * self.speed[1] + 3.0
+        half = self.circle + max(2.0 * self.circle_noise * self.speed[1], self.circle_offset) + 3.0
         headings = stream.uniform(-math.pi, math.pi, 2)
         robot = Robot(*((float(x), float(y), float(turn)) for (x, y), turn in zip((start, goal), headings, strict=True)))
         return Surroundings(Map.open((-half, -half), (half, half)), Scenario((robot,)), people=tuple(people))
@@ -138,13 +141,20 @@ class CrossingGroups:
         others = [(place, p.radius) for p in people for place in (p.position, p.waypoints[0])]
         keep = np.array([(*place, r) for place, r in others] + [(*place, self.robot_radius) for place in taken])
         for _ in range(_TRIES):
-            place = self._on_circle(stream, speed)
+            place = self._start_on_circle(stream, speed)
             if (np.hypot(*(keep[:, :2] - place).T) >= radius + keep[:, 2] + self.room).all():
                 break
         else:
             raise PlacementError("no place for a pedestrian on the circle")
         route = np.vstack([-place, *(self._on_circle(stream, speed) for _ in range(self.waypoints - 1))])
         people.append(Person(place, route, min(speed, self.top_speed), radius, 0, tolerance=radius))
+
+    def _start_on_circle(self, stream: Stream, speed: float) -> Doubles:
+        if self.circle_offset == 0.0:
+            return self._on_circle(stream, speed)
+        angle, offset = float(stream.uniform(0.0, math.tau)), stream.uniform(0.0, self.circle_offset, 2)
+        place: Doubles = self.circle * np.array([math.cos(angle), math.sin(angle)]) + offset
+        return place
 
     def _on_circle(self, stream: Stream, speed: float) -> Doubles:
         angle, noise = float(stream.uniform(0.0, math.tau)), stream.uniform(-self.circle_noise, self.circle_noise, 2)

@@ -1,0 +1,99 @@
+"""DS-RNN: a recurrent policy over the graph of the robot and the people about it.
+
+S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot crowd navigation with deep
+reinforcement learning", ICRA 2021, and its code (Shuijing725/CrowdNav_DSRNN).
+
+Differences from the code: everything is seen in the robot's goal frame, where the code has the map's; the robot's heading, constant
+in the code, is left out; the memory of a person follows the person, where the code's follows a list of a fixed length; other robots
+count as people. It sees no walls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation
+from agora.pedestrians.checks import above_zero
+from agora.planners.steering import velocity_to_twist
+from agora.policies.actor import Actor, load_actor
+from agora.ranges import Speed
+
+_PART = 1e-3  # of a period, by which periods may differ and still count as equal
+
+
+@dataclass(frozen=True)
+class DsRnn:
+    """Takes the velocity that the policy answers, and remembers the recurrent state.
+
+    A holonomic robot takes the velocity at once; `agora.planners.steering.velocity_to_twist` says how other robots follow it.
+    The policy answers once in every control period of its training; with a shorter control period the velocity is held.
+
+    Attributes:
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.actor.Actor.save`).
+        preferred_speed: m/s. The memory counts calls and not metres, so that the speed of the training, 1 m/s, is the best known.
+        turn_gain: of robots that cannot move sideways, 1/s.
+    """
+
+    file: str = "ds_rnn"
+    preferred_speed: Speed = 1.0
+    turn_gain: float = 2.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "preferred_speed", "turn_gain")
+
+    @cached_property
+    def actor(self) -> Actor:
+        """The policy of the file.
+
+        Raises:
+            InputError: there is no such file, or it is wrong.
+        """
+        read = load_actor(self.file)
+        return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed))
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        actor, speed = self.actor, self.preferred_speed
+        return Declaration(needs=actor.observe.needs, label=actor.label, top_speed=speed, period=actor.period)
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return twists (N, 3) in the robots' frames, and the memory.
+
+        Memory: ``state`` (N, S) of the policy, ``velocity`` (N, 2) that is held, m/s in the map frame, and ``calls`` (N,) so far in
+        the episode.
+
+        Raises:
+            InputError: the control period is neither that of the training nor a whole part of it.
+        """
+        o, rows, actor = observation, len(observation.pose), self.actor
+        every = _calls_in_a_period(actor.period, o.dt)
+        state: Floats = memory.get("state", np.zeros((rows, actor.state_size), np.float32))
+        velocity: Floats = memory.get("velocity", np.zeros((rows, 2), np.float32))
+        calls = memory.get("calls", np.zeros(rows, np.int64))
+        due = calls % every == 0
+        if due.any():
+            actions, after = actor(actor.observe(o), state)
+            answered = actor.observe.velocities(actions, o.limits, o.pose, o.goal)
+            state, velocity = np.where(due[:, None], after, state), np.where(due[:, None], answered, velocity)
+        twists = velocity_to_twist(velocity, o, self.turn_gain)
+        return Answer(twists, {"state": state, "velocity": velocity, "calls": calls + 1})
+
+
+def _calls_in_a_period(trained: float, dt: float) -> int:
+    """How many control periods of ``dt`` make up one of the training.
+
+    Raises:
+        InputError: not a whole number.
+    """
+    every = round(trained / dt)
+    if every < 1 or abs(every * dt - trained) > _PART * trained:
+        raise InputError(
+            f"the policy was trained with a control period of {trained:g} s, and the robot's is {dt:g} s, no whole part"
+        )
+    return every
