@@ -154,7 +154,7 @@ def test_facts_are_those_of_the_worlds():
     world.minds.type[0, 1] = 1
     before, ways = np.zeros((3, 3), np.float32), []
     for k in range(6):
-        actions = np.array([[0.1 * k, 0.2], [0.3, -0.1 * k], [0.5, 0.0]], np.float32)
+        actions = np.array([[0.1 * k, 0.2], [0.8, -0.1 * k], [0.9, 0.0]], np.float32)
         o = env._parts[0].batch.observer.observe()
         path, count, start = o.path.copy(), o.path_count.copy(), o.pose.copy()
         env.step(actions)

@@ -11,7 +11,7 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.path import point_ahead
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import TYPES, Floats, frozen
+from agora.core.state import TYPES, Array, Bools, Floats, frozen
 from agora.errors import UnknownNameError
 from agora.learning.rewards import Transition
 
@@ -98,10 +98,12 @@ class Facts:
         return {name: getattr(self, f"_{name}_")() for name in self._names}
 
     def _command_(self) -> Floats:
-        return self._command[1]
+        command: Floats = self._command[1]
+        return command
 
     def _command_before_(self) -> Floats:
-        return self._command[0]
+        before: Floats = self._command[0]
+        return before
 
     def _nearest_(self) -> Floats:
         scan = self._batch.observer.observe().scan
@@ -126,13 +128,16 @@ class Facts:
         return np.where(elders, gap, np.float32(np.inf)).min(1, initial=np.float32(np.inf)).astype(np.float32)
 
     def _path_distance_(self) -> Floats:
-        return self._paths[1, :, 0]
+        distance: Floats = self._paths[1, :, 0]
+        return distance
 
     def _path_approach_(self) -> Floats:
-        return self._paths[0, :, 0] - self._paths[1, :, 0]
+        nearer: Floats = self._paths[0, :, 0] - self._paths[1, :, 0]
+        return nearer
 
     def _way_(self) -> Floats:
-        return self._paths[0, :, 1] - self._paths[1, :, 1]
+        behind: Floats = self._paths[0, :, 1] - self._paths[1, :, 1]
+        return behind
 
     def _detour_(self) -> Floats:
         world = self._batch.world
@@ -147,7 +152,7 @@ class Facts:
         return free_heading(place, velocity, people.active, np.hypot(robots.vx[:, 0], robots.vy[:, 0]), goal)
 
 
-def free_heading(place: Floats, velocity: Floats, present: Floats, speed: Floats, goal: Floats) -> Floats:
+def free_heading(place: Array, velocity: Array, present: Bools, speed: Array, goal: Array) -> Floats:
     """Return the free heading (W,) that is nearest to the goal's, as the size of the turn to it, rad (Xie and Dames 2023).
 
     A heading is taken where the relative velocity points into the disc of 0.9 m about a pedestrian within 8 m. Where all are taken,
@@ -162,12 +167,12 @@ def free_heading(place: Floats, velocity: Floats, present: Floats, speed: Floats
     """
     headings = np.linspace(-np.pi, np.pi, _HEADINGS, endpoint=False)
     away = np.hypot(place[..., 0], place[..., 1])
-    near = np.asarray(present, bool) & (away < _SEEN)
+    near = present & (away < _SEEN)
     half = np.arcsin(np.minimum(1.0, _ROOM / np.maximum(away, _ROOM)))[..., None]
     u = speed[:, None, None] * np.cos(headings) - velocity[..., :1], speed[:, None, None] * np.sin(headings) - velocity[..., 1:]
     along = u[0] * place[..., :1] + u[1] * place[..., 1:]
     angle = np.arctan2(np.abs(u[0] * place[..., 1:] - u[1] * place[..., :1]), along)
-    taken = (near[..., None] & (((angle < half) & (along > 0)) | (away[..., None] <= _ROOM))).any(1)
+    taken: Bools = (near[..., None] & (((angle < half) & (along > 0)) | (away[..., None] <= _ROOM))).any(1)
     off = np.abs((headings - goal[:, None] + np.pi) % (2 * np.pi) - np.pi)
     best = np.argmin(np.where(taken, np.inf, off), 1)
     return np.where(taken.all(1), np.pi, np.abs(headings[best])).astype(np.float32)

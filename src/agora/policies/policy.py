@@ -69,8 +69,11 @@ class Body:
     def of(control: float, robot: RobotModel) -> Body:
         """Return the body of a robot that decides every ``control`` s."""
         limits, lidar = robot.limits(1), robot.lidar
-        speeds = (float(limit[0]) for limit in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega))
-        return Body(control, *speeds, *((0.0, 0.0) if lidar is None else (lidar.angle_min, lidar.angle_max)))
+        first, last = (0.0, 0.0) if lidar is None else (lidar.angle_min, lidar.angle_max)
+        min_vx, max_vx, max_vy, max_omega = (
+            float(limit[0]) for limit in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)
+        )
+        return Body(control, min_vx, max_vx, max_vy, max_omega, first, last)
 
     def hold(self, observation: Observation) -> int:
         """Return for how many of the robots' control periods an action is held, 1 where the periods are equal.

@@ -126,7 +126,7 @@ def test_another_lidar_is_refused_with_both_sides(planner):
 
 def test_an_action_is_held_where_the_robot_decides_more_often(policy, planner):
     calls = [seen_by_jackal(dt=0.05) for _ in range(5)]
-    calls = [dataclasses.replace(o, goal=o.goal + np.float32(0.4 * k)) for k, o in enumerate(calls)]
+    calls = [dataclasses.replace(o, twist=o.twist + np.float32(0.1 * k)) for k, o in enumerate(calls)]
     memory, given = {}, []
     for k, o in enumerate(calls):
         if k == 3:  # another episode begins in the second row
