@@ -7,12 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from agora.policies.encoding import Observe
 from agora.registry import available, make
 from agora.tasks.suite import load_suite
 from agora.testing import ContractError, check_trainer
 
 SMALL = {
-    "ppo": {"sizes": [8], "steps": 96, "worlds": 4, "horizon": 8, "epochs": 1, "batches": 2, "lap": 1, "validate": 1},
+    "ppo": {
+        "observe": Observe(0, pedestrians=5),
+        "sizes": (8,),
+        "steps": 256,
+        "worlds": 4,
+        "horizon": 16,
+        "epochs": 1,
+        "batches": 2,
+        "lap": 2,
+        "validate": 1,
+    },
     "value_learning": {
         "width": 0.1,
         "demonstrations": 8,

@@ -26,8 +26,9 @@ from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Limits
+from agora.learning.facts import channels_of, empty
 from agora.learning.part import Part
-from agora.learning.rewards import Reward, Transition
+from agora.learning.rewards import Reward, Rewarding
 from agora.planners.lift import declaration_of
 from agora.policies.encoding import Encoding, Observe
 from agora.registry import Named
@@ -90,7 +91,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         threads: int = 1,
         workers: int = 0,
         observe: Encoding | None = None,
-        reward: Reward | None = None,
+        reward: Rewarding | None = None,
         simulator: Named | str | None = None,
         teacher: Any = None,
         autoreset: bool = True,
@@ -131,8 +132,12 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def _make_room(self, starts: Sequence[Start]) -> None:
         """Let episodes that begin from now on be as large as these, too; those under way go on where they are."""
         self._examples += starts
-        needs = {*self.observe.needs, *(() if self.teacher is None else declaration_of(self.teacher).needs)}
-        chosen = (self._examples, self._conditions, needs, self.num_envs, self._threads, self.observe)
+        needs = {
+            *self.observe.needs,
+            *channels_of(self.reward.asks),
+            *(() if self.teacher is None else declaration_of(self.teacher).needs),
+        }
+        chosen = (self._examples, self._conditions, needs, self.num_envs, self._threads, self.observe, self.reward.asks)
         self._parts.append(Part(self.starts, *chosen))
 
     @property
@@ -223,10 +228,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
-        outcome, (progress, clearance) = np.zeros(self.num_envs, np.int32), np.zeros((2, self.num_envs), np.float32)
+        brought = empty(self.num_envs, self._conditions.periods.control, self.reward.asks)
+        outcome = brought.outcome
         for part in self._parts:
-            part.step(actions, outcome, progress, clearance)
-        rewards = self.reward(Transition(outcome, progress, clearance, self._conditions.periods.control))
+            part.step(actions, brought)
+        rewards = self.reward(brought)
         observations = self._observe()
         ended, truncated = outcome != RUNNING, outcome == _TRUNCATED
         infos = self._end(observations, outcome) if ended.any() else {}
@@ -329,7 +335,7 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
         episodes: int = 0,
         seed: int | None = None,
         observe: Encoding | None = None,
-        reward: Reward | None = None,
+        reward: Rewarding | None = None,
         simulator: Named | str | None = None,
         render_mode: str | None = None,
     ) -> None:

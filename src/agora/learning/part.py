@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Floats, Ints
+from agora.core.state import Array, Bools, Floats
 from agora.episode import Batch, Conditions
-from agora.learning.rewards import Clearances
+from agora.learning.facts import Facts
+from agora.learning.rewards import Clearances, Transition
 from agora.planners.memory import reset
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Part:
         worlds: W.
         threads: threads over worlds.
         observe: what actions mean.
+        asks: facts that the reward reads.
 
     Attributes:
         batch: the worlds. mine: (W,) environments whose episodes are played here.
@@ -42,11 +44,13 @@ class Part:
         worlds: int,
         threads: int,
         observe: Encoding,
+        asks: Collection[str] = (),
     ) -> None:
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
         self.mine: Bools = np.zeros(worlds, np.bool_)
         self.batch.world.status.clock.done[:] = True
         self._clearances = Clearances(self.batch.world)
+        self._facts = Facts(self.batch, asks)
         self._observe = observe
         self._memory: Memory = {}
 
@@ -69,19 +73,23 @@ class Part:
         self._memory = answer.memory
         actions[self.mine] = self._observe.actions(answer.twists, observers.one.limits, *self._ways())[self.mine]
 
-    def step(self, actions: Array, outcome: Ints, progress: Floats, clearance: Floats) -> None:
-        """Let one control period pass, and write what it brought to the environments that are played here (`Transition`)."""
+    def step(self, actions: Array, brought: Transition) -> None:
+        """Let one control period pass, and write what it brought to the environments that are played here."""
         batch, mine = self.batch, self.mine
         twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
         failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & mine).tolist()
         batch.world.command(twists, mine, failed)
         self._clearances.restart()
+        self._facts.begin(twists)
         before = self._goal_distance()
         batch.advance(self._clearances.follow)
-        outcome[mine] = batch.world.status.ends.outcome[mine, 0]
-        progress[mine] = (before - self._goal_distance())[mine]
-        clearance[mine] = self._clearances.values[mine]
+        brought.outcome[mine] = batch.world.status.ends.outcome[mine, 0]
+        brought.progress[mine] = (before - self._goal_distance())[mine]
+        brought.clearance[mine] = self._clearances.values[mine]
+        self._facts.end()
         batch.look()
+        for name, values in self._facts.read().items():
+            brought.facts[name][mine] = values[mine]
 
     def _ways(self) -> tuple[Floats, Floats]:
         """The poses (W, 3) and goals (W, 3) of the robots."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -36,12 +37,28 @@ class Transition:
         progress: (W,) how much nearer the robot came to its goal, m.
         clearance: (W,) smallest clearance between robot and pedestrians during the period, m; infinite where there are none.
         dt: control period, s.
+        facts: more that a reward asked for, by names in `agora.learning.facts.FACTS`, each (W, ...).
     """
 
     outcome: Ints
     progress: Floats
     clearance: Floats
     dt: float
+    facts: Mapping[str, Floats] = field(default_factory=dict)
+
+
+class Rewarding(Protocol):
+    """A frozen dataclass that says what a control period is worth."""
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """Names of the facts that it reads, of `agora.learning.facts.FACTS`."""
+
+    def terms(self, transition: Transition) -> dict[str, Floats]:
+        """Return the terms (W,), weighted, by name."""
+
+    def __call__(self, transition: Transition) -> Floats:
+        """Return the rewards (W,)."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +88,11 @@ class Reward:
         if self.discomfort_distance < 0:
             raise InputError(f"reward: discomfort_distance must be at least 0, got {self.discomfort_distance}")
 
+    @property
+    def asks(self) -> frozenset[str]:
+        """No facts beside those of every transition."""
+        return frozenset()
+
     def terms(self, transition: Transition) -> dict[str, Floats]:
         """Return the terms (W,), weighted, by name."""
         return {
@@ -83,10 +105,16 @@ class Reward:
 
     def __call__(self, transition: Transition) -> Floats:
         """Return the rewards (W,)."""
-        total = np.zeros(len(transition.outcome), np.float32)
-        for term in self.terms(transition).values():
-            total += term
-        return total
+        return added(self.terms(transition))
+
+
+def added(terms: Mapping[str, Floats]) -> Floats:
+    """Return the sum (W,) of terms, in their order."""
+    first, *others = terms.values()
+    total = np.zeros(len(first), np.float32)
+    for term in (first, *others):
+        total += term
+    return total
 
 
 def reached(transition: Transition) -> Floats:

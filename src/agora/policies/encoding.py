@@ -17,6 +17,7 @@ from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation, Tracks
 from agora.interfaces.channel import Sensor
+from agora.policies.subgoal import subgoals
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
@@ -82,9 +83,9 @@ class FromLimitToLimit:
 class Observe(FromLimitToLimit):
     """Which values a policy sees; all lie in [-1, 1], and no scale is learned from data.
 
-    In this order: the scan; the goal's distance, and cosine and sine of its bearing; vx, vy and omega; and for each of the nearest
-    pedestrians, nearest first, x, y, vx, vy and 1, or five zeros where there are not so many. Places and velocities are in the
-    robot's frame; velocities of pedestrians are over ground.
+    In this order: the scan; distance of the goal or sub-goal, and cosine and sine of its bearing; vx, vy and omega; and for each of
+    the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros where there are not so many. Places and velocities are
+    in the robot's frame; velocities of pedestrians are over ground.
 
     Attributes:
         beams: values of the scan, 0 for none: each is the shortest of its share of the lidar's beams.
@@ -94,6 +95,8 @@ class Observe(FromLimitToLimit):
         pedestrian_range: farther pedestrians are not seen; a place at it reads 1, m.
         pedestrian_speed: speed that reads 1, as faster ones do, m/s.
         sensors: whose readings follow, field by field: the least value of a field reads 0, the largest 1.
+        lookahead: distance along the global path of the point that is seen in place of the goal, m; 0 shows the goal itself, as
+            does a path that ends before.
     """
 
     beams: int = 36
@@ -103,6 +106,7 @@ class Observe(FromLimitToLimit):
     pedestrian_range: float = 10.0
     pedestrian_speed: float = 2.0
     sensors: tuple[Sensor, ...] = ()
+    lookahead: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("beams", "pedestrians"):
@@ -111,7 +115,8 @@ class Observe(FromLimitToLimit):
         for name in ("scan_range", "goal_range", "pedestrian_range", "pedestrian_speed"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"observe: {name} must be above 0, got {getattr(self, name)}")
-
+        if not 0 <= self.lookahead < math.inf:
+            raise InputError(f"observe: lookahead must be at least 0, got {self.lookahead}")
         for sensor in self.sensors:
             for name, one in sensor.fields.items():
                 if not (math.isfinite(one.low) and math.isfinite(one.high)):
@@ -130,7 +135,7 @@ class Observe(FromLimitToLimit):
     @property
     def needs(self) -> frozenset[str | Channel]:
         """Channels that a planner with this encoding needs."""
-        own = (("scan", self.beams), ("pedestrians", self.pedestrians))
+        own = (("scan", self.beams), ("pedestrians", self.pedestrians), ("path", self.lookahead))
         return frozenset({name for name, count in own if count} | set(self.sensors))
 
     @property
@@ -183,7 +188,8 @@ class Observe(FromLimitToLimit):
         tracks = (position, velocity, present)
         scales = (self.scan_range, self.goal_range, self.pedestrian_range, self.pedestrian_speed)
         counts, m = (self.beams, self.pedestrians), o.limits
-        robot = (o.pose, o.twist, o.goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega)
+        goal = subgoals(o, self.lookahead, first, last) if self.lookahead else o.goal
+        robot = (o.pose, o.twist, goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega)
         _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, scan, tracks, out, first, last)
         parts = self.parts if self.sensors else {}
         for sensor in self.sensors:

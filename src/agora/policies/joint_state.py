@@ -93,7 +93,8 @@ class JointState(FromLimitToLimit):
     def scale(self, limits: Limits) -> Floats:
         """Return the factors (N,) from velocities in the states of N robots to velocities in m/s."""
         speed: Floats = limits.max_vx if self.preferred_speed is None else np.minimum(limits.max_vx, F(self.preferred_speed))
-        return np.maximum(speed, _SLOWEST) / F(self.trained_speed)
+        scale: Floats = np.maximum(speed, _SLOWEST) / F(self.trained_speed)
+        return scale
 
     def __call__(self, observation: Observation) -> Floats:
         """Return the joint states (N, D) of N robots."""

@@ -6,20 +6,27 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.core.state import Floats
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, UnknownNameError, reading
+from agora.interfaces import Label, Observation
 from agora.policies.encoding import Observe
 from agora.policies.layers import ACTIVATIONS, dense
-from agora.policies.weights import check_names, read_weights, weights_file, write_weights
+from agora.policies.weights import check_names, label_of, read_weights, weights_file, write_weights
 
-__all__ = ["Layer", "Policy", "load_policy"]
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+
+__all__ = ["Body", "Layer", "Policy", "load_policy"]
 
 _FORMAT, _VERSION = "agora.policy", 1
+_CLOSE = 1e-4  # s, m/s and rad/s
+_A_BEAM = 0.02  # rad
+_LATER = frozenset({"lookahead"})  # fields of `Observe` that files of before do not name
 
 
 @dataclass(frozen=True)
@@ -37,12 +44,70 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Body:
+    """The robot that a policy was trained with, and how often it decided.
+
+    Attributes:
+        control: s between two decisions.
+        min_vx: m/s.
+        max_vx: m/s.
+        max_vy: m/s.
+        max_omega: rad/s.
+        first_beam: direction of the lidar's first beam, rad; 0 without a lidar.
+        last_beam: direction of its last beam, rad; 0 without a lidar.
+    """
+
+    control: float
+    min_vx: float
+    max_vx: float
+    max_vy: float
+    max_omega: float
+    first_beam: float = 0.0
+    last_beam: float = 0.0
+
+    @staticmethod
+    def of(control: float, robot: RobotModel) -> Body:
+        """Return the body of a robot that decides every ``control`` s."""
+        limits, lidar = robot.limits(1), robot.lidar
+        first, last = (0.0, 0.0) if lidar is None else (lidar.angle_min, lidar.angle_max)
+        min_vx, max_vx, max_vy, max_omega = (
+            float(limit[0]) for limit in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)
+        )
+        return Body(control, min_vx, max_vx, max_vy, max_omega, first, last)
+
+    def hold(self, observation: Observation) -> int:
+        """Return for how many of the robots' control periods an action is held, 1 where the periods are equal.
+
+        Raises:
+            InputError: the robots are others, or their period is no whole part of the policy's.
+        """
+        o, count = observation, round(self.control / observation.dt)
+        if count < 1 or abs(count * o.dt - self.control) > _CLOSE:
+            raise InputError(
+                f"the policy was trained with a control period of {self.control:g} s, which {o.dt:g} s does not divide"
+            )
+        for name in ("min_vx", "max_vx", "max_vy", "max_omega"):
+            mine, its = getattr(self, name), getattr(o.limits, name)
+            if (np.abs(its - np.float32(mine)) > _CLOSE).any():
+                raise InputError(f"the policy was trained with {name} = {mine:g}, and the robot has {its.flat[0]:g}")
+        if o.scan_angles is not None and len(o.scan_angles):
+            ends, trained = (float(o.scan_angles[0]), float(o.scan_angles[-1])), (self.first_beam, self.last_beam)
+            if max(abs(a - b) for a, b in zip(ends, trained, strict=True)) > _A_BEAM:
+                span = (
+                    f"from {trained[0]:.3g} to {trained[1]:.3g} rad, and the robot's goes from {ends[0]:.3g} to {ends[1]:.3g} rad"
+                )
+                raise InputError(f"the policy was trained with a lidar {span}")
+        return count
+
+
+@dataclass(frozen=True)
 class _Said:
     """What a file says of its policy beside the weights."""
 
     observe: dict[str, float]
     activations: tuple[str, ...]
     about: dict[str, str] = field(default_factory=dict)
+    body: Body | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +118,7 @@ class Policy:
         observe: encoding of observations.
         layers: one after the other; the first reads what `observe` writes, the last gives an action in [-1, 1].
         about: notes for readers, such as steps of training.
+        body: the robot that it was trained with; None drives any robot from limit to limit.
 
     Raises:
         InputError: layers that do not follow on each other, numbers that are not finite, or an unknown activation.
@@ -61,6 +127,7 @@ class Policy:
     observe: Observe
     layers: tuple[Layer, ...]
     about: Mapping[str, str] = field(default_factory=dict)
+    body: Body | None = None
 
     def __post_init__(self) -> None:
         size = self.observe.length
@@ -85,14 +152,22 @@ class Policy:
             values = ACTIVATIONS[layer.activation](dense(values, layer.weight, layer.bias))
         return values
 
+    @property
+    def label(self) -> Label:
+        """What the policy claims to be, by its notes."""
+        return label_of(self.about)
+
     @staticmethod
-    def of_torch(observe: Observe, modules: Sequence[Any], about: Mapping[str, str] | None = None) -> Policy:
+    def of_torch(
+        observe: Observe, modules: Sequence[Any], about: Mapping[str, str] | None = None, body: Body | None = None
+    ) -> Policy:
         """Return the policy of a sequence of PyTorch modules: ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
 
         Args:
             observe: encoding of observations in training.
             modules: such as ``torch.nn.Sequential(...)``, or a list of several of these.
             about: notes for readers.
+            body: the robot in training, if the policy is to drive no other.
 
         Raises:
             InputError: a module of another kind.
@@ -107,7 +182,7 @@ class Policy:
                 layers[-1] = Layer(layers[-1].weight, layers[-1].bias, name)
             elif name not in ("flatten", "identity"):
                 raise InputError(f"a policy is made of Linear, ReLU, Tanh and Sigmoid, got {type(module).__name__}")
-        return Policy(observe, tuple(layers), about or {})
+        return Policy(observe, tuple(layers), about or {}, body)
 
     def save(self, path: Path) -> None:
         """Write a safetensors file.
@@ -118,7 +193,7 @@ class Policy:
         if self.observe.sensors:
             raise InputError(f"{path}: a file does not name sensors, and the policy sees {self.observe.sensors[0].channel}")
         seen = {name: value for name, value in asdict(self.observe).items() if name != "sensors"}
-        said = _Said(seen, tuple(layer.activation for layer in self.layers), dict(self.about))
+        said = _Said(seen, tuple(layer.activation for layer in self.layers), dict(self.about), self.body)
         arrays = {f"{k}.{name}": getattr(layer, name) for k, layer in enumerate(self.layers) for name in ("weight", "bias")}
         write_weights(path, _FORMAT, _VERSION, said, arrays)
 
@@ -150,11 +225,11 @@ def _load_once(path: Path, changed: int) -> Policy:
     said, arrays = read_weights(path, _FORMAT, _VERSION, _Said)
     check_names(path, arrays, (f"{k}.{name}" for k in range(len(said.activations)) for name in ("weight", "bias")))
     known = {f.name for f in fields(Observe)} - {"sensors"}
-    if set(said.observe) != known:
+    if not known - _LATER <= set(said.observe) <= known:
         raise InputError(f"{path}: observe: expected {', '.join(sorted(known))}, got {', '.join(sorted(said.observe))}")
     counts = {name: int(said.observe[name]) for name in ("beams", "pedestrians")}
     layers = tuple(Layer(arrays[f"{k}.weight"], arrays[f"{k}.bias"], a) for k, a in enumerate(said.activations))
     try:
-        return Policy(Observe(**(said.observe | counts)), layers, said.about)  # type: ignore[arg-type]
+        return Policy(Observe(**(said.observe | counts)), layers, said.about, said.body)  # type: ignore[arg-type]
     except InputError as error:
         raise InputError(f"{path}: {error}") from error

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from agora.interfaces import Savable
 from agora.policies.encoding import Encoding
+from agora.policies.policy import Body
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Shape:
         log_std: logarithm of the standard deviation of the actions at the beginning.
         width: of the layers of a network with published sizes, as a share of them.
         period: control period of the training, s.
+        body: the robot of the training, if the policy is to drive no other.
     """
 
     observe: Encoding
@@ -37,6 +39,7 @@ class Shape:
     log_std: float = -0.5
     width: float = 1.0
     period: float = 0.1
+    body: Body | None = None
 
 
 class ActorCritic(nn.Module, ABC):

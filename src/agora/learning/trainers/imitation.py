@@ -22,6 +22,7 @@ from agora.config import parse_component
 from agora.core.state import Bools, Floats
 from agora.errors import DivergedError
 from agora.interfaces import TrainingRun
+from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.actor_critic import ActorCritic
@@ -90,7 +91,9 @@ class Lessons:
     rate: float = 1e-3
     value_weight: float = 0.5
 
-    def teach(self, network: ActorCritic, run: TrainingRun, reward: Reward, discount: float, scale: float) -> Iterator[Progress]:
+    def teach(
+        self, network: ActorCritic, run: TrainingRun, reward: Reward | ArenaReward, discount: float, scale: float
+    ) -> Iterator[Progress]:
         """Teach a network, in place.
 
         Args:

@@ -44,7 +44,7 @@ class Mlp(ActorCritic):
         observe = self.shape.observe
         if not isinstance(observe, Observe):
             raise InputError(f"a network 'mlp' is saved with the encoding Observe, got {type(observe).__name__}")
-        return Policy.of_torch(observe, [self.actor], about)
+        return Policy.of_torch(observe, [self.actor], about, self.shape.body)
 
 
 NETWORKS: dict[str, type[ActorCritic]] = {

@@ -23,12 +23,14 @@ from torch import Tensor
 from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
+from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
 from agora.policies.encoding import Observe
+from agora.policies.policy import Body
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.ranges import Chance, Count, Number
 
@@ -49,6 +51,7 @@ class Ppo:
         observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN.
         reward: what it is rewarded for.
         lessons: imitation of a planner before the first round; without it the network begins with knowing nothing.
+        scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps, at least.
         episodes: how many different ones are played, over and over; 0 draws new ones without end.
         worlds: N, side by side.
@@ -79,8 +82,9 @@ class Ppo:
     width: float = 1.0
     log_std: float = -0.5
     observe: Observe | RobotAndPeople = field(default_factory=lambda: Observe(36, pedestrians=6))
-    reward: Reward = field(default_factory=Reward)
+    reward: Reward | ArenaReward = field(default_factory=Reward)
     lessons: Lessons | None = None
+    scale: float = 1.0
     steps: int = 2_000_000
     episodes: int = 0
     worlds: Count = 256
@@ -105,7 +109,7 @@ class Ppo:
     workers: Number = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "rate", "gradient", "width"):
+        for name in ("steps", "rate", "gradient", "width", "scale"):
             if not getattr(self, name) > 0:
                 raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
         if self.up_at and self.down_at >= self.up_at:
@@ -126,7 +130,7 @@ class Ppo:
             ended = bool(numbers["ended"])
             restore(arrays, network, descent)
         elif self.lessons:
-            for lesson in self.lessons.teach(network, run, self.reward, self.discount, 1.0):
+            for lesson in self.lessons.teach(network, run, self.reward, self.discount, self.scale):
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
         while not ended:
@@ -345,7 +349,8 @@ class _Worlds:
 
     def shape(self, ppo: Ppo) -> Shape:
         """What the network is made for."""
-        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std, ppo.width, self._env.period)
+        body = Body.of(self._env.period, self._env.starts[0].robots[0].model)
+        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std, ppo.width, self._env.period, body)
 
     def close(self) -> None:
         """Stop threads and workers."""
@@ -384,6 +389,7 @@ class _Worlds:
             ends[t] = self._begins = terminated | truncated
             self._count(rewards[t], ends[t], infos, results)
             late.add(t, np.flatnonzero(truncated).tolist(), infos, self._state)
+        rewards *= np.float32(ppo.scale)
         rewards += late.values(network, rewards.shape) * np.float32(ppo.discount)
         _, after, _ = self._look(network)
         known = values.numpy()

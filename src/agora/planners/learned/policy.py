@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.policies.encoding import to_twists
 from agora.policies.policy import Policy, load_policy
@@ -14,7 +16,8 @@ from agora.policies.policy import Policy, load_policy
 class PolicyPlanner:
     """Drive as a policy does that was trained in `agora.learning`; neither torch nor Gymnasium is needed.
 
-    An action goes from limit to limit of the robot at hand; a policy without sideways motion drives robots that have it, too.
+    An action goes from limit to limit of the robot at hand; a policy without sideways motion drives robots that have it, too. A
+    policy whose file names the robot that it was trained with (`agora.policies.policy.Body`) drives no other.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`).
@@ -34,8 +37,21 @@ class PolicyPlanner:
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
-        return Declaration(needs=self.policy.observe.needs)
+        return Declaration(needs=self.policy.observe.needs, label=self.policy.label)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); nothing is remembered."""
-        return Answer(to_twists(self.policy(self.policy.observe(observation)), observation.limits))
+        """Return the twists (N, 3), and the actions that are held where the policy decides less often than the robots do.
+
+        Raises:
+            InputError: the policy was trained with another robot.
+        """
+        policy = self.policy
+        hold = 1 if policy.body is None else policy.body.hold(observation)
+        twists = to_twists(policy(policy.observe(observation)), observation.limits)
+        if hold == 1:
+            return Answer(twists)
+        count = len(twists)
+        left = memory.get("left", np.zeros(count, np.int32))
+        due = left == 0
+        twists = np.where(due[:, None], twists, memory.get("twists", twists))
+        return Answer(twists, {"left": np.where(due, hold - 1, left - 1).astype(np.int32), "twists": twists})

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from agora.core.jit import hidden, kernel
+from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats, frozen
@@ -17,7 +18,6 @@ from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
-from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import SPEED
 from agora.policies.value import ValuePolicy, load_value_policy

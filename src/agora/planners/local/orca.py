@@ -20,6 +20,7 @@ import numpy as np
 from agora.core.cells import index_in, key_of, select_nearest
 from agora.core.halfplanes import disc_line, nearest_velocity, towards, violation
 from agora.core.jit import hidden, kernel
+from agora.core.path import point_ahead
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
@@ -28,7 +29,6 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
-from agora.planners.path import point_ahead
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Speed
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.planners.path import point_ahead
+from agora.core.path import point_ahead
 
 BENT = np.array([[-1.0, 2.0], [2.0, 2.0], [2.0, 2.0], [2.0, -2.0], [7.0, -2.0], [50.0, 50.0]])
 USED = 5  # the last point is not of the path

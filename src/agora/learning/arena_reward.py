@@ -1,0 +1,224 @@
+"""The reward units of Arena 3.0 (rosnav-rl's ``reward_functions``) as named terms, and two of its presets.
+
+A weight is what the unit is worth: above 0 it rewards, below 0 it punishes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from agora.core.recording import Outcome
+from agora.core.state import Bools, Floats
+from agora.errors import InputError
+from agora.learning.rewards import Transition, added, collision, reached
+
+__all__ = ["BASE_SEMANTIC", "DEFAULT", "ArenaReward"]
+
+_TIMEOUT = int(Outcome.TIMEOUT)
+_ASKS = {
+    "safe": {"nearest", "radius"},
+    "along_path": {"way"},
+    "approach_path": {"path_approach"},
+    "retreat_path": {"path_approach"},
+    "follow_path": {"path_distance", "command"},
+    "standing": {"command"},
+    "travelled": {"command"},
+    "reverse": {"command"},
+    "abrupt_vx": {"command", "command_before"},
+    "abrupt_vy": {"command", "command_before"},
+    "abrupt_omega": {"command", "command_before"},
+    "smooth": {"command", "command_before"},
+    "change_vx": {"command", "command_before"},
+    "change_omega": {"command", "command_before"},
+    "heading": {"detour"},
+    "elder": {"elder"},
+    "elder_hit": {"elder"},
+    "elder_speed": {"elder", "command"},
+    "turning": {"command"},
+}
+_CLOSE = 0.5  # m from the path, within which it is followed
+_STANDS = 0.1  # m/s
+_MOST_CHANGE = 500.0  # of `root_velocity_difference`
+_WIDE_TURN = math.pi / 6.0  # rad
+_BUMPER = 0.05  # m
+
+
+@dataclass(frozen=True)
+class ArenaReward:
+    """A weighted sum of Arena's reward units; a unit of weight 0 costs nothing.
+
+    Attributes:
+        kind: tells it from `agora.learning.rewards.Reward` in files.
+        reached: for reaching the last goal (goal_reached).
+        collision: for an end by contact, or outside the map (collision).
+        timeout: for an end by time-out (max_steps_exceeded).
+        safe: where the shortest range of the scan is no more than the robot's radius and ``safe_distance`` (safe_distance).
+        safe_distance: beyond the radius, m.
+        approach: for every metre nearer to the goal (approach_goal).
+        retreat: for every metre farther away, counted as a negative number of metres (approach_goal).
+        along_path: whether these metres are those of the global path; else they go straight to the goal.
+        approach_path: for every metre nearer to the global path (approach_globalplan).
+        retreat_path: for every metre farther from it, counted as a negative number (approach_globalplan).
+        follow_path: for every m/s forwards within 0.5 m of the path (follow_globalplan).
+        standing: where the speed forwards is at most 0.1 m/s (no_movement).
+        travelled: for every m/s forwards, and for 0.001 of every rad/s (distance_travelled).
+        reverse: where the speed forwards is below ``reverse_speed`` (reverse_drive).
+        reverse_speed: m/s, below 0.
+        abrupt_vx: for a hundredth of the fourth power of the change of vx (abrupt_velocity_change).
+        abrupt_vy: likewise of vy.
+        abrupt_omega: likewise of omega.
+        smooth: for 1 minus a 500th of the norm of the squared changes (root_velocity_difference).
+        change_vx: for the squared change of vx (two_factor_velocity_difference).
+        change_omega: for that of omega.
+        heading: for every radian by which the turn to a free heading is below 30 degrees (active_heading_direction).
+        pedestrian: where the clearance to a pedestrian is no more than ``pedestrian_distance`` (ped_safe_distance).
+        pedestrian_distance: m.
+        elder: where that to an elder is below ``elder_distance`` (ped_type_safety_distance).
+        elder_distance: m.
+        elder_hit: where it is below 0.05 m (ped_type_collision).
+        elder_speed: for every m/s forwards while an elder is nearer than ``elder_distance`` (ped_type_vel_constraint).
+        turning: for every rad/s where the robot turns faster than ``turning_rate`` (angular_vel_constraint).
+        turning_rate: rad/s.
+        unsafe_too: whether the units of motion count also where ``safe_distance`` is breached.
+    """
+
+    kind: Literal["arena"] = "arena"
+    reached: float = 15.0
+    collision: float = -20.0
+    timeout: float = -10.0
+    safe: float = -0.25
+    safe_distance: float = 0.5
+    approach: float = 0.5
+    retreat: float = 0.8
+    along_path: bool = False
+    approach_path: float = 0.0
+    retreat_path: float = 0.0
+    follow_path: float = 0.0
+    standing: float = 0.0
+    travelled: float = 0.0
+    reverse: float = -0.1
+    reverse_speed: float = -0.5
+    abrupt_vx: float = 0.0
+    abrupt_vy: float = 0.0
+    abrupt_omega: float = 0.0
+    smooth: float = 0.0
+    change_vx: float = 0.0
+    change_omega: float = 0.0
+    heading: float = 0.0
+    pedestrian: float = 0.0
+    pedestrian_distance: float = 0.51
+    elder: float = 0.0
+    elder_distance: float = 1.25
+    elder_hit: float = 0.0
+    elder_speed: float = 0.0
+    turning: float = 0.0
+    turning_rate: float = 5.0
+    unsafe_too: bool = True
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if name != "kind" and not math.isfinite(value):
+                raise InputError(f"arena_reward: {name} must be finite, got {value}")
+        for name in ("safe_distance", "pedestrian_distance", "elder_distance", "turning_rate"):
+            if getattr(self, name) < 0:
+                raise InputError(f"arena_reward: {name} must be at least 0, got {getattr(self, name)}")
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """Names of the facts that units of a weight read."""
+        facts = {fact for name, some in _ASKS.items() if getattr(self, name) for fact in some}
+        return frozenset(facts if self.unsafe_too else facts | {"nearest", "radius"})
+
+    def terms(self, transition: Transition) -> dict[str, Floats]:
+        """Return the terms (W,) of the units that have a weight, weighted, by name."""
+        goes = 1.0 if self.unsafe_too else ~self._unsafe(transition)
+        terms = {name: unit * np.float32(getattr(self, name)) for name, unit in self._ends(transition).items()}
+        terms |= {name: unit * goes * np.float32(getattr(self, name)) for name, unit in self._motion(transition).items()}
+        return {name: np.asarray(term, np.float32) for name, term in terms.items()}
+
+    def __call__(self, transition: Transition) -> Floats:
+        """Return the rewards (W,)."""
+        return added(self.terms(transition))
+
+    def _unsafe(self, transition: Transition) -> Bools:
+        unsafe: Bools = transition.facts["nearest"] <= transition.facts["radius"] + np.float32(self.safe_distance)
+        return unsafe
+
+    def _ends(self, t: Transition) -> dict[str, Floats]:
+        """The units of ends and of what is near."""
+        units: dict[str, Floats] = {"reached": reached(t), "collision": collision(t), "timeout": _number(t.outcome == _TIMEOUT)}
+        if self.safe:
+            units["safe"] = _number(self._unsafe(t))
+        if self.pedestrian:
+            units["pedestrian"] = _number(t.clearance <= np.float32(self.pedestrian_distance))
+        if self.elder:
+            units["elder"] = _number(t.facts["elder"] < np.float32(self.elder_distance))
+        if self.elder_hit:
+            units["elder_hit"] = _number(t.facts["elder"] < np.float32(_BUMPER))
+        return units
+
+    def _motion(self, t: Transition) -> dict[str, Floats]:
+        """The units of motion."""
+        metres = t.facts["way"] if self.along_path else t.progress
+        units = {"approach": np.maximum(metres, 0), "retreat": np.minimum(metres, 0)}
+        if self.approach_path or self.retreat_path:
+            units |= {
+                "approach_path": np.maximum(t.facts["path_approach"], 0),
+                "retreat_path": np.minimum(t.facts["path_approach"], 0),
+            }
+        if self.heading:
+            units["heading"] = np.float32(_WIDE_TURN) - t.facts["detour"]
+        if "command" in t.facts:
+            units |= self._commands(t)
+        return units
+
+    def _commands(self, t: Transition) -> dict[str, Floats]:
+        """The units of the commanded twist and of its change."""
+        vx, vy, omega = t.facts["command"].T
+        units = {
+            "standing": _number(np.abs(vx) <= _STANDS),
+            "travelled": vx + np.float32(0.001) * omega,
+            "reverse": _number(vx < self.reverse_speed),
+            "turning": np.where(np.abs(omega) > self.turning_rate, np.abs(omega), np.float32(0.0)),
+        }
+        if self.follow_path:
+            units["follow_path"] = np.where(t.facts["path_distance"] < _CLOSE, vx, np.float32(0.0))
+        if self.elder_speed:
+            units["elder_speed"] = np.where(t.facts["elder"] < np.float32(self.elder_distance), vx, np.float32(0.0))
+        if "command_before" in t.facts:
+            change = t.facts["command"] - t.facts["command_before"]
+            powers, norm = change**4 / np.float32(100.0), np.sqrt((change**4).sum(1))
+            units |= {"abrupt_vx": powers[:, 0], "abrupt_vy": powers[:, 1], "abrupt_omega": powers[:, 2]}
+            units["smooth"] = np.maximum(np.float32(1.0) - norm / np.float32(_MOST_CHANGE), 0)
+            units |= {"change_vx": change[:, 0] ** 2, "change_omega": change[:, 2] ** 2}
+        return units
+
+
+DEFAULT = ArenaReward()
+"""Arena's ``default.yaml``."""
+
+BASE_SEMANTIC = ArenaReward(
+    reached=20.0,
+    safe=-0.2,
+    safe_distance=1.0,
+    approach=0.5,
+    retreat=0.6,
+    reverse=-0.025,
+    reverse_speed=-1.0,
+    change_vx=-0.0025,
+    change_omega=-0.005,
+    elder=-0.15,
+    elder_distance=1.5,
+    elder_hit=-5.0,
+    turning=-0.01,
+    turning_rate=5.0,
+)
+"""Arena's ``base_semantic.yaml``; its elders are pedestrians of type 1. The weight of ``turning`` is ours."""
+
+
+def _number(where: Bools) -> Floats:
+    return where.astype(np.float32)

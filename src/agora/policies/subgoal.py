@@ -1,0 +1,37 @@
+"""Sub-goals: points ahead on the global path, which policies and planners head for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.path import point_ahead
+from agora.core.state import Floats, frozen
+from agora.interfaces import Observation
+
+
+def subgoals(observation: Observation, lookahead: float, first: int = 0, last: int | None = None) -> Floats:
+    """Return the goals (N, 3) with the point ahead on the path in place of the rows' own goals.
+
+    A row whose path ends before, or that has none, keeps its own goal.
+
+    Args:
+        observation: of N robots, with their paths.
+        lookahead: distance along the path from its point nearest to the robot, m.
+        first: of the rows that count.
+        last: one more than the last of them; N where not given.
+    """
+    o, goal = observation, observation.goal.copy()
+    if o.path is not None and o.path_count is not None:
+        path = (frozen(o.path), frozen(o.path_count), frozen(o.pose))
+        _aim(*path, np.float32(lookahead), goal, first, len(goal) if last is None else last)
+    return goal
+
+
+@kernel
+def _aim(path, path_count, pose, lookahead, goal, first, last):
+    """Move the goals of rows whose path goes on beyond the lookahead to the point there."""
+    for n in range(first, last):
+        leads, x, y, _ = point_ahead(path[n], path_count[n], pose[n, 0], pose[n, 1], lookahead)
+        if leads:
+            goal[n, 0], goal[n, 1] = x, y

@@ -1,0 +1,143 @@
+"""ROSNavRL sees in driving what it saw in training, and drives no other robot."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.learning.suites import suite
+
+from agora.episode import Conditions, Episodes
+from agora.errors import InputError
+from agora.interfaces import Declaration
+from agora.learning.env import AgoraVectorEnv
+from agora.planners.learned.rosnav_rl import RosnavRl
+from agora.policies.encoding import Observe, to_twists
+from agora.policies.policy import Body, Policy, load_policy
+from agora.robots.model import load_robot
+from agora.testing.scenes import observation
+
+SEE = Observe(beams=9, goal_range=5.0, lookahead=1.5)
+JACKAL = load_robot("jackal")
+
+
+@pytest.fixture
+def policy():
+    torch.manual_seed(2)
+    return Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, Body.of(0.1, JACKAL))
+
+
+@pytest.fixture
+def planner(policy, tmp_path):
+    policy.save(tmp_path / "one.safetensors")
+    return RosnavRl(str(tmp_path / "one.safetensors"))
+
+
+def seen_by_jackal(rows: int = 3, dt: float = 0.1, **other: float) -> Any:
+    """What Jackals know, some of whose limits may be others."""
+    o = observation(rows=rows, beams=JACKAL.lidar.beams)
+    angles = np.linspace(JACKAL.lidar.angle_min, JACKAL.lidar.angle_max, JACKAL.lidar.beams).astype(np.float32)
+    limits = JACKAL.limits(rows)
+    limits = dataclasses.replace(limits, **{name: np.full(rows, value, np.float32) for name, value in other.items()})
+    return dataclasses.replace(o, dt=dt, limits=limits, scan_angles=angles)
+
+
+@dataclasses.dataclass(frozen=True)
+class Watched:
+    """A planner that keeps what its policy sees."""
+
+    planner: RosnavRl
+    seen: list[np.ndarray]
+
+    @property
+    def declares(self) -> Declaration:
+        return self.planner.declares
+
+    def act(self, observation: Any, memory: Any) -> Any:
+        self.seen.append(self.planner.policy.observe(observation))
+        return self.planner.act(observation, memory)
+
+
+def test_it_sees_in_driving_what_it_saw_in_training(policy, planner):
+    whole = suite(robot="jackal", distance=6.0, timeout=3.0, ends=(), episodes=1)
+    env, drives = AgoraVectorEnv(whole, "walk", 1, observe=SEE), Watched(planner, [])
+    list(Episodes(env.starts, drives, Conditions.of(whole.stage("walk")), worlds=1))
+    seen, ended = env.reset()[0], False
+    trained = []
+    while not ended:
+        trained.append(seen)
+        seen, _, terminated, truncated, _ = env.step(policy(seen))
+        ended = bool((terminated | truncated)[0])
+    env.close()
+    assert len(trained) == len(drives.seen) > 20
+    assert np.concatenate(trained) == pytest.approx(np.concatenate(drives.seen), abs=1e-6)
+
+
+def test_the_goal_that_is_seen_is_the_point_ahead_on_the_path():
+    path = np.array([[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]], np.float32)
+    o = dataclasses.replace(
+        observation(rows=1, beams=9),
+        pose=np.array([[1.0, 0.5, np.pi / 2]], np.float32),
+        goal=np.array([[3.0, 4.0, 0.0]], np.float32),
+        path=path,
+        path_count=np.array([3], np.int32),
+    )
+    see = Observe(0, goal_range=10.0, lookahead=2.5)
+    ahead = np.array([3.0, 0.5]) - (1.0, 0.5)
+    assert see(o)[0, :3] == pytest.approx([np.hypot(*ahead) / 10, 0.0, -1.0], abs=1e-6)
+    whole = np.array([3.0, 4.0]) - (1.0, 0.5)
+    for other in (dataclasses.replace(see, lookahead=9.0), dataclasses.replace(see, lookahead=0.0)):
+        assert other(o)[0, 0] == pytest.approx(np.hypot(*whole) / 10, abs=1e-6)
+    none = dataclasses.replace(o, path_count=np.zeros(1, np.int32))
+    assert see(none)[0, 0] == pytest.approx(np.hypot(*whole) / 10, abs=1e-6)
+    assert see.needs == {"path"}
+
+
+def test_its_file_names_the_robot_and_the_lookahead(policy, planner):
+    read = load_policy(planner.file)
+    assert read.body == policy.body == Body(0.1, -2.0, 2.0, 0.0, 4.0, JACKAL.lidar.angle_min, JACKAL.lidar.angle_max)
+    assert read.observe == SEE
+    assert planner.declares.label == "small"
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"dt": 0.25}, "control period of 0.1 s, which 0.25 s does not divide"),
+        ({"dt": 0.03}, "which 0.03 s does not divide"),
+        ({"max_vx": 1.5}, "trained with max_vx = 2, and the robot has 1.5"),
+        ({"min_vx": 0.0}, "min_vx = -2, and the robot has 0"),
+        ({"max_omega": 3.0}, "max_omega = 4, and the robot has 3"),
+    ],
+)
+def test_another_robot_or_period_is_refused_with_both_sides(planner, other, message):
+    with pytest.raises(InputError, match=message):
+        planner.act(seen_by_jackal(**other), {})
+
+
+def test_another_lidar_is_refused_with_both_sides(planner):
+    o = seen_by_jackal()
+    with pytest.raises(InputError, match="from -2.36 to 2.36 rad, and the robot's goes from -3.14 to 3.14 rad"):
+        planner.act(dataclasses.replace(o, scan_angles=o.scan_angles * np.float32(np.pi / 2.356194)), {})
+
+
+def test_an_action_is_held_where_the_robot_decides_more_often(policy, planner):
+    calls = [seen_by_jackal(dt=0.05) for _ in range(5)]
+    calls = [dataclasses.replace(o, twist=o.twist + np.float32(0.1 * k)) for k, o in enumerate(calls)]
+    memory, given = {}, []
+    for k, o in enumerate(calls):
+        if k == 3:  # another episode begins in the second row
+            memory = {
+                name: np.where(np.arange(3).reshape(-1, *[1] * (a.ndim - 1)) == 1, 0, a).astype(a.dtype)
+                for name, a in memory.items()
+            }
+        answer = planner.act(o, memory)
+        memory = answer.memory
+        given.append(answer.twists)
+    fresh = [to_twists(policy(SEE(o)), o.limits) for o in calls]
+    assert not np.array_equal(fresh[0], fresh[1])
+    for row, decided in ((0, (0, 0, 2, 2, 4)), (1, (0, 0, 2, 3, 3))):
+        assert [given[k][row].tolist() for k in range(5)] == [fresh[k][row].tolist() for k in decided]
