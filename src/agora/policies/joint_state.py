@@ -93,7 +93,7 @@ class JointState(FromLimitToLimit):
     def scale(self, limits: Limits) -> Floats:
         """Return the factors (N,) from velocities in the states of N robots to velocities in m/s."""
         speed: Floats = limits.max_vx if self.preferred_speed is None else np.minimum(limits.max_vx, F(self.preferred_speed))
-        scale: Floats = np.maximum(speed, _SLOWEST) / F(self.trained_speed)
+        scale: Floats = (np.maximum(speed, _SLOWEST) / F(self.trained_speed)).astype(np.float32)
         return scale
 
     def __call__(self, observation: Observation) -> Floats:
