@@ -112,5 +112,5 @@ def test_a_trainer_is_added_as_the_manual_says(stranger):
     assert "guessing" in said["list"].replace(",", "").split()
     assert "seed 1, demo/crossing: success" in said["train"]
     card = (stranger.folder / "results" / "guess" / "card.md").read_text(encoding="utf-8")
-    assert "Trainer `guessing`: guesses 2" in card and "commit" in card
+    assert "Trainer `guessing`" in card and "| `guesses` | 2 |" in card and "commit" in card
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)

@@ -7,7 +7,7 @@ with Agora stand in ``configs/policies``; the manual's pages are made from them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,8 +119,11 @@ class PolicyCard:
         lines += [f"Cannot\n: {said['cannot']}\n", "## Success\n", _table(self._rows()), _note(self.seeds)]
         if self.ablations:
             lines += ["## Ablations\n", _table([("changed", "result"), *self.ablations.items()])]
-        trainer = ", ".join(f"{key} {value}" for key, value in said["trainer"].items() if key != "name")
-        lines += ["## Training\n", f"Trainer `{said['trainer']['name']}`: {trainer}.\n"]
+        lines += [
+            "## Training\n",
+            f"Trainer `{said['trainer']['name']}`:\n",
+            _table([("parameter", "value"), *_flat(said["trainer"])]),
+        ]
         lines += [f"Suite `{said['suite']}`, stage `{said['stage']}`; validation on stage `{said['validation']}`.\n"]
         lines += [f"Made on {cpu}, Python {python}, commit {first.made_on.get('commit', 'unknown')}.\n"]
         spent = [(str(one.seed), f"{one.steps:,}", f"{one.seconds / 60.0:.1f}") for one in self.seeds]
@@ -160,6 +163,15 @@ class PolicyCard:
         axes.grid(alpha=0.3)
         axes.legend(loc="lower right")
         return figure
+
+
+def _flat(values: dict[str, Any], inside: str = "") -> Iterator[tuple[str, str]]:
+    """The parameters of a trainer by names with dots."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{inside}{key}.")
+        elif key != "name":
+            yield f"`{inside}{key}`", str(value)
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
