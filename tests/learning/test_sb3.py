@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stable_baselines3 import PPO
+from sb3_contrib import RecurrentPPO
+from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from tests.learning.suites import suite
 
@@ -24,6 +25,22 @@ def test_ppo_runs():
     assert any(not bool((a == b).all()) for a, b in zip(before, model.policy.parameters(), strict=True))
     assert len(model.ep_info_buffer) >= 4
     assert all(0 < e["l"] <= 20 for e in model.ep_info_buffer)
+
+
+OFF_POLICY = {"learning_starts": 40, "batch_size": 16, "train_freq": 8, "policy_kwargs": {"net_arch": [8]}}
+RECURRENT = {"n_steps": 16, "batch_size": 16, "n_epochs": 1, "policy_kwargs": {"lstm_hidden_size": 8, "net_arch": [8]}}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "network", "settings"),
+    [(SAC, "MlpPolicy", OFF_POLICY), (RecurrentPPO, "MlpLstmPolicy", RECURRENT)],
+)
+def test_the_other_algorithms_that_most_people_know_learn_on_the_batch_too(algorithm, network, settings):
+    model = algorithm(network, VecMonitor(small(4)), seed=3, device="cpu", **settings)
+    before = [p.detach().clone() for p in model.policy.parameters()]
+    model.learn(128)
+    assert any(not bool((a == b).all()) for a, b in zip(before, model.policy.parameters(), strict=True))
+    assert len(model.ep_info_buffer) >= 4
 
 
 def test_it_gives_what_separate_environments_give():
