@@ -125,7 +125,8 @@ class Facts:
             - world.robot_traits.radius[:, :1]
         )
         elders = people.active & (world.minds.type == _ELDER)
-        return np.where(elders, gap, np.float32(np.inf)).min(1, initial=np.float32(np.inf)).astype(np.float32)
+        nearest: Floats = np.where(elders, gap, np.inf).min(1, initial=np.inf).astype(np.float32)
+        return nearest
 
     def _path_distance_(self) -> Floats:
         distance: Floats = self._paths[1, :, 0]
