@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from sb3_contrib import RecurrentPPO
-from stable_baselines3 import PPO, SAC
+from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from tests.learning.suites import suite
 
@@ -33,10 +35,10 @@ RECURRENT = {"n_steps": 16, "batch_size": 16, "n_epochs": 1, "policy_kwargs": {"
 
 @pytest.mark.parametrize(
     ("algorithm", "network", "settings"),
-    [(SAC, "MlpPolicy", OFF_POLICY), (RecurrentPPO, "MlpLstmPolicy", RECURRENT)],
+    [(SAC, "MlpPolicy", OFF_POLICY), (TD3, "MlpPolicy", OFF_POLICY), (RecurrentPPO, "MlpLstmPolicy", RECURRENT)],
 )
 def test_the_other_algorithms_that_most_people_know_learn_on_the_batch_too(algorithm, network, settings):
-    model = algorithm(network, VecMonitor(small(4)), seed=3, device="cpu", **settings)
+    model = algorithm(network, VecMonitor(small(4)), seed=3, device="cpu", **copy.deepcopy(settings))
     before = [p.detach().clone() for p in model.policy.parameters()]
     model.learn(128)
     assert any(not bool((a == b).all()) for a, b in zip(before, model.policy.parameters(), strict=True))
