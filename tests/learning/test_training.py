@@ -1,0 +1,175 @@
+"""Trainings: their files, the folder of a run, and the card at the end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agora.config import dump, load
+from agora.core.recording import Outcome
+from agora.errors import DivergedError, InputError, ResultsError, UnknownNameError
+from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, record_of
+from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, play
+from agora.learning.training import load_training, train, training_names
+from agora.policies.encoding import Observe
+from agora.policies.policy import Layer, Policy
+from agora.registry import Named, make
+from agora.tasks.suite import load_suite
+
+TINY = {"demonstrations": 6, "epochs": 1, "episodes": 4, "round": 4, "updates": 2, "batch": 20, "worlds": 3, "width": 0.1}
+
+
+@pytest.fixture(scope="module")
+def training():
+    whole = load_training("sarl")
+    changed = replace(
+        whole, trainer=Named.of("trainers", "value_learning", **TINY), planner="policy", test="demo", stages=("crossing",)
+    )
+    return replace(changed, validation="circle", suite="crowdnav_training", published=())
+
+
+def policy(forward=0.5):
+    observe = Observe(beams=0)
+    layer = Layer(np.zeros((observe.length, 3), np.float32), np.float32([forward, 0.0, 0.0]), "tanh")
+    return Policy(observe, (layer,), {"label": "own"})
+
+
+@pytest.mark.parametrize("name", training_names())
+def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than_it_trains_on(name):
+    training = load_training(name)
+    assert training.name == name
+    assert load_suite(training.test).split == "test" and training.test != training.suite
+    assert {number.stage for number in training.published} <= set(training.stages)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"suite": "crowdnav"}, InputError, "the split of 'crowdnav' is test; nothing is trained on a test"),
+        ({"stage": "circel"}, InputError, "circel.*circle"),
+        ({"stages": ["invisibel"]}, InputError, "invisibel.*invisible"),
+        ({"trainer": {"name": "value_learning", "netwrk": "sarl"}}, InputError, "netwrk.*network"),
+        ({"trainer": "valu_learning"}, InputError, "valu_learning.*value_learning"),
+        ({"seeds": [1, 1]}, InputError, "seeds must be different"),
+        ({"label": "perfect"}, InputError, "perfect"),
+    ],
+)
+def test_a_wrong_training_is_refused_by_name(tmp_path, change, error, message):
+    path = tmp_path / "one.yaml"
+    whole = load(training_file("sarl"), dict)
+    path.write_text(dump(whole | change))
+    with pytest.raises(error, match=message):
+        load_training(path)
+
+
+def training_file(name):
+    from agora.share import folder
+
+    return folder("configs") / "training" / f"{name}.yaml"
+
+
+def test_an_unknown_training_is_answered_with_the_nearest():
+    with pytest.raises(UnknownNameError, match="no training called 'sarll'.*sarl"):
+        load_training("sarll")
+
+
+def test_a_folder_takes_no_other_training_and_none_again_without_being_told(tmp_path, training):
+    Run(tmp_path, training, 1).close()
+    with pytest.raises(ResultsError, match="holds a training already; choose another folder, or go on with --resume"):
+        Run(tmp_path, training, 1)
+    with pytest.raises(ResultsError, match="seed is 1 there and 2 here"):
+        Run(tmp_path, training, 2, resume=True)
+    longer = replace(training, trainer=Named.of("trainers", "value_learning", **TINY | {"updates": 3}))
+    with pytest.raises(ResultsError, match="training.trainer.updates is 2 there and 3 here"):
+        Run(tmp_path, longer, 1, resume=True)
+
+
+def test_a_run_goes_on_from_its_checkpoint_and_forgets_what_the_curve_says_of_later_steps(tmp_path, training):
+    run = Run(tmp_path, training, 1)
+    run.log(10, 0.1, loss=1.0, gain=float("nan"))
+    run.save(10, {"rounds": 1}, {"weights": np.float32([1.5])})
+    run.log(20, 0.2, loss=0.5)
+    run.close()
+    again = Run(tmp_path, training, 1, resume=True)
+    numbers, arrays = again.resumed
+    assert (numbers["steps"], numbers["rounds"], arrays["weights"].tolist()) == (10, 1, [1.5])
+    lines = [json.loads(line) for line in (tmp_path / CURVE).read_text().splitlines()]
+    assert [(line["steps"], line["loss"], "gain" in line) for line in lines] == [(10, 1.0, False)]
+    assert checkpoint_kept(tmp_path) == f"the checkpoint after 10 steps is in {tmp_path}"
+    again.close()
+
+
+def test_a_diverged_run_keeps_its_last_good_checkpoint(tmp_path, training):
+    run = Run(tmp_path, training, 1)
+    run.save(10, {}, {"weights": np.float32([1.0])})
+    before = (tmp_path / CHECKPOINT).read_bytes()
+    with pytest.raises(DivergedError, match="step 20: weights is not finite any more; the last good checkpoint is in"):
+        run.save(20, {}, {"weights": np.float32([np.nan])})
+    assert (tmp_path / CHECKPOINT).read_bytes() == before
+    run.close()
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path, training):
+    run = Run(tmp_path, training, 1)
+    run.save(10, {}, {"weights": np.float32([1.0])})
+    run.close()
+    (tmp_path / CHECKPOINT).write_bytes(b"\x80\x04pickle")
+    with pytest.raises(ResultsError, match="checkpoint.safetensors: is no checkpoint"):
+        Run(tmp_path, training, 1, resume=True)
+
+
+def test_the_policy_that_is_kept_is_the_best_by_validation(tmp_path, training, monkeypatch):
+    found = iter([Result("v", 10, 6, 4, 0, 9.0), Result("v", 10, 5, 5, 0, 3.0), Result("v", 10, 6, 4, 0, 8.0)])
+    monkeypatch.setattr("agora.learning.run.play", lambda *_: next(found))
+    run = Run(tmp_path, training, 1)
+    kept = []
+    for forward in (0.1, 0.2, 0.3):
+        run.validate(policy(forward), 5, 0.5)
+        kept.append((tmp_path / POLICY).read_bytes())
+    run.close()
+    assert kept[0] == kept[1] != kept[2]  # more success counts first, then less time
+
+
+def test_episodes_are_counted_by_their_ends():
+    suite = load_suite("demo")
+    result = play(suite, "crossing", make("planners", "go_to_goal"))
+    assert result.episodes == suite.stage("crossing").episodes
+    assert result.reached + result.collided + result.late <= result.episodes
+    half = Result("x", 8, 4, 3, 1, 2.5)
+    assert half.success[0] == 0.5 and half.success[1:] == pytest.approx((0.2152, 0.7848), abs=1e-4)
+    assert str(half) == "success 0.500 [0.215, 0.785], collisions 0.375, 2.50 s"
+    assert Outcome.REACHED.label == "reached"
+
+
+def test_a_training_ends_with_a_record_and_a_card_that_say_what_was_measured(tmp_path, training):
+    training = replace(training, planner="sarl")
+    run = train(training, tmp_path / "seed_4", 4)
+    record = record_of(run)
+    assert record_of(run) == record  # read, not played again
+    assert (
+        record.curve and record.results[0].episodes == load_suite("demo").stage("crossing").episodes and "commit" in record.made_on
+    )
+    other = replace(record, seed=5, results=(Result("crossing", 3, 3, 0, 0, 4.5),))
+    said = load(tmp_path / "seed_4" / "training.yaml", dict)["training"]
+    said["published"] = [{"stage": "crossing", "success": 0.9, "source": "a paper", "seconds": None}]
+    card = PolicyCard(said, (record, other))
+    card.save(tmp_path)
+    page = (tmp_path / "card.md").read_text()
+    assert "2 seeds were trained; the policy that comes along is that of seed 4" in page
+    assert "| `crossing` | seed 5 | 3 | 100.0 % [43.9, 100.0] | 0.0 % |" in page
+    assert "| `crossing` | published: a paper |  | 90 % |" in page
+    assert "| `demonstrations` | 6 |" in page and (tmp_path / "curve.png").stat().st_size > 1000
+    assert load(tmp_path / "card.yaml", PolicyCard) == card
+
+
+def test_the_card_of_sarl_says_what_it_reaches_beside_what_was_published():
+    card = load_policy_card("sarl")
+    invisible = card.seeds[0].results[0]
+    assert (invisible.stage, invisible.episodes) == ("invisible", 500) and invisible.success[0] >= 0.95
+    assert "published: C. Chen et al. 2019" in card.page("x.png")
+    assert isinstance(card.seeds[0], SeedRecord)
+    with pytest.raises(UnknownNameError, match="no policy card called 'sarll'"):
+        load_policy_card("sarll")
