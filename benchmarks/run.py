@@ -19,6 +19,8 @@ import training  # noqa: E402
 import whole  # noqa: E402
 from measure import Bench, Line, busy  # noqa: E402
 
+import policies  # noqa: E402
+
 
 def main() -> None:
     """Measure what was asked for; it is a measurement, so a missed target is no error."""
@@ -26,7 +28,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repetitions: for a first look")
     parser.add_argument("--only", metavar="NAME", action="append", help="lines whose name contains NAME; may be repeated")
     options = parser.parse_args()
-    files = (against_c, against_c_potential, against_peers, planning, training, whole)
+    files = (against_c, against_c_potential, against_peers, planning, policies, training, whole)
     benches = [bench for file in files for bench in file.benches()]
     chosen = [b for b in benches if not options.only or any(part in b.name for part in options.only)]
     if not chosen:

@@ -1,0 +1,64 @@
+"""Lines about driving with policies: a row's time in batches of 64 on one core, beside the same network in PyTorch."""
+
+from __future__ import annotations
+
+import numpy as np
+from measure import Bench, Line, paired
+
+ROWS = 64
+
+
+def _line(ours: object, theirs: object, quick: bool) -> Line:
+    """Microseconds a row of both; the value is ours."""
+    pair = paired(ours, theirs, pairs=5 if quick else 15)  # type: ignore[arg-type]
+    mine, its = (1e6 * seconds / ROWS for seconds in (pair.ours, pair.other))
+    return Line(f"{mine:.1f} us", f"{its:.1f} us", mine, f"{pair.spread[0]:.3g} .. {pair.spread[1]:.3g}")
+
+
+def mlp(quick: bool) -> Line:
+    """Two layers of 256, 36 beams and 6 pedestrians."""
+    import torch
+
+    from agora.policies.encoding import Observe
+    from agora.policies.policy import Policy
+
+    torch.set_num_threads(1)
+    observe = Observe(36, pedestrians=6)
+    sizes = (observe.length, 256, 256, 2)
+    layers = [part for a, b in zip(sizes, sizes[1:], strict=False) for part in (torch.nn.Linear(a, b), torch.nn.ReLU())][:-1]
+    network = torch.nn.Sequential(*layers)
+    policy = Policy.of_torch(observe, network)
+    seen = np.random.default_rng(3).uniform(-1.0, 1.0, (ROWS, observe.length)).astype(np.float32)
+    with torch.no_grad():
+        return _line(lambda: policy(seen), lambda: network(torch.from_numpy(seen)), quick)
+
+
+def sarl(quick: bool) -> Line:
+    """The 81 look-aheads of the policy sarl among five people."""
+    import torch
+
+    from agora.learning.trainers.value_networks import network_of
+    from agora.policies.joint_state import JointState
+    from agora.policies.value import load_value_policy, look_ahead
+    from agora.testing.scenes import observation
+
+    torch.set_num_threads(1)
+    policy = load_value_policy("sarl")
+    states = JointState()(observation(rows=ROWS, pedestrians=9, max_vy=0.4, seed=3))
+    network = network_of("sarl", len(policy.arrays["mlp1.0.bias"]) / 150.0)
+    present = torch.ones(ROWS * len(policy.ahead.velocities), JointState().people, dtype=torch.bool)
+
+    def theirs() -> object:
+        pairs, _, _ = look_ahead(states, policy.ahead)
+        return network(torch.from_numpy(pairs.reshape(-1, *pairs.shape[2:])), present)
+
+    with torch.no_grad():
+        return _line(lambda: policy.returns(states), theirs, quick)
+
+
+def benches() -> list[Bench]:
+    """The lines."""
+    return [
+        Bench("policy-mlp-row", "PyTorch", 20.0, mlp, most=True, unit="us"),
+        Bench("policy-sarl-row", "PyTorch", 100.0, sarl, most=True, unit="us"),
+    ]
