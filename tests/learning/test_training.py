@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agora.config import dump, load
+from agora.config import build_component, dump, load, plain
 from agora.core.recording import Outcome
 from agora.errors import DivergedError, InputError, ResultsError, UnknownNameError
 from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, record_of
 from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, play
 from agora.learning.training import load_training, train, training_names
 from agora.policies.encoding import Observe
-from agora.policies.policy import Layer, Policy
+from agora.policies.policy import Body, Layer, Policy
 from agora.registry import Named, make
 from agora.tasks.suite import load_suite
 
@@ -55,6 +55,10 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"trainer": "valu_learning"}, InputError, "valu_learning.*value_learning"),
         ({"seeds": [1, 1]}, InputError, "seeds must be different"),
         ({"label": "perfect"}, InputError, "perfect"),
+        ({"planner": "sarll"}, InputError, "sarll.*sarl"),
+        ({"planner": "dwa"}, InputError, "'dwa' drives with no file of weights"),
+        ({"test": "crowdnav_training"}, InputError, "a card's numbers are made on a test"),
+        ({"validation": "circle"}, InputError, "stage 'circle' is trained on; choose another"),
     ],
 )
 def test_a_wrong_training_is_refused_by_name(tmp_path, change, error, message):
@@ -69,6 +73,21 @@ def training_file(name):
     from agora.share import folder
 
     return folder("configs") / "training" / f"{name}.yaml"
+
+
+def test_what_a_card_says_of_its_trainer_makes_the_same_trainer():
+    for name in training_names():
+        part = load_training(name).trainer
+        assert build_component("trainers", plain(part), name) == part
+
+
+def test_a_planner_that_fails_everywhere_ends_a_validation_with_its_reason(tmp_path):
+    observe = Observe(beams=0)
+    layer = Layer(np.zeros((observe.length, 2), np.float32), np.zeros(2, np.float32))
+    Policy(observe, (layer,), {}, Body(0.7, 0.0, 1.0, 0.0, 1.0)).save(tmp_path / "slow.safetensors")
+    planner = make("planners", "policy", file=str(tmp_path / "slow.safetensors"))
+    with pytest.raises(InputError, match="fails in every episode of stage 'crossing': .*control period of 0.7 s"):
+        play(load_suite("demo"), "crossing", planner)
 
 
 def test_an_unknown_training_is_answered_with_the_nearest():

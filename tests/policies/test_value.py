@@ -171,6 +171,12 @@ def said(**changes):
     return json.dumps(whole | changes)
 
 
+@pytest.mark.parametrize("wrong", [{"speeds": 0}, {"headings": -3}, {"step": 0.0}, {"discount": 0.0}, {"reached": math.nan}])
+def test_a_look_ahead_that_makes_no_sense_is_refused_by_name(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        LookAhead(**wrong)
+
+
 def test_what_was_saved_is_read_back(tmp_path, policy):
     path = tmp_path / "own" / "one.safetensors"
     policy.save(path)
@@ -194,6 +200,7 @@ def test_what_was_saved_is_read_back(tmp_path, policy):
         (lambda p: changed(p, {"mlp3.0.weight": zeros(5, 45)}), r"mlp3.0.weight: expected an array \(21, 45\), got \(5, 45\)"),
         (lambda p: changed(p, {"mlp1.0.bias": zeros(44)}), r"mlp1.0.weight: expected an array \(13, 44\)"),
         (lambda p: changed(p, {"attention.0.weight": zeros(30, 30)}), r"attention.0.weight: expected an array \(60, 30\)"),
+        (lambda p: changed(p, {"mlp1.0.bias": zeros()}), r"mlp1.0.weight: expected an array \(13, 1\)"),
         (lambda p: changed(p, {"more": zeros(1)}), "more belongs to no part"),
         (lambda p: changed(p, {"mlp1.0.bias": np.full(45, np.nan, np.float32)}), "mlp1.0.bias must be finite"),
         (lambda p: changed(p, {"mlp1.0.bias": np.zeros(45)}), "mlp1.0.bias must be finite float32, got float64"),

@@ -37,6 +37,7 @@ class Result:
         collided: how many ended in a collision or outside the map.
         late: how many ran out of time.
         seconds: mean time of those that reached the goal, s; None where none did.
+        failed: how many ended because the planner failed.
     """
 
     stage: str
@@ -45,6 +46,7 @@ class Result:
     collided: int
     late: int
     seconds: float | None = None
+    failed: int = 0
 
     @property
     def success(self) -> tuple[float, float, float]:
@@ -55,7 +57,8 @@ class Result:
     def __str__(self) -> str:
         share, low, high = self.success
         time = "" if self.seconds is None else f", {self.seconds:.2f} s"
-        return f"success {share:.3f} [{low:.3f}, {high:.3f}], collisions {self.collided / self.episodes:.3f}{time}"
+        failed = f", planner failed in {self.failed}" if self.failed else ""
+        return f"success {share:.3f} [{low:.3f}, {high:.3f}], collisions {self.collided / self.episodes:.3f}{time}{failed}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class SeedRecord:
     Attributes:
         seed: of everything random.
         steps: environment steps.
-        seconds: wall-clock time, validations included, s.
+        seconds: wall-clock time of the training, validations included, s.
         made_on: processor, system, versions and commit.
         curve: environment steps and success on the validation stage, after one another.
         results: of the best policy by validation, one a stage of the test.
@@ -194,13 +197,13 @@ def record_of(run: Run) -> SeedRecord:
     kept = run.folder / SEED
     if kept.exists():
         return load(kept, SeedRecord)
-    training = run.training
+    training, seconds = run.training, run.seconds
     planner, test = run.planner(run.folder / POLICY), load_suite(training.test)
     results = tuple(play(test, stage, planner) for stage in training.stages)
     points = [json.loads(line) for line in (run.folder / CURVE).read_text().splitlines()]
     curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
     made_on = load(run.folder / RECORD, dict)["made_on"]
-    record = SeedRecord(run.seed, int(points[-1]["steps"]), run.seconds, made_on, curve, results)
+    record = SeedRecord(run.seed, int(points[-1]["steps"]), seconds, made_on, curve, results)
     write_whole(kept, dump(record))
     return record
 

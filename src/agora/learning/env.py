@@ -123,6 +123,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._next = np.arange(self.num_envs)
         some = self.starts[: min(self.num_envs, _EXAMPLES)]
         _check(self._suite.entry(self._stage, 0), some, self._conditions, self.observe)
+        self._limits = some[0].robots[0].model.limits(self.num_envs)
         for part in self._parts:
             part.batch.starts = self.starts
         if not self._parts or not all(self._parts[-1].batch.engine.holds(start) for start in some):
@@ -143,7 +144,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     @property
     def limits(self) -> Limits:
         """Limits of the robots that begin now, each an array (W,)."""
-        return self.starts[0].robots[0].model.limits(self.num_envs)
+        return self._limits
 
     @property
     def period(self) -> float:

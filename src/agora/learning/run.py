@@ -12,20 +12,22 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.benchmark.bench import difference_of, surroundings
-from agora.config import dump, load, parse_component, plain
+from agora.config import dump, load, plain
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.episode import Conditions, Episodes
-from agora.errors import DivergedError, ResultsError
+from agora.errors import DivergedError, InputError, ResultsError
 from agora.files import write_whole
 from agora.interfaces import Savable
 from agora.learning.card import Result
+from agora.learning.rewards import COLLISIONS
 from agora.tasks.drawn import Drawn
 from agora.tasks.suite import Suite, load_suite
 
@@ -43,17 +45,25 @@ def silent(share: float, line: str) -> None:
 
 
 def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: int = 1) -> Result:
-    """Play all episodes of a stage with a planner, and return how they ended."""
+    """Play all episodes of a stage with a planner, and return how they ended.
+
+    Raises:
+        InputError: the planner fails in all of them; says why in the first.
+    """
     starts = Drawn(suite, stage)
     ends: Counter[Outcome] = Counter()
-    times = []
+    times: list[float] = []
+    failures: list[str] = []
     for _, robots in Episodes(starts, planner, Conditions.of(suite.stage(stage)), worlds=worlds, threads=threads):
         for robot in robots:
             ends[robot.outcome] += 1
             times += [robot.time[-1]] if robot.outcome is Outcome.REACHED else []
-    hits = sum(count for outcome, count in ends.items() if outcome.label.endswith("collision") or outcome is Outcome.OUT_OF_MAP)
+            failures += [robot.failure] if robot.outcome is Outcome.PLANNER_FAILED else []
+    if failures and len(failures) == ends.total():
+        raise InputError(f"the planner fails in every episode of stage {stage!r}: {failures[0]}")
+    hits = sum(ends[outcome] for outcome in COLLISIONS)
     seconds = float(np.mean(times)) if times else None
-    return Result(stage, sum(ends.values()), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds)
+    return Result(stage, ends.total(), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds, len(failures))
 
 
 def checkpoint_kept(folder: Path) -> str:
@@ -90,20 +100,21 @@ class Run:
         self.folder, self.training, self.seed, self._show = folder, training, seed, show
         self.suite, self.stage = load_suite(training.suite), training.stage
         self._describe(resume)
-        self.best = -1.0
+        self.best = (-1.0, 0.0)
         self._before, self._began, self._steps_before = 0.0, time.perf_counter(), 0.0
         self._numbers: dict[str, float] = {}
         self._arrays: dict[str, Array] = {}
         if (folder / CHECKPOINT).exists():
             self._read()
         self._cut_curve()
-        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=int(self._numbers.get("steps", 0)) or None)
+        again = int(self._numbers["steps"]) + 1 if self._numbers else None
+        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=again)
 
     def _describe(self, resume: bool) -> None:
         described = {"training": plain(self.training), "seed": self.seed, "suite": plain(self.suite)}
         record = self.folder / RECORD
         if not record.exists():
-            write_whole(record, dump(described | {"made_on": surroundings()}))
+            write_whole(record, dump(described | {"made_on": surroundings() | {"torch": version("torch")}}))
             return
         if not resume:
             raise ResultsError(f"{self.folder}: holds a training already; choose another folder, or go on with --resume")
@@ -128,12 +139,13 @@ class Run:
 
         path = self.folder / CHECKPOINT
         self._numbers, self._arrays = _numbers_of(path), load_file(path)
-        self.best, self._before, self._steps_before = (self._numbers[name] for name in ("best", "seconds", "steps"))
+        self._before, self._steps_before = self._numbers["seconds"], self._numbers["steps"]
+        self.best = self._numbers["best_success"], self._numbers["best_seconds"]
 
     def _cut_curve(self) -> None:
         """Forget what the curve says of steps after the checkpoint; they are made again."""
         curve, steps = self.folder / CURVE, self._numbers.get("steps", 0)
-        lines = curve.read_text().splitlines() if curve.exists() else []
+        lines = curve.read_text().split("\n")[:-1] if curve.exists() else []  # a line that a kill has torn has no end
         kept = [line for line in lines if json.loads(line)["steps"] <= steps]
         write_whole(curve, "".join(f"{line}\n" for line in kept))
 
@@ -153,7 +165,7 @@ class Run:
         for name, array in arrays.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise DivergedError(f"step {steps}: {name} is not finite any more; the last good checkpoint is in {self.folder}")
-        said = {**numbers, "steps": steps, "best": self.best, "seconds": self.seconds}
+        said = {**numbers, "steps": steps, "seconds": self.seconds, "best_success": self.best[0], "best_seconds": self.best[1]}
         write_whole(self.folder / CHECKPOINT, save(dict(arrays), metadata={"numbers": json.dumps(said)}))
 
     def log(self, steps: int, share: float, **values: float) -> None:
@@ -180,7 +192,7 @@ class Run:
         latest = self.folder / "latest.safetensors"
         policy.save(latest)
         result = play(self.suite, self.training.validation, self.planner(latest))
-        score = result.success[0] - 1e-4 * (1e3 if result.seconds is None else result.seconds)
+        score = (result.success[0], -1e9 if result.seconds is None else -result.seconds)
         if score > self.best:
             self.best = score
             policy.save(self.folder / POLICY)
@@ -189,8 +201,9 @@ class Run:
 
     def planner(self, file: Path) -> Any:
         """Return the planner of the training that drives with a file."""
-        named = parse_component("planners", self.training.planner, "planner")
-        return type(named.part)(**(vars(named.part) | {"file": str(file)}))
+        from agora.learning.training import planner_with
+
+        return planner_with(self.training.planner, str(file))
 
     def close(self) -> None:
         """Close the TensorBoard file."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import importlib
+import re
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from agora.benchmark.bench import alone
-from agora.config import load
+from agora.config import load, parse_component
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label
 from agora.learning.run import Run, Show, silent
@@ -23,9 +25,10 @@ class Published:
     """A number that was published for what is trained.
 
     Attributes:
-        stage: of the test, that it belongs to.
-        success: share of episodes that reached the goal. seconds: mean time of these, s.
+        stage: stage of the test.
+        success: share of episodes that reached the goal.
         source: where it was published, and under which conditions.
+        seconds: mean time of the episodes that reached the goal, s.
     """
 
     stage: str
@@ -43,7 +46,8 @@ class Training:
         label: what it claims to be.
         method: what is trained, and after which publication.
         trainer: how.
-        planner: that drives with the policy; its field ``file`` is set.
+        planner: that drives with the policy, as text; its field ``file`` is set. A planner that is not registered is named by its
+            class: ``package.module:Class``.
         suite: whose split is training.
         stage: of the suite, to train on.
         validation: stage of the suite to choose the best policy by.
@@ -51,7 +55,7 @@ class Training:
         stages: of the test.
         cannot: what the policy cannot do.
         published: numbers for comparison.
-        seeds: a training for each; the policy that is shipped is that of the first.
+        seeds: one training a seed; the first seed's policy comes along.
     """
 
     name: str
@@ -70,7 +74,7 @@ class Training:
 
     def __post_init__(self) -> None:
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise ValueError(f"seeds must be different numbers of at least 0, got {list(self.seeds)}")
+            raise InputError(f"seeds must be different numbers of at least 0, got {list(self.seeds)}")
 
 
 def training_names() -> list[str]:
@@ -94,11 +98,36 @@ def load_training(name_or_path: str | Path) -> Training:
     suite = load_suite(training.suite)
     if suite.split != "training":
         raise InputError(f"{path}: suite: the split of {suite.name!r} is {suite.split}; nothing is trained on a test")
+    test = load_suite(training.test)
+    if test.split != "test":
+        raise InputError(f"{path}: test: the split of {test.name!r} is {test.split}; a card's numbers are made on a test")
+    if training.validation == training.stage:
+        raise InputError(f"{path}: validation: stage {training.stage!r} is trained on; choose another to validate on")
     for stage in (training.stage, training.validation):
         suite.stage(stage)
     for stage in training.stages:
-        load_suite(training.test).stage(stage)
+        test.stage(stage)
+    planner_with(training.planner, "")
     return training
+
+
+def planner_with(text: str, file: str) -> Any:
+    """Return the planner of a training that drives with a file of weights; the file is not read.
+
+    Args:
+        text: a planner with parameters, or ``package.module:Class``.
+        file: of the weights.
+
+    Raises:
+        InputError: there is no such planner, or it drives with no file.
+    """
+    if match := re.fullmatch(r"([\w.]+)\.(\w+):(\w+)", text):
+        kind = getattr(importlib.import_module(f"{match[1]}.{match[2]}"), match[3])
+        return kind(file=file)
+    part = parse_component("planners", text, "planner").part
+    if "file" not in {one.name for one in fields(part)}:
+        raise InputError(f"planner: {text!r} drives with no file of weights")
+    return replace(part, file=file)
 
 
 def train(training: Training, output: Path, seed: int, *, resume: bool = False, show: Show = silent) -> Run:

@@ -292,15 +292,19 @@ def to_twists(actions: Array, limits: Limits) -> Floats:
     So is an omega with which a robot would turn in a smaller circle than it can.
     """
     cut = np.minimum(np.maximum(np.asarray(actions, np.float32), -ONE), ONE)
-    twists = np.zeros((len(cut), 3), np.float32)
     middle, half = _span(limits)
-    twists[:, 0] = np.minimum(np.maximum(middle + half * cut[:, 0], limits.min_vx), limits.max_vx)
-    if cut.shape[1] == 3:
-        twists[:, 1] = limits.max_vy * cut[:, 1]
-    circle = np.abs(twists[:, 0]) / np.maximum(limits.turning_radius, _TINY)
+    sideways = limits.max_vy * cut[:, 1] if cut.shape[1] == 3 else np.zeros(len(cut), np.float32)
+    return within(np.stack([middle + half * cut[:, 0], sideways, limits.max_omega * cut[:, -1]], -1), limits)
+
+
+def within(twists: Floats, limits: Limits) -> Floats:
+    """Return twists (N, 3) cut to limits, and to circles that the robots can drive."""
+    forward = np.minimum(np.maximum(twists[:, 0], limits.min_vx), limits.max_vx)
+    sideways = np.minimum(np.maximum(twists[:, 1], -limits.max_vy), limits.max_vy)
+    circle = np.abs(forward) / np.maximum(limits.turning_radius, _TINY)
     fastest = np.where(limits.turning_radius > ZERO, np.minimum(circle, limits.max_omega), limits.max_omega)
-    twists[:, 2] = np.minimum(np.maximum(limits.max_omega * cut[:, -1], -fastest), fastest)
-    return twists
+    cut: Floats = np.stack([forward, sideways, np.minimum(np.maximum(twists[:, 2], -fastest), fastest)], -1).astype(np.float32)
+    return cut
 
 
 def to_actions(twists: Array, limits: Limits) -> Floats:

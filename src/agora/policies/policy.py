@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from agora.core.state import Floats
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, UnknownNameError, reading
-from agora.interfaces import Label, Observation
+from agora.interfaces import Label, Limits, Observation
 from agora.policies.encoding import Observe
 from agora.policies.layers import ACTIVATIONS, dense
 from agora.policies.weights import check_names, label_of, read_weights, weights_file, write_weights
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Body", "Layer", "Policy", "load_policy"]
 
 _FORMAT, _VERSION = "agora.policy", 1
-_CLOSE = 1e-4  # s, m/s and rad/s
+_CLOSE = 1e-4  # s
 _A_BEAM = 0.02  # rad
 _LATER = frozenset({"lookahead"})  # fields of `Observe` that files of before do not name
 
@@ -75,21 +76,24 @@ class Body:
         )
         return Body(control, min_vx, max_vx, max_vy, max_omega, first, last)
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not math.isfinite(value):
+                raise InputError(f"body: {name} must be finite, got {value}")
+        if self.control <= 0.0:
+            raise InputError(f"body: control must be above 0, got {self.control}")
+
     def hold(self, observation: Observation) -> int:
         """Return for how many of the robots' control periods an action is held, 1 where the periods are equal.
 
         Raises:
-            InputError: the robots are others, or their period is no whole part of the policy's.
+            InputError: the period is no whole part of the policy's, or the lidar looks elsewhere.
         """
         o, count = observation, round(self.control / observation.dt)
         if count < 1 or abs(count * o.dt - self.control) > _CLOSE:
             raise InputError(
                 f"the policy was trained with a control period of {self.control:g} s, which {o.dt:g} s does not divide"
             )
-        for name in ("min_vx", "max_vx", "max_vy", "max_omega"):
-            mine, its = getattr(self, name), getattr(o.limits, name)
-            if (np.abs(its - np.float32(mine)) > _CLOSE).any():
-                raise InputError(f"the policy was trained with {name} = {mine:g}, and the robot has {its.flat[0]:g}")
         if o.scan_angles is not None and len(o.scan_angles):
             ends, trained = (float(o.scan_angles[0]), float(o.scan_angles[-1])), (self.first_beam, self.last_beam)
             if max(abs(a - b) for a, b in zip(ends, trained, strict=True)) > _A_BEAM:
@@ -98,6 +102,12 @@ class Body:
                 )
                 raise InputError(f"the policy was trained with a lidar {span}")
         return count
+
+    def limits(self, limits: Limits) -> Limits:
+        """Return limits with the speeds of the training: those by which the policy sees twists, and which its actions span."""
+        full = functools.partial(np.full, len(limits.max_vx), dtype=np.float32)
+        turning = full(self.max_omega)
+        return replace(limits, min_vx=full(self.min_vx), max_vx=full(self.max_vx), max_vy=full(self.max_vy), max_omega=turning)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ _FORMAT, _VERSION = "agora.value", 1
 _OWN = 6  # of the 13 values of a pair, those of the robot alone
 _CHUNK = 8  # decisions that are computed together: their values fit into the cache
 _TINY = F(1e-6)
+_MOST, _LONGEST = 1000, 10.0  # speeds or headings, and s
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,17 @@ class LookAhead:
     collision: float = -0.25
     discomfort: float = -0.5
     discomfort_distance: float = 0.2
+
+    def __post_init__(self) -> None:
+        for name in ("speeds", "headings"):
+            if not 1 <= getattr(self, name) <= _MOST:
+                raise InputError(f"look_ahead: {name} must be in [1, {_MOST}], got {getattr(self, name)}")
+        for name in ("step", "discount"):
+            if not 0.0 < getattr(self, name) <= _LONGEST:
+                raise InputError(f"look_ahead: {name} must be in (0, {_LONGEST:g}], got {getattr(self, name)}")
+        for name in ("reached", "collision", "discomfort", "discomfort_distance"):
+            if not math.isfinite(getattr(self, name)):
+                raise InputError(f"look_ahead: {name} must be finite, got {getattr(self, name)}")
 
     @property
     def straight(self) -> int:
@@ -247,7 +259,7 @@ class _Shapes:
     def mlp(self, name: str, inputs: int) -> int:
         """Take layers one after the other, and return how many values the last gives."""
         for k in range(max(_depth(self._arrays, name), 1)):
-            bias = self._arrays.get(f"{name}.{k}.bias", np.zeros(0, np.float32))
+            bias = np.atleast_1d(self._arrays.get(f"{name}.{k}.bias", np.zeros(0, np.float32)))
             self.take(f"{name}.{k}.weight", inputs, len(bias))
             self.take(f"{name}.{k}.bias", len(bias))
             inputs = len(bias)
@@ -255,7 +267,7 @@ class _Shapes:
 
     def lstm(self, name: str, inputs: int) -> int:
         """Take a long short-term memory, and return how many values its state has."""
-        size = len(self._arrays.get(f"{name}.state_weight", ()))
+        size = len(np.atleast_1d(self._arrays.get(f"{name}.state_weight", np.zeros(0, np.float32))))
         self.take(f"{name}.weight", inputs, 4 * size)
         self.take(f"{name}.state_weight", size, 4 * size)
         for bias in ("bias", "state_bias"):

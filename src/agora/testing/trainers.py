@@ -57,8 +57,9 @@ class _Run:
 def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) -> None:
     """Check a trainer against the contract of `agora.interfaces.Trainer`.
 
-    The curve has finite values, its steps never fall, and its share ends at 1. The trainer validates a policy that can be saved,
-    and keeps at least two checkpoints. A training that is killed after its first checkpoint and resumed comes to the same curve.
+    The curve has no infinite values, its steps never fall, and its share ends at 1. The trainer validates a policy that can be
+    saved, and keeps at least two checkpoints. A training that is killed after its first checkpoint and resumed comes to the same
+    curve.
 
     Args:
         trainer: with so few steps that it ends within seconds.

@@ -108,14 +108,27 @@ def test_its_file_names_the_robot_and_the_lookahead(policy, planner):
     [
         ({"dt": 0.25}, "control period of 0.1 s, which 0.25 s does not divide"),
         ({"dt": 0.03}, "which 0.03 s does not divide"),
-        ({"max_vx": 1.5}, "trained with max_vx = 2, and the robot has 1.5"),
-        ({"min_vx": 0.0}, "min_vx = -2, and the robot has 0"),
-        ({"max_omega": 3.0}, "max_omega = 4, and the robot has 3"),
     ],
 )
-def test_another_robot_or_period_is_refused_with_both_sides(planner, other, message):
+def test_another_period_is_refused_with_both_sides(planner, other, message):
     with pytest.raises(InputError, match=message):
         planner.act(seen_by_jackal(**other), {})
+
+
+def test_a_robot_of_other_limits_is_told_what_the_jackal_would_do_within_its_own(planner):
+    own = planner.act(seen_by_jackal(), {}).twists
+    slow = planner.act(seen_by_jackal(max_vx=0.01, min_vx=-0.01, max_omega=0.5), {}).twists
+    assert np.abs(own[:, 0]).max() > 0.01
+    assert slow == pytest.approx(np.clip(own, (-0.01, 0.0, -0.5), (0.01, 0.0, 0.5)), abs=1e-6)
+    fast = planner.act(seen_by_jackal(max_vx=5.0, max_omega=9.0), {}).twists
+    assert fast.tobytes() == own.tobytes()
+
+
+def test_a_body_has_finite_numbers():
+    with pytest.raises(InputError, match="body: control must be above 0"):
+        Body(0.0, -2.0, 2.0, 0.0, 4.0)
+    with pytest.raises(InputError, match="body: max_vx must be finite"):
+        Body(0.1, -2.0, np.nan, 0.0, 4.0)
 
 
 def test_another_lidar_is_refused_with_both_sides(planner):

@@ -24,7 +24,7 @@ from agora.errors import DivergedError
 from agora.interfaces import TrainingRun
 from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import Reward
+from agora.learning.rewards import COLLISIONS, Reward
 from agora.learning.trainers.actor_critic import ActorCritic
 from agora.ranges import Count, Number
 
@@ -124,7 +124,7 @@ class Lessons:
             kept.append(lesson)
             losses = self._learn(network, descent, kept, chance)
             count = ends.total() or math.nan
-            hits = sum(number for label, number in ends.items() if label.endswith("collision") or label == "out_of_map")
+            hits = sum(ends[outcome.label] for outcome in COLLISIONS)
             shares = {"success": ends["reached"] / count, "collisions": hits / count, "timeouts": ends["timeout"] / count}
             yield Progress((number + 1) * self.worlds * self.horizon, shares | losses | {"teacher_drives": share})
         env.close()
@@ -153,7 +153,10 @@ class _School:
     """Worlds in which a network and its teacher drive.
 
     Args:
-        env: the worlds. network: that learns. discount: of a step. scale: that rewards are multiplied by.
+        env: the worlds.
+        network: that learns.
+        discount: of a step.
+        scale: that rewards are multiplied by.
     """
 
     def __init__(self, env: AgoraVectorEnv, network: ActorCritic, discount: float, scale: float) -> None:
@@ -176,7 +179,10 @@ class _School:
             driven = np.where(led[:, None], actions, means[0].numpy())
             self._seen, gains, terminated, truncated, infos = self._env.step(driven)
             self._begins = terminated | truncated
-            rewards.append(gains * self._scale)
+            gains = gains * self._scale
+            for w in np.flatnonzero(truncated).tolist():  # what would have come after a time-out has a value
+                gains[w] += self._discount * self._value(infos["final_obs"][w], self._state[w])
+            rewards.append(gains)
             ended.append(self._begins)
             if self._begins.any():
                 ends.update(infos["final_info"]["outcome"][self._begins].tolist())
@@ -184,6 +190,11 @@ class _School:
         returns = self._returns(rewards, ended, after[0].numpy())
         looked, began, done = (torch.from_numpy(np.stack(part)) for part in (seen, begins, wanted))
         return Lesson(looked, began, first, done, torch.from_numpy(returns)), ends
+
+    def _value(self, seen: Floats, state: Tensor) -> float:
+        """The value of what is seen (D,) with a state (S,)."""
+        _, value, _ = self._network(torch.from_numpy(seen)[None, None], state[None], torch.zeros(1, 1, dtype=torch.bool))
+        return float(value)
 
     def _look(self) -> tuple[Tensor, Tensor, Tensor]:
         """What the network makes of what is seen now: means (1, N, A), values (1, N) and its next state (N, S)."""

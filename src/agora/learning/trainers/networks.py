@@ -21,10 +21,17 @@ _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class Mlp(ActorCritic):
-    """Two towers of fully connected layers, one for the actions and one for the value; they share nothing."""
+    """Two towers of fully connected layers, one for the actions and one for the value; they share nothing.
+
+    Raises:
+        InputError: the encoding is not `Observe`, the only one whose policies have a file format.
+    """
 
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape)
+        if not isinstance(shape.observe, Observe):
+            raise InputError(f"a network 'mlp' sees with the encoding Observe, got {type(shape.observe).__name__}")
+        self.observe = shape.observe
         sizes = (shape.observe.length, *shape.sizes)
         self.actor = tower((*sizes, shape.actions), shape.activation, gain=0.01)
         self.critic = tower((*sizes, 1), shape.activation, gain=1.0)
@@ -36,15 +43,8 @@ class Mlp(ActorCritic):
         return mean, value[..., 0], state
 
     def policy(self, about: Mapping[str, str]) -> Policy:
-        """Return the actor as a policy.
-
-        Raises:
-            InputError: the encoding is not `Observe`, the only one whose policies have a file format.
-        """
-        observe = self.shape.observe
-        if not isinstance(observe, Observe):
-            raise InputError(f"a network 'mlp' is saved with the encoding Observe, got {type(observe).__name__}")
-        return Policy.of_torch(observe, [self.actor], about, self.shape.body)
+        """Return the actor as a policy."""
+        return Policy.of_torch(self.observe, [self.actor], about, self.shape.body)
 
 
 NETWORKS: dict[str, type[ActorCritic]] = {

@@ -25,7 +25,7 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
 from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import Reward
+from agora.learning.rewards import COLLISIONS, Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
@@ -50,7 +50,7 @@ class Ppo:
         log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
         observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN.
         reward: what it is rewarded for.
-        lessons: imitation of a planner before the first round; without it the network begins with knowing nothing.
+        lessons: imitation of a planner before the first round; null for none.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps, at least.
         episodes: how many different ones are played, over and over; 0 draws new ones without end.
@@ -114,6 +114,8 @@ class Ppo:
                 raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
         if self.up_at and self.down_at >= self.up_at:
             raise InputError(f"ppo: down_at must be below up_at = {self.up_at:g}, got {self.down_at:g}")
+        if self.batches > self.worlds:
+            raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 
     def train(self, run: TrainingRun) -> None:
         """Train until all steps are made, or a validation reaches ``stop_at``."""
@@ -159,7 +161,7 @@ class Ppo:
         success = ends["reached"] / max(ends.total(), 1)
         if not self.up_at or not ends:
             return stage
-        return min(stage + 1, stages - 1) if success >= self.up_at else max(stage - 1, 0) if success <= self.down_at else stage
+        return min(stage + 1, stages - 1) if success >= self.up_at else max(stage - 1, 0) if success <= self.down_at > 0 else stage
 
     def _learn(
         self, network: ActorCritic, descent: torch.optim.Adam, played: Batch, steps: int, chance: torch.Generator
@@ -314,7 +316,7 @@ class Results(NamedTuple):
     def shares(self) -> dict[str, float]:
         """Means over the episodes that ended, NaN where none did."""
         count = self.ends.total() or math.nan
-        hits = sum(number for label, number in self.ends.items() if label.endswith("collision") or label == "out_of_map")
+        hits = sum(self.ends[outcome.label] for outcome in COLLISIONS)
         shares = {"success": self.ends["reached"] / count, "collisions": hits / count, "timeouts": self.ends["timeout"] / count}
         return shares | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
 
@@ -359,7 +361,8 @@ class _Worlds:
     def begin(self, network: ActorCritic, steps: int, stage: int) -> None:
         """Begin new episodes everywhere, which depend on nothing but the number of steps before and the stage.
 
-        Of the steps before, each began one episode at most, so that none of the new ones was played yet.
+        Of the steps before, each began one episode at most: where episodes are drawn without end, none of the new ones was played
+        yet.
         """
         if stage != self.stage:
             self._env.change_stage(stage - self.stage)

@@ -8,6 +8,8 @@ gives the next state. As in the code, only episodes that end at the goal or in a
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +20,7 @@ from torch import nn
 
 from agora.config import parse_component
 from agora.core.state import Array, Floats
+from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
@@ -26,7 +29,7 @@ from agora.learning.trainers.value_networks import arrays_of, network_of
 from agora.policies.encoding import to_actions
 from agora.policies.joint_state import SPEED, JointState
 from agora.policies.value import LookAhead, ValuePolicy, pairs_of, to_robot_frame
-from agora.ranges import Count
+from agora.ranges import Count, Number
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
 
@@ -63,24 +66,33 @@ class ValueLearning:
     observe: JointState = field(default_factory=JointState)
     ahead: LookAhead = field(default_factory=LookAhead)
     teacher: str = "orca:padding=0.16,follow_path=false,wall_horizon=0,preferred_speed=1"
-    demonstrations: Count = 3000
+    demonstrations: Number = 3000
     epochs: Count = 50
     imitation_rate: float = 0.01
-    episodes: Count = 10_000
+    episodes: Number = 10_000
     rate: float = 0.01
     momentum: float = 0.9
     round: Count = 200
-    updates: Count = 2000
+    updates: Number = 2000
     batch: Count = 500
-    memory: Count = 100_000
+    memory: Number = 100_000
     epsilon: tuple[float, float] = (0.5, 0.1)
     decay: Count = 4000
     worlds: Count = 100
     threads: Count = 1
     validate: Count = 5
 
+    def __post_init__(self) -> None:
+        for name in ("demonstrations", "episodes", "updates", "memory"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"value_learning: {name} must be above 0, got {getattr(self, name)}")
+
     def train(self, run: TrainingRun) -> None:
-        """Train until all episodes are played."""
+        """Train until all episodes are played.
+
+        Raises:
+            DivergedError: the loss is not finite, or no episode ended in a way that can be learned from.
+        """
         torch.set_num_threads(self.threads)
         seed, of = run.seed, self.demonstrations + self.episodes
         torch.manual_seed(seed)
@@ -105,7 +117,11 @@ class ValueLearning:
                     memory.add(states, self._targets(states, rewards, older) if learns else self._returns(states, rewards))
             rng = np.random.default_rng((seed, _SAMPLES, rounds))
             batches = self.updates if learns else self.epochs * (memory.filled // self.batch)
+            if not memory.filled:
+                raise DivergedError(f"step {steps}: none of {count} episodes ended at the goal or in a collision: {Counter(ends)}")
             loss = self._learn(network, descent, memory, batches, self.rate if learns else self.imitation_rate, rng)
+            if not math.isfinite(loss):
+                raise DivergedError(f"step {steps}: the loss is {loss}; the last good checkpoint stays")
             episode, rounds = episode + count, rounds + 1
             shares = {name: ends.count(name) / count for name in ("reached", "pedestrian_collision", "timeout")}
             run.log(steps, episode / of, loss=loss, epsilon=self._epsilon(episode) if learns else 0.0, episode=episode, **shares)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.policies.encoding import to_twists
+from agora.policies.encoding import to_twists, within
 from agora.policies.policy import Policy, load_policy
 
 
@@ -17,7 +17,9 @@ class PolicyPlanner:
     """Drive as a policy does that was trained in `agora.learning`; neither torch nor Gymnasium is needed.
 
     An action goes from limit to limit of the robot at hand; a policy without sideways motion drives robots that have it, too. A
-    policy whose file names the robot that it was trained with (`agora.policies.policy.Body`) drives no other.
+    policy whose file names the robot that it was trained with (`agora.policies.policy.Body`) drives every robot within the limits
+    of that one, and within the robot's own. It refuses another span of the lidar, and a control period that is no whole part of its
+    own.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`).
@@ -37,17 +39,25 @@ class PolicyPlanner:
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
-        return Declaration(needs=self.policy.observe.needs, label=self.policy.label)
+        body = self.policy.body
+        if body is None:
+            return Declaration(needs=self.policy.observe.needs, label=self.policy.label)
+        beams = (body.first_beam, body.last_beam) if "scan" in self.policy.observe.needs else None
+        made_for = {"period": body.control, "beams": beams, "top_speed": body.max_vx}
+        return Declaration(needs=self.policy.observe.needs, label=self.policy.label, **made_for)  # type: ignore[arg-type]
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the actions that are held where the policy decides less often than the robots do.
 
         Raises:
-            InputError: the policy was trained with another robot.
+            InputError: the policy was trained with another lidar or control period.
         """
-        policy = self.policy
-        hold = 1 if policy.body is None else policy.body.hold(observation)
-        twists = to_twists(policy(policy.observe(observation)), observation.limits)
+        policy, o = self.policy, observation
+        if policy.body is None:
+            return Answer(to_twists(policy(policy.observe(o)), o.limits))
+        hold, trained = policy.body.hold(o), policy.body.limits(o.limits)
+        wanted = to_twists(policy(policy.observe(replace(o, limits=trained))), trained)
+        twists = within(wanted, o.limits)
         if hold == 1:
             return Answer(twists)
         count = len(twists)

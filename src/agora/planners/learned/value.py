@@ -41,7 +41,8 @@ class ValuePlanner:
         wall_horizon: velocities that lead into a wall within this time are left out, s; 0 sees no walls.
         window: local costmap, for walls.
         reach: people farther away are not seen, m; None for the distance in training.
-        preferred_speed: m/s; None for the robot's largest (`agora.policies.joint_state.JointState`).
+        preferred_speed: m/s; None for that of the policy's file, which is the robot's largest where the file says none
+            (`agora.policies.joint_state.JointState`).
         turn_gain: of robots that cannot move sideways, 1/s.
     """
 
@@ -68,14 +69,16 @@ class ValuePlanner:
         """
         read = load_value_policy(self.file)
         reach = read.observe.reach if self.reach is None else self.reach
-        return replace(read, observe=replace(read.observe, reach=reach, preferred_speed=self.preferred_speed))
+        speed = read.observe.preferred_speed if self.preferred_speed is None else self.preferred_speed
+        return replace(read, observe=replace(read.observe, reach=reach, preferred_speed=speed))
 
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
         path, walls = ("path",) if self.follow_path else (), (self.window,) if self.wall_horizon > 0.0 else ()
-        needs = (*self.policy.observe.needs, *path, *walls)
-        return Declaration(needs=needs, notes=("reason",), label=self.policy.label, top_speed=float(own(self.preferred_speed)))
+        needs, observe = (*self.policy.observe.needs, *path, *walls), self.policy.observe
+        speed = float(own(observe.preferred_speed))
+        return Declaration(needs=needs, notes=("reason",), label=self.policy.label, top_speed=speed)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames; nothing is remembered."""
