@@ -53,7 +53,7 @@ def _notes(policy: ValuePolicy) -> dict[str, str]:
         "format": "agora.value",
         "network": policy.network,
         "ahead": json.dumps(asdict(policy.ahead)),
-        "candidates": json.dumps(np.round(policy.ahead.velocities.astype(np.float64), 9).tolist()),
+        "candidates": json.dumps(policy.ahead.velocities.tolist()),
         "outputs": json.dumps(outputs),
     }
 
