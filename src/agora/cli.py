@@ -13,6 +13,7 @@ import typer
 from agora import __version__
 from agora.cli_bags import bag, demonstrations
 from agora.cli_maps import import_, maps
+from agora.cli_policies import policies
 from agora.cli_scenarios import scenarios
 from agora.cli_train import train
 from agora.cli_tune import tune
@@ -37,6 +38,7 @@ app.add_typer(data, name="data")
 app.add_typer(scenarios, name="scenario")
 app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
+app.add_typer(policies, name="policy")
 app.command()(bag)
 app.command()(demonstrations)
 app.command()(train)

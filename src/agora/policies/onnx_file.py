@@ -3,66 +3,89 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from agora import __version__
-from agora.errors import InputError
-from agora.files import write_whole
-from agora.policies.policy import Policy
+from agora.core.scalar import F
+from agora.policies.load import AnyPolicy
+from agora.policies.onnx_actor import actor_graph
+from agora.policies.onnx_graph import Graph, Value, dense
+from agora.policies.onnx_notes import ROBOT_FRAME, notes_of_observe
+from agora.policies.onnx_value import value_graph
+from agora.policies.policy import Body, Policy
+from agora.policies.value import ValuePolicy
 
 __all__ = ["export_onnx"]
 
-_OPERATORS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
-_OPSET, _IR = 17, 8
-"""Versions that ONNX Runtime reads since 1.12."""
+_ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
+    "none": lambda value: value,
+    "relu": Value.relu,
+    "sigmoid": Value.sigmoid,
+    "tanh": Value.tanh,
+}
 
 
-def export_onnx(policy: Policy, path: Path) -> None:
-    """Write the network of a policy as an ONNX file.
+def export_onnx(policy: AnyPolicy, path: Path) -> None:
+    """Write a policy and its post-processing as an ONNX file of opset 17. All tensors are float32; N is any number of robots.
 
-    The network reads ``observation``, float32 (N, D), and writes ``action``, float32 (N, A). Clip the action to [-1, 1], as Agora
-    does. Two entries of the file's metadata describe an observation: ``observe`` has the fields of `Observe` as JSON, ``parts`` the
-    first index of each part and one more than its last. ONNX Runtime rounds differently: its actions differ in the last digits.
+    | policy | inputs | outputs |
+    |---|---|---|
+    | `Policy` | ``observation`` (N, D) | ``action`` (N, A), in [-1, 1]; ``twist`` (N, 3) where the policy names its robot |
+    | `ValuePolicy` | ``state`` (N, D) | ``velocity`` (N, 2), m/s; ``promised`` (N, candidates) |
+    | `Actor` | ``observation`` (N, D), ``memory`` (N, S) | ``action`` (N, 2), ``velocity`` (N, 2), ``next_memory`` (N, S) |
+
+    A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It does not know the turning radius of car-like robots.
+    A ``velocity`` is in the goal frame, in the speeds of the state: multiply it by `JointState.scale`.
+
+    The metadata describe the input. ``format`` has the kind of the policy. ``observe`` (the fields of the encoding), ``parts``
+    (the first index of each part and one more than its last), ``units`` and ``outputs`` are JSON; ``frame`` is text. The notes of
+    the policy follow under their own names. ONNX Runtime rounds differently: its answers differ in the last digits.
 
     Args:
-        policy: any policy of layers.
+        policy: of any kind.
         path: of the file.
 
     Raises:
         InputError: the package onnx is missing, or the file cannot be written.
     """
-    try:
-        import onnx
-        from onnx import TensorProto, helper, numpy_helper
-    except ImportError as error:
-        raise InputError("ONNX files need the package onnx; install it: pip install 'agora-nav[onnx]'") from error
+    if isinstance(policy, Policy):
+        graph = _policy_graph(policy)
+    elif isinstance(policy, ValuePolicy):
+        graph = value_graph(policy)
+    else:
+        graph = actor_graph(policy)
+    graph.save(path)
 
-    nodes: list[Any] = []
-    weights: list[Any] = []
-    value = "observation"
-    last = len(policy.layers) - 1
-    for k, layer in enumerate(policy.layers):
-        weights += [numpy_helper.from_array(layer.weight, f"weight_{k}"), numpy_helper.from_array(layer.bias, f"bias_{k}")]
-        acts = layer.activation in _OPERATORS
-        summed = f"sum_{k}" if acts or k < last else "action"
-        nodes.append(helper.make_node("Gemm", [value, f"weight_{k}", f"bias_{k}"], [summed]))
-        value = summed
-        if acts:
-            value = "action" if k == last else f"value_{k}"
-            nodes.append(helper.make_node(_OPERATORS[layer.activation], [summed], [value]))
-    sizes = {"observation": policy.observe.length, "action": len(policy.layers[-1].bias)}
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", size]) for name, size in sizes.items()]
-    graph = helper.make_graph(nodes, "policy", ends[:1], ends[1:], weights)
-    made = {"opset_imports": [helper.make_opsetid("", _OPSET)], "producer_name": "agora", "producer_version": __version__}
-    model = helper.make_model(graph, ir_version=_IR, **made)
-    seen = {name: number for name, number in asdict(policy.observe).items() if name != "sensors"}
-    parts = {name: [part.start, part.stop] for name, part in policy.observe.parts.items()}
-    helper.set_model_props(model, {"observe": json.dumps(seen), "parts": json.dumps(parts), **policy.about})
-    onnx.checker.check_model(model, full_check=True)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, model.SerializeToString())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+
+def _policy_graph(policy: Policy) -> Graph:
+    """The graph of a policy of layers."""
+    graph, size = Graph(_notes(policy)), len(policy.layers[-1].bias)
+    values = graph.read("observation", policy.observe.length)
+    for layer in policy.layers:
+        values = _ACTIVATIONS[layer.activation](dense(values, layer.weight, layer.bias))
+    action = values.within(-1.0, 1.0)
+    graph.write("action", action, size)
+    if policy.body is not None:
+        graph.write("twist", _twist(graph, policy.body, action, size), 3)
+    return graph
+
+
+def _twist(graph: Graph, body: Body, action: Value, size: int) -> Value:
+    """The twists (N, 3) of actions (N, 2) or (N, 3): `agora.policies.encoding.to_twists`."""
+    low, high = F(body.min_vx), F(body.max_vx)
+    middle, half = F(0.5) * (high + low), F(0.5) * (high - low)
+    vx = (action.part(0, 1) * float(half) + float(middle)).within(body.min_vx, body.max_vx)
+    vy = action.part(1, 2) * (body.max_vy if size == 3 else 0.0)
+    return graph.concat([vx, vy, action.part(size - 1, size) * body.max_omega])
+
+
+def _notes(policy: Policy) -> dict[str, str]:
+    """The metadata of the file."""
+    names = ("vx", "vy", "omega") if len(policy.layers[-1].bias) == 3 else ("vx", "omega")
+    outputs = {"action": f"{', '.join(names)}, each from -1, the robot's lowest, to 1, its highest; frame: {ROBOT_FRAME}"}
+    notes = {**policy.about, **notes_of_observe(policy.observe), "format": "agora.policy"}
+    if policy.body is not None:
+        outputs["twist"] = f"vx, vy (m/s), omega (rad/s); frame: {ROBOT_FRAME}"
+        notes["body"] = json.dumps(asdict(policy.body))
+    return notes | {"outputs": json.dumps(outputs)}

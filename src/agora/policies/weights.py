@@ -63,6 +63,21 @@ def read_weights(path: Path, kind: str, version: int, said: type[T]) -> tuple[T,
     return parse(about.get(_SAID, ""), said, f"{path}: {_SAID}", is_json=True), arrays
 
 
+def format_of(path: Path) -> str:
+    """Return the name of the format of a file of weights; empty where the file names none.
+
+    Raises:
+        InputError: the file is no safetensors file.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return str((file.metadata() or {}).get("format", ""))
+    except SafetensorError as error:
+        raise InputError(f"{path}: not a safetensors file: {error}") from error
+
+
 def check_names(path: Path, arrays: Mapping[str, Array], names: Iterable[str]) -> None:
     """Refuse weights of other names or of another type than float32.
 

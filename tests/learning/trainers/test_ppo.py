@@ -290,6 +290,12 @@ def test_the_curriculum_follows_the_share_of_successes(share, stage):
     assert Ppo(up_at=0.9, down_at=0.3)._next_stage(1, ends, 4) == stage
     assert Ppo(up_at=0.9, down_at=0.3)._next_stage(1, Counter(), 4) == 1
     assert Ppo()._next_stage(1, ends, 4) == 1
+    assert Ppo(up_at=0.9)._next_stage(1, Counter({"timeout": 10}), 4) == 1  # without down_at it never goes down
+
+
+def test_more_mini_batches_than_worlds_are_refused():
+    with pytest.raises(InputError, match="batches must be at most worlds = 4, got 8"):
+        Ppo(worlds=4, batches=8)
 
 
 def test_a_training_ends_when_validation_is_good_enough_and_stays_ended():
