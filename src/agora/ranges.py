@@ -66,6 +66,14 @@ Chance = Annotated[float, Within(0.0, 1.0)]
 """A probability or a share."""
 Factor = Annotated[float, Within(-10_000.0, 10_000.0)]
 """What a force or a cost is multiplied by."""
+Rate = Annotated[float, Within(0.0, 10.0)]
+"""Of learning, or what limits it; 0 for none."""
+Weight = Annotated[float, Within(0.0, 10_000.0)]
+"""Of a term of a loss; 0 leaves it out."""
+Size = Annotated[float, Within(0.0, 100.0, above=True)]
+"""As a share of a published size."""
+Steps = Annotated[int, Within(0, 10**12)]
+"""Steps or episodes of a training; 0 for no end."""
 Count = Annotated[int, Within(1, 10_000)]
 """How many, of what costs time or memory."""
 Number = Annotated[int, Within(0, 1_000_000)]

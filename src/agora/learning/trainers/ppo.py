@@ -32,7 +32,7 @@ from agora.learning.trainers.networks import ActorCritic, Shape, network_of
 from agora.policies.encoding import Observe
 from agora.policies.policy import Body
 from agora.policies.robot_and_people import RobotAndPeople
-from agora.ranges import Chance, Count, Number
+from agora.ranges import Chance, Count, Number, Rate, Size, Steps, Weight
 
 _WITHOUT_END = 10**9  # episodes, more than any training plays
 _LOG_2PI = math.log(2.0 * math.pi)
@@ -79,27 +79,27 @@ class Ppo:
     network: str = "mlp"
     sizes: tuple[int, ...] = (128, 128)
     activation: str = "relu"
-    width: float = 1.0
+    width: Size = 1.0
     log_std: float = -0.5
     observe: Observe | RobotAndPeople = field(default_factory=lambda: Observe(36, pedestrians=6))
     reward: Reward | ArenaReward = field(default_factory=Reward)
     lessons: Lessons | None = None
     scale: float = 1.0
-    steps: int = 2_000_000
-    episodes: int = 0
+    steps: Steps = 2_000_000
+    episodes: Steps = 0
     worlds: Count = 256
     horizon: Count = 64
     epochs: Count = 4
     batches: Count = 4
-    rate: float = 3e-4
-    last_rate: float = 0.0
+    rate: Rate = 3e-4
+    last_rate: Rate = 0.0
     discount: Chance = 0.99
     trace: Chance = 0.95
     clip: Chance = 0.2
-    entropy: float = 0.0
-    value_weight: float = 0.5
+    entropy: Weight = 0.0
+    value_weight: Weight = 0.5
     gradient: float = 0.5
-    divergence: float = 0.03
+    divergence: Rate = 0.03
     lap: Count = 20
     validate: Count = 2
     stop_at: Chance = 0.0

@@ -29,7 +29,7 @@ from agora.learning.trainers.value_networks import arrays_of, network_of
 from agora.policies.encoding import to_actions
 from agora.policies.joint_state import SPEED, JointState
 from agora.policies.value import LookAhead, ValuePolicy, pairs_of, to_robot_frame
-from agora.ranges import Count, Number
+from agora.ranges import Chance, Count, Number, Rate, Size
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
 
@@ -62,16 +62,16 @@ class ValueLearning:
     """
 
     network: str = "sarl"
-    width: float = 1.0
+    width: Size = 1.0
     observe: JointState = field(default_factory=JointState)
     ahead: LookAhead = field(default_factory=LookAhead)
     teacher: str = "orca:padding=0.16,follow_path=false,wall_horizon=0,preferred_speed=1"
     demonstrations: Number = 3000
     epochs: Count = 50
-    imitation_rate: float = 0.01
+    imitation_rate: Rate = 0.01
     episodes: Number = 10_000
-    rate: float = 0.01
-    momentum: float = 0.9
+    rate: Rate = 0.01
+    momentum: Chance = 0.9
     round: Count = 200
     updates: Number = 2000
     batch: Count = 500
