@@ -85,12 +85,12 @@ class DsRnn(ActorCritic):
             torch.relu(self.person(persons[..., : self.inputs])), self.spatial.weight_ih, self.spatial.bias_ih
         )
         states = []
-        for t in range(len(persons)):
-            present = marks[t, :, :, None] != 0.0
-            same = (marks[t, :, :, None] == (known * stay[t])[:, None, :]) & present
+        for gate, mark, goes_on in zip(gates, marks, stay, strict=True):
+            present = mark[..., None] != 0.0
+            same = (mark[..., None] == (known * goes_on)[:, None, :]) & present
             going_on = same.to(before.dtype) @ before
-            before = _next(self.spatial, gates[t], going_on) * present
-            known = marks[t]
+            before = _next(self.spatial, gate, going_on) * present
+            known = mark
             states.append(before)
         return torch.stack(states)
 
