@@ -17,13 +17,12 @@ import numpy as np
 
 from agora.config import build
 from agora.core.state import Floats
-from agora.documents import refuse_what_is_no_file
-from agora.errors import InputError, UnknownNameError, reading
+from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label
 from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, SPEED, VX, VY
 from agora.policies.layers import attend, dense, gru, relu, tanh
 from agora.policies.robot_and_people import RobotAndPeople
-from agora.policies.weights import label_of, read_weights, weights_file, write_weights
+from agora.policies.weights import label_of, loader, read_weights, write_weights
 
 __all__ = ["Actor", "load_actor"]
 
@@ -201,22 +200,17 @@ class Actor:
         write_weights(path, _FORMAT, _VERSION, _Said(self.network, self.period, observe, dict(self.about)), self.arrays)
 
 
-def load_actor(name_or_path: str | Path) -> Actor:
+@loader
+def load_actor(path: Path) -> Actor:
     """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file.
+
+    Args:
+        path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
 
     Raises:
         UnknownNameError: no such policy.
         InputError: the file is wrong.
     """
-    path = weights_file(name_or_path)
-    with reading(path, "a policy"):
-        refuse_what_is_no_file(path)
-        return _load_once(path, path.stat().st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=16)
-def _load_once(path: Path, changed: int) -> Actor:
-    """The policy of a file while that stays as it is."""
     said, arrays = read_weights(path, _FORMAT, _VERSION, _Said)
     observe = build(said.observe, RobotAndPeople, f"{path}: observe")
     try:

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.state import Floats
-from agora.documents import refuse_what_is_no_file
-from agora.errors import InputError, UnknownNameError, reading
+from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label, Limits, Observation
 from agora.policies.encoding import Observe
 from agora.policies.layers import ACTIVATIONS, dense
-from agora.policies.weights import check_names, label_of, read_weights, weights_file, write_weights
+from agora.policies.weights import check_names, label_of, loader, read_weights, write_weights
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
-__all__ = ["Body", "Layer", "Policy", "load_policy"]
+__all__ = ["Body", "Layer", "Policy", "load_policy", "periods_held"]
 
 _FORMAT, _VERSION = "agora.policy", 1
-_CLOSE = 1e-4  # s
+_PART = 1e-3  # of a period, by which periods may differ and still count as equal
 _A_BEAM = 0.02  # rad
 _LATER = frozenset({"lookahead"})  # fields of `Observe` that files of before do not name
 
@@ -89,11 +88,7 @@ class Body:
         Raises:
             InputError: the period is no whole part of the policy's, or the lidar looks elsewhere.
         """
-        o, count = observation, round(self.control / observation.dt)
-        if count < 1 or abs(count * o.dt - self.control) > _CLOSE:
-            raise InputError(
-                f"the policy was trained with a control period of {self.control:g} s, which {o.dt:g} s does not divide"
-            )
+        o, count = observation, periods_held(self.control, observation.dt)
         if o.scan_angles is not None and len(o.scan_angles):
             ends, trained = (float(o.scan_angles[0]), float(o.scan_angles[-1])), (self.first_beam, self.last_beam)
             if max(abs(a - b) for a, b in zip(ends, trained, strict=True)) > _A_BEAM:
@@ -108,6 +103,18 @@ class Body:
         full = functools.partial(np.full, len(limits.max_vx), dtype=np.float32)
         turning = full(self.max_omega)
         return replace(limits, min_vx=full(self.min_vx), max_vx=full(self.max_vx), max_vy=full(self.max_vy), max_omega=turning)
+
+
+def periods_held(trained: float, dt: float) -> int:
+    """Return for how many control periods of ``dt`` s a policy's answer is held that was trained with ``trained`` s.
+
+    Raises:
+        InputError: not a whole number.
+    """
+    count = round(trained / dt)
+    if count < 1 or abs(count * dt - trained) > _PART * trained:
+        raise InputError(f"the policy was trained with a control period of {trained:g} s, which {dt:g} s does not divide")
+    return count
 
 
 @dataclass(frozen=True)
@@ -213,25 +220,17 @@ def _flat(modules: Sequence[Any]) -> list[Any]:
     return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
 
 
-def load_policy(name_or_path: str | Path) -> Policy:
+@loader
+def load_policy(path: Path) -> Policy:
     """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file.
 
     Args:
-        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
+        path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
 
     Raises:
         UnknownNameError: no such policy.
         InputError: the file is wrong.
     """
-    path = weights_file(name_or_path)
-    with reading(path, "a policy"):
-        refuse_what_is_no_file(path)
-        return _load_once(path, path.stat().st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=16)
-def _load_once(path: Path, changed: int) -> Policy:
-    """The policy of a file while that stays as it is."""
     said, arrays = read_weights(path, _FORMAT, _VERSION, _Said)
     check_names(path, arrays, (f"{k}.{name}" for k in range(len(said.activations)) for name in ("weight", "bias")))
     known = {f.name for f in fields(Observe)} - {"sensors"}

@@ -21,12 +21,11 @@ from agora.config import build
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import ONE, ZERO, F, exp
 from agora.core.state import Bools, Floats
-from agora.documents import refuse_what_is_no_file
-from agora.errors import InputError, UnknownNameError, reading
+from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label
 from agora.policies.joint_state import GOAL, PAIR, PERSON, RADIUS, ROBOT, SPEED, JointState
 from agora.policies.layers import dense, lstm, pool
-from agora.policies.weights import label_of, read_weights, weights_file, write_weights
+from agora.policies.weights import label_of, loader, read_weights, write_weights
 
 _FORMAT, _VERSION = "agora.value", 1
 _OWN = 6  # of the 13 values of a pair, those of the robot alone
@@ -393,22 +392,17 @@ def _plain(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
-def load_value_policy(name_or_path: str | Path) -> ValuePolicy:
+@loader
+def load_value_policy(path: Path) -> ValuePolicy:
     """Return the value policy of a name (``configs/policies/<name>.safetensors``) or of a file.
+
+    Args:
+        path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
 
     Raises:
         UnknownNameError: no such policy.
         InputError: the file is wrong.
     """
-    path = weights_file(name_or_path)
-    with reading(path, "a policy"):
-        refuse_what_is_no_file(path)
-        return _load_once(path, path.stat().st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=16)
-def _load_once(path: Path, changed: int) -> ValuePolicy:
-    """The policy of a file while that stays as it is."""
     said, arrays = read_weights(path, _FORMAT, _VERSION, _Said)
     observe = build(said.observe, JointState, f"{path}: observe")
     ahead = build(said.ahead, LookAhead, f"{path}: ahead")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
@@ -12,7 +13,8 @@ import numpy as np
 
 from agora.config import parse
 from agora.core.state import Array, Floats
-from agora.errors import InputError, UnknownNameError
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, UnknownNameError, reading
 from agora.files import write_whole
 from agora.interfaces import Label
 from agora.share import folder
@@ -122,3 +124,29 @@ def weights_file(name_or_path: str | Path) -> Path:
     if name_or_path not in policy_names():
         raise UnknownNameError("policy", str(name_or_path), policy_names())
     return folder("configs") / "policies" / f"{name_or_path}{SUFFIX}"
+
+
+def loader(read: Callable[[Path], T]) -> Callable[[str | Path], T]:
+    """Make a function that loads a policy by name or path out of one that reads its file.
+
+    A file is read once while it stays as it is.
+
+    Args:
+        read: takes the path of a file that is there.
+
+    Returns:
+        A function that raises UnknownNameError where there is no such policy, and InputError where the file is wrong.
+    """
+
+    @functools.lru_cache(maxsize=16)
+    def once(path: Path, changed: int) -> T:
+        return read(path)
+
+    @functools.wraps(read)
+    def load(name_or_path: str | Path) -> T:
+        path = weights_file(name_or_path)
+        with reading(path, "a policy"):
+            refuse_what_is_no_file(path)
+            return once(path, path.stat().st_mtime_ns)
+
+    return load

@@ -90,7 +90,7 @@ def test_a_shorter_period_that_divides_the_trained_one_holds_the_velocity(planne
 
 @pytest.mark.parametrize("dt", [0.1, 0.3, 0.5])
 def test_another_period_is_refused_with_both(planner, dt):
-    with pytest.raises(InputError, match=f"trained with a control period of 0.25 s, and the robot's is {dt:g} s"):
+    with pytest.raises(InputError, match=f"trained with a control period of 0.25 s, which {dt:g} s does not divide"):
         planner.act(observation(**(SCENE | {"dt": dt})), {})
 
 

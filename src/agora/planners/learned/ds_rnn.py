@@ -16,14 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from agora.core.state import Floats
-from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.pedestrians.checks import above_zero
 from agora.planners.steering import velocity_to_twist
 from agora.policies.actor import Actor, load_actor
+from agora.policies.policy import periods_held
 from agora.ranges import Speed
-
-_PART = 1e-3  # of a period, by which periods may differ and still count as equal
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class DsRnn:
             InputError: the control period is neither that of the training nor a whole part of it.
         """
         o, rows, actor = observation, len(observation.pose), self.actor
-        every = _calls_in_a_period(actor.period, o.dt)
+        every = periods_held(actor.period, o.dt)
         state: Floats = memory.get("state", np.zeros((rows, actor.state_size), np.float32))
         velocity: Floats = memory.get("velocity", np.zeros((rows, 2), np.float32))
         calls = memory.get("calls", np.zeros(rows, np.int64))
@@ -83,17 +81,3 @@ class DsRnn:
             state, velocity = np.where(due[:, None], after, state), np.where(due[:, None], answered, velocity)
         twists = velocity_to_twist(velocity, o, self.turn_gain)
         return Answer(twists, {"state": state, "velocity": velocity, "calls": calls + 1})
-
-
-def _calls_in_a_period(trained: float, dt: float) -> int:
-    """How many control periods of ``dt`` make up one of the training.
-
-    Raises:
-        InputError: not a whole number.
-    """
-    every = round(trained / dt)
-    if every < 1 or abs(every * dt - trained) > _PART * trained:
-        raise InputError(
-            f"the policy was trained with a control period of {trained:g} s, and the robot's is {dt:g} s, no whole part"
-        )
-    return every
