@@ -39,7 +39,8 @@ def sarl(quick: bool) -> Line:
 
     from agora.learning.trainers.value_networks import network_of
     from agora.policies.joint_state import JointState
-    from agora.policies.value import load_value_policy, look_ahead
+    from agora.policies.look_ahead import look_ahead
+    from agora.policies.value import load_value_policy
     from agora.testing.scenes import observation
 
     torch.set_num_threads(1)

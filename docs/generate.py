@@ -54,7 +54,7 @@ from agora.perception.perception import Perception
 from agora.perception.tracker import Tracker
 from agora.planners.presets import preset_names
 from agora.policies.joint_state import JointState
-from agora.policies.value import LookAhead
+from agora.policies.look_ahead import LookAhead
 from agora.registry import KINDS, Named, available, load
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.sensors.camera import Camera

@@ -10,7 +10,7 @@ import pytest
 
 from agora.errors import InputError
 from agora.policies.joint_state import PERSON, ROBOT, JointState
-from agora.policies.value import pairs_of, present_in
+from agora.policies.look_ahead import pairs_of, present_in
 from agora.testing.scenes import Move, observation
 
 SCENE = {"rows": 5, "pedestrians": 9, "max_vy": 0.3}

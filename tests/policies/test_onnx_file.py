@@ -19,10 +19,11 @@ from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_
 from agora.policies.encoding import Observe, to_twists
 from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, JointState
 from agora.policies.load import load_any
+from agora.policies.look_ahead import LookAhead
 from agora.policies.onnx_file import export_onnx
 from agora.policies.policy import Body, Layer, Policy, load_policy
 from agora.policies.robot_and_people import RobotAndPeople
-from agora.policies.value import LookAhead, ValuePolicy
+from agora.policies.value import ValuePolicy
 from agora.testing.scenes import observation
 
 SEE = Observe(beams=7, pedestrians=2)
@@ -158,7 +159,7 @@ def test_a_value_policy_does_not_stop_short_of_the_goal_and_feels_contacts(value
 
 def test_other_candidates_and_more_people_are_exported_too(tmp_path):
     torch.manual_seed(6)
-    ahead = LookAhead(speeds=2, headings=6, step=0.4, discount=0.8, collision=-1.0, discomfort_distance=0.5)
+    ahead = LookAhead(speeds=2, headings=6, step=0.4, discount=0.8, collision=-1.0, discomfort_distance=0.5, norm=0.7, side="left")
     see = JointState(people=2, trained_speed=0.7)
     policy = ValuePolicy("sarl", arrays_of(network_of("sarl", 0.1)), see, ahead)
     export_onnx(policy, tmp_path / "one.onnx")

@@ -19,7 +19,8 @@ from agora.interfaces import Costmap
 from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_of
 from agora.planners.learned.crowdnav import Sarl, SarlStar
 from agora.policies.joint_state import PERSON, ROBOT, JointState
-from agora.policies.value import LookAhead, ValuePolicy, load_value_policy, look_ahead, pairs_of, present_in, to_robot_frame
+from agora.policies.look_ahead import LookAhead, look_ahead, norm_rewards, pairs_of, present_in, wrong_side
+from agora.policies.value import ValuePolicy, load_value_policy, to_robot_frame
 from agora.testing.scenes import observation
 
 
@@ -64,9 +65,71 @@ def test_the_order_of_people_means_nothing_to_those_who_pool_them():
     torch.manual_seed(1)
     pairs, present = pairs_of(states())
     order = [3, 0, 4, 2, 1]
-    for name in ("sarl", "cadrl"):
+    for name in ("sarl", "cadrl", "sa_cadrl"):
         policy = ValuePolicy(name, arrays_of(network_of(name, 0.3)))
         assert policy.values(pairs[:, order], present[:, order]) == pytest.approx(policy.values(pairs, present), abs=1e-6)
+
+
+def pair_of(robot, person, goal=4.0):
+    """The pair of a robot with a velocity and a person (x, y, vx, vy), both of 0.3 m, in the robot's goal frame."""
+    x, y, vx, vy = person
+    return np.float32([goal, 1.0, 0.0, 0.3, *robot, x, y, vx, vy, 0.3, math.hypot(x, y), 0.6])
+
+
+WRONG = {
+    "meets somebody on its right, and goes left": ((0.9, 0.1), (3.0, -1.0, -1.0, 0.05)),
+    "meets somebody exactly opposite on its right": ((0.9, 0.1), (4.9, -1.9, -1.0, 0.0)),
+    "overtakes on the right": ((0.9, -0.1), (2.0, 0.5, 0.5, 0.0)),
+    "is overtaken on its right, and goes left": ((0.4, 0.1), (-1.0, -0.5, 0.9, 0.1)),
+    "passes behind who comes from the left": ((0.9, 0.0), (2.0, 0.5, 0.0, -0.5)),
+    "passes in front of who comes from the right": ((0.9, 0.0), (2.0, -1.5, 0.0, 0.5)),
+}
+RIGHT = {
+    "meets somebody on its left": ((0.9, 0.1), (3.0, 1.0, -1.0, 0.05)),
+    "meets somebody on its right, and goes right": ((0.9, -0.1), (3.0, -1.0, -1.0, 0.05)),
+    "meets somebody far away": ((0.9, 0.1), (5.1, -1.0, -1.0, 0.0)),
+    "meets somebody more than 30 degrees off": ((0.9, 0.1), (3.0, -1.0, -0.8, 0.6)),
+    "overtakes on the left": ((0.9, 0.1), (2.0, 0.5, 0.5, 0.0)),
+    "follows at the same speed": ((0.55, -0.05), (2.0, 0.5, 0.5, 0.0)),
+    "stands": ((0.0, 0.0), (3.0, -1.0, -1.0, 0.0)),
+    "meets somebody who stands": ((0.9, 0.1), (3.0, -1.0, 0.0, 0.0)),
+    "passes in front of who comes from the left": ((0.9, 0.0), (2.0, 1.5, 0.0, -0.5)),
+    "lets pass who comes from the right": ((0.9, 0.0), (2.0, -0.5, 0.0, 0.5)),
+}
+
+
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG.keys())
+def test_these_break_the_norm_to_keep_right(case):
+    assert wrong_side(pair_of(*case)[None]).tolist() == [True]
+    assert wrong_side(pair_of(*case, goal=0.9)[None]).tolist() == [False]  # near the goal anything goes
+
+
+@pytest.mark.parametrize("case", RIGHT.values(), ids=RIGHT.keys())
+def test_these_keep_right(case):
+    assert wrong_side(pair_of(*case)[None]).tolist() == [False]
+
+
+def test_who_keeps_left_is_who_keeps_right_in_a_mirror():
+    pairs, _ = pairs_of(states(rows=400))
+    pairs = pairs.reshape(-1, pairs.shape[-1])
+    mirrored = pairs * np.where(np.isin(np.arange(13), (5, 7, 9)), np.float32(-1), np.float32(1))
+    broken = wrong_side(pairs)
+    assert 0.02 < broken.mean() < 0.5
+    assert wrong_side(mirrored, "left").tolist() == broken.tolist()
+
+
+def test_a_step_on_the_wrong_side_costs_a_share_of_what_driving_straight_gains():
+    """Half of the value of the metre between 4 m and 3 m, for a quarter of a second."""
+    seen, ahead = state_of((3.0, -1.0, -1.0, 0.0, 0.3)), LookAhead(norm=0.5)
+    pairs, with_norm, _ = look_ahead(seen, ahead)
+    cost = with_norm - look_ahead(seen, LookAhead())[1]
+    broken = wrong_side(pairs[0, :, 0])
+    assert 0 < broken.sum() < len(broken)
+    assert cost[0] == pytest.approx(np.where(broken, -0.5 * 0.25 * (0.9**3 - 0.9**4), 0.0), abs=1e-6)
+    after = np.hstack(
+        [pairs[0, :, 0][:, [0, 1, 3, 4, 5]], np.ones((81, 1)), np.zeros((81, 1)), pairs[0, :, 0, 6:11], np.ones((81, 1))]
+    )
+    assert norm_rewards(np.repeat(seen, 81, 0), after.astype(np.float32), ahead) == pytest.approx(cost[0], abs=1e-6)
 
 
 def test_the_candidates_are_those_of_crowdnav():

@@ -23,8 +23,8 @@ from agora.ranges import Count, Distance
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
-ROBOT, PERSON, PAIR = 7, 6, 13
-"""Values of the robot, of each person in a joint state, and of a pair of both as networks read it."""
+ROBOT, PERSON, PAIR, OWN = 7, 6, 13, 6
+"""Values of the robot, of each person in a joint state, of a pair of both as networks read it, and of the robot in a pair."""
 
 GOAL, SPEED, RADIUS, VX, VY, COSINE, SINE = range(ROBOT)
 """Where the robot's values stand: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""

@@ -1,4 +1,4 @@
-"""Value policies (CADRL, LSTM-RL, SARL) as ONNX graphs: the whole look-ahead of `agora.policies.value`.
+"""Value policies (CADRL, LSTM-RL, SA-CADRL, SARL) as ONNX graphs: the whole look-ahead of `agora.policies.value`.
 
 Values have the axes row, candidate, person and entry. A value that does not depend on an axis has a length of 1 there.
 """
@@ -12,13 +12,14 @@ from dataclasses import asdict
 
 import numpy as np
 
-from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, SPEED
+from agora.policies.joint_state import GOAL, OWN, PAIR, PERSON, RADIUS, ROBOT, SPEED
+from agora.policies.look_ahead import SIDES, LookAhead
 from agora.policies.onnx_graph import Graph, Value, dense, lstm, mlp, pool
 from agora.policies.onnx_notes import GOAL_FRAME, notes_of_joint_state
-from agora.policies.value import LookAhead, ValuePolicy
+from agora.policies.value import ValuePolicy
 
 _PERSON = 2  # the axis of people
-_OWN = 6  # of the 13 values of a pair, those of the robot alone
+_COS_30, _COS_45 = math.cos(math.pi / 6), math.cos(math.pi / 4)
 _TINY, _FAR, _LARGEST = 1e-6, 1e9, float(np.finfo(np.float32).max)
 
 
@@ -59,7 +60,7 @@ def _notes(policy: ValuePolicy) -> dict[str, str]:
 
 
 def _look_ahead(policy: ValuePolicy, state: Value, people: Value, present: Value) -> tuple[Value, Value, Value]:
-    """Pairs (N, A, P, 13) after a step, rewards (N, A, 1, 1) and discounts (N, 1, 1, 1): `agora.policies.value.look_ahead`."""
+    """Pairs (N, A, P, 13) after a step, rewards (N, A, 1, 1) and discounts (N, 1, 1, 1): `agora.policies.look_ahead.look_ahead`."""
     ahead, graph = policy.ahead, state.graph
     goal, speed, radius = (state.part(k, k + 1) for k in (GOAL, SPEED, RADIUS))
     x, y, vx, vy, person_radius = people.columns(PERSON - 1)
@@ -87,8 +88,30 @@ def _look_ahead(policy: ValuePolicy, state: Value, people: Value, present: Value
     own = (left, speed, speed * 0.0, radius, ex * ux + ey * uy, ex * uy - ey * ux)
     theirs = (px, py, ex * vx + ey * vy, ex * vy - ey * vx, person_radius, (px * px + py * py).sqrt(), radius + person_radius)
     shape = (1, len(ahead.velocities), policy.observe.people, 1)
-    pairs = graph.concat([value.spread(*shape) for value in (*own, *theirs)])
-    return present.where(pairs, 0.0), rewards, discounts
+    pairs = present.where(graph.concat([value.spread(*shape) for value in (*own, *theirs)]), 0.0)
+    if ahead.norm:
+        fading = math.log(ahead.discount)
+        gain = ((goal - speed).maximum(0.0) * fading).exp() - (goal * fading).exp()
+        wrong = present.part(0, 1, _PERSON) & _wrong_side(pairs.part(0, 1, _PERSON), SIDES[ahead.side])
+        rewards = rewards - wrong.as_float() * gain * (ahead.norm * ahead.step)
+    return pairs, rewards, discounts
+
+
+def _wrong_side(pairs: Value, side: float) -> Value:
+    """Where (N, A, 1, 1) a robot passes a person on the wrong side: `agora.policies.look_ahead.wrong_side`."""
+    goal, preferred, _, _, vx, vy, px, py, wx, wy = pairs.columns(PAIR)[:10]
+    vy, py, wy = vy * side, py * side, wy * side
+    speed, theirs = (vx * vx + vy * vy).sqrt(), (wx * wx + wy * wy).sqrt()
+    along = wx / theirs.maximum(_TINY)
+    same, ahead = along > _COS_30, px > 0.0
+    faster, slower = speed > theirs + 0.1, speed < theirs - 0.1
+    overtakes = same & faster & (vy < 0.0) & (py > -0.5) & (py < 2.0) & ahead & (px < 3.0)
+    overtaken = same & slower & (vy > 0.0) & (py > -2.0) & (py < 0.0) & (px > -3.0) & (px < 0.0)
+    meets = (along < -_COS_30) & (vy > _TINY) & (py > -2.0) & (py < 0.0) & ahead & (px < 5.0)
+    near = (along < _COS_45) & ahead & (px * px + py * py < 9.0) & (preferred > theirs - 0.2)
+    crosses = near & ~(same & (faster | slower)) & (py * (vx - wx) - px * (vy - wy) < 0.0)
+    moving = (goal > 1.0) & (speed > _TINY) & (theirs > _TINY)
+    return moving & (overtakes | overtaken | meets | crosses)
 
 
 def _chosen(ahead: LookAhead, state: Value, accompanied: Value, promised: Value) -> Value:
@@ -126,13 +149,19 @@ def _lstm_rl(policy: ValuePolicy, pairs: Value, present: Value) -> Value:
     return mlp(arrays, "value", pairs.graph.concat([_own(pairs), state]))
 
 
+def _sa_cadrl(policy: ValuePolicy, pairs: Value, present: Value) -> Value:
+    seen = mlp(policy.arrays, "each", pairs, last_relu=True)
+    return mlp(policy.arrays, "value", pairs.graph.concat([_own(pairs), present.where(seen, 0.0).max(_PERSON)]))
+
+
 def _own(pairs: Value) -> Value:
     """The robot's values (N, A, 1, 6)."""
-    return pairs.part(0, 1, _PERSON).part(0, _OWN)
+    return pairs.part(0, 1, _PERSON).part(0, OWN)
 
 
 _NETWORKS: dict[str, Callable[[ValuePolicy, Value, Value], Value]] = {
     "cadrl": _cadrl,
     "lstm_rl": _lstm_rl,
+    "sa_cadrl": _sa_cadrl,
     "sarl": _sarl,
 }

@@ -1,190 +1,29 @@
 """Policies that look one step ahead and take the velocity whose next state a network values most: the CrowdNav family.
 
-The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
-differences. Headings are counted from the goal's direction, so that a policy does not depend on how a map is turned; the code
-counts them from the map's x axis. And people keep their velocity during the step (the code's ``query_env = false``); by default the
-code asks the simulator for their true next state, which no robot can know. The code's reward, too, believes that they keep it.
+`agora.policies.look_ahead` says what they try.
 """
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from agora.config import build
-from agora.core.jit import hidden, kernel
-from agora.core.scalar import ONE, ZERO, F, exp
+from agora.core.scalar import ZERO
 from agora.core.state import Bools, Floats
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label
-from agora.policies.joint_state import GOAL, PAIR, PERSON, RADIUS, ROBOT, SPEED, JointState
+from agora.policies.joint_state import GOAL, OWN, PAIR, RADIUS, SPEED, JointState
 from agora.policies.layers import dense, lstm, pool
+from agora.policies.look_ahead import LookAhead, look_ahead, present_in
 from agora.policies.weights import label_of, loader, read_weights, write_weights
 
 _FORMAT, _VERSION = "agora.value", 1
-_OWN = 6  # of the 13 values of a pair, those of the robot alone
 _CHUNK = 8  # decisions that are computed together: their values fit into the cache
-_TINY = F(1e-6)
-_MOST, _LONGEST = 1000, 10.0  # speeds or headings, and s
-
-
-@dataclass(frozen=True)
-class LookAhead:
-    """What a policy tries, and how it rates the step itself; the defaults are those of the CrowdNav code.
-
-    Attributes:
-        speeds: how many, up to the preferred speed; slower ones are closer to each other.
-        headings: how many; standing is one more candidate.
-        step: how far ahead it looks, s.
-        discount: of a second at 1 m/s.
-        reached: reward of a step that ends at the goal.
-        collision: reward of a step with a contact.
-        discomfort: reward of a second, for each metre by which the clearance is below ``discomfort_distance``.
-        discomfort_distance: clearance to the nearest person below which there is discomfort, m.
-    """
-
-    speeds: int = 5
-    headings: int = 16
-    step: float = 0.25
-    discount: float = 0.9
-    reached: float = 1.0
-    collision: float = -0.25
-    discomfort: float = -0.5
-    discomfort_distance: float = 0.2
-
-    def __post_init__(self) -> None:
-        for name in ("speeds", "headings"):
-            if not 1 <= getattr(self, name) <= _MOST:
-                raise InputError(f"look_ahead: {name} must be in [1, {_MOST}], got {getattr(self, name)}")
-        for name in ("step", "discount"):
-            if not 0.0 < getattr(self, name) <= _LONGEST:
-                raise InputError(f"look_ahead: {name} must be in (0, {_LONGEST:g}], got {getattr(self, name)}")
-        for name in ("reached", "collision", "discomfort", "discomfort_distance"):
-            if not math.isfinite(getattr(self, name)):
-                raise InputError(f"look_ahead: {name} must be finite, got {getattr(self, name)}")
-
-    @property
-    def straight(self) -> int:
-        """Index of the candidate that goes to the goal at the preferred speed: the last of the first heading."""
-        return self.speeds
-
-    @functools.cached_property
-    def velocities(self) -> Floats:
-        """(A, 2) candidates in the goal frame, in preferred speeds; the first is to stand."""
-        speeds = (np.exp(np.arange(1, self.speeds + 1) / self.speeds) - 1.0) / (math.e - 1.0)
-        headings = math.tau * np.arange(self.headings) / self.headings
-        rings = np.stack([np.outer(np.cos(headings), speeds), np.outer(np.sin(headings), speeds)], -1).reshape(-1, 2)
-        return np.vstack([np.zeros((1, 2)), rings]).astype(np.float32)
-
-
-class _Rates(NamedTuple):
-    """What the kernel takes of a `LookAhead`; ``fading`` is the logarithm of the discount of a step at 1 m/s."""
-
-    step: np.float32
-    fading: np.float32
-    reached: np.float32
-    collision: np.float32
-    discomfort: np.float32
-    distance: np.float32
-
-
-@hidden
-def _pair(robot, x, y, vx, vy, radius, out):
-    """Write the values of a pair: the robot's (6), and place, velocity, radius, distance and sum of radii of a person."""
-    for k in range(6):
-        out[k] = robot[k]
-    out[6], out[7], out[8], out[9], out[10] = x, y, vx, vy, radius
-    out[11], out[12] = math.sqrt(x * x + y * y), robot[3] + radius
-
-
-@kernel
-def _pairs(states, people, out, first, last):
-    robot = np.zeros(6, np.float32)
-    for n in range(first, last):
-        row = states[n]
-        robot[0], robot[1], robot[2], robot[3], robot[4], robot[5] = row[0], row[1], ZERO, row[2], row[3], row[4]
-        for p in range(people):
-            at = 7 + 6 * p
-            _pair(robot, row[at], row[at + 1], row[at + 2], row[at + 3], row[at + 4], out[n, p])
-
-
-def pairs_of(states: Floats) -> tuple[Floats, Bools]:
-    """Return the pairs (N, P, 13) of joint states (N, D), as networks read them, and which of them there are (N, P).
-
-    The values are those of the code's ``rotate``: distance to the goal, preferred speed, 0 (the heading, which means nothing to a
-    robot that moves any way), radius, velocity (2); the person's place (2), velocity (2), radius, distance, and the sum of radii.
-    """
-    people = (states.shape[1] - ROBOT) // PERSON
-    out = np.empty((len(states), people, PAIR), np.float32)
-    _pairs(np.ascontiguousarray(states), people, out, 0, len(states))
-    return out, present_in(states)
-
-
-def present_in(states: Floats) -> Bools:
-    """Return which people (N, P) there are in joint states (N, D)."""
-    there: Bools = states[:, ROBOT + PERSON - 1 :: PERSON] > 0.5
-    return there
-
-
-@kernel
-def _look(states, velocities, rates, people, out, rewards, discounts, first, last):
-    robot = np.zeros(6, np.float32)
-    for n in range(first, last):
-        row = states[n]
-        discounts[n] = exp(rates.fading * row[1])
-        for a in range(len(velocities)):
-            ux, uy = velocities[a, 0] * row[1], velocities[a, 1] * row[1]
-            gx, gy = row[0] - ux * rates.step, -uy * rates.step
-            left = math.sqrt(gx * gx + gy * gy)
-            ex, ey = (gx / left, gy / left) if left > _TINY else (ONE, ZERO)
-            robot[0], robot[1], robot[3] = left, row[1], row[2]
-            robot[4], robot[5] = ex * ux + ey * uy, ex * uy - ey * ux
-            clearance = F(1e9)
-            for p in range(people):
-                at = 7 + 6 * p
-                if row[at + 5] <= ZERO:
-                    out[n, a, p, :] = ZERO
-                    continue
-                x, y, vx, vy, radius = row[at], row[at + 1], row[at + 2], row[at + 3], row[at + 4]
-                sx, sy = (vx - ux) * rates.step, (vy - uy) * rates.step
-                length2 = sx * sx + sy * sy
-                share = min(max(-(x * sx + y * sy) / length2, ZERO), ONE) if length2 > ZERO else ZERO
-                nx, ny = x + share * sx, y + share * sy
-                clearance = min(clearance, math.sqrt(nx * nx + ny * ny) - row[2] - radius)
-                qx, qy = x + sx, y + sy
-                _pair(robot, ex * qx + ey * qy, ex * qy - ey * qx, ex * vx + ey * vy, ex * vy - ey * vx, radius, out[n, a, p])
-            if clearance < ZERO:
-                rewards[n, a] = rates.collision
-            elif left < row[2]:
-                rewards[n, a] = rates.reached
-            else:
-                rewards[n, a] = rates.discomfort * rates.step * max(rates.distance - clearance, ZERO)
-
-
-def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats]:
-    """Return the pairs (N, A, P, 13) after a step with each candidate, the rewards (N, A) of the step, and its discounts (N,).
-
-    A step ends at the goal where it ends within the robot's radius of it, and in a contact where the discs meet anywhere on the
-    straight way from its beginning to its end (the code's ``step``). A robot that may drive faster counts time faster (Y. F. Chen
-    et al. 2017).
-
-    Args:
-        states: (N, D) joint states.
-        ahead: what is tried.
-    """
-    people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
-    out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)
-    discounts, fading = np.empty(len(states), np.float32), ahead.step * math.log(ahead.discount)
-    rated = (ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
-    rates = _Rates(F(ahead.step), F(fading), *map(F, rated))
-    _look(np.ascontiguousarray(states), ahead.velocities, rates, people, out, rewards, discounts, 0, len(states))
-    return out, rewards, discounts
 
 
 def _mlp(arrays: Mapping[str, Floats], name: str, values: Floats, *, first: int = 0, last_relu: bool = False) -> Floats:
@@ -217,7 +56,7 @@ def _sarl(arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats
     both = np.maximum(of_person.reshape(count, people, -1) + of_mean[:, None], ZERO)
     scores = _mlp(arrays, "attention", both.reshape(count * people, -1), first=1).reshape(count, people)
     crowd = pool(scores, features, present)
-    return _mlp(arrays, "mlp3", np.concatenate([pairs[:, 0, :_OWN], crowd], -1))[:, 0]
+    return _mlp(arrays, "mlp3", np.concatenate([pairs[:, 0, :OWN], crowd], -1))[:, 0]
 
 
 def _cadrl(arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
@@ -236,10 +75,17 @@ def _lstm_rl(arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Flo
         after, kept = lstm(np.ascontiguousarray(pairs[:, p]), hidden_state, cell, *weights)
         there = present[:, p, None]
         hidden_state, cell = np.where(there, after, hidden_state), np.where(there, kept, cell)
-    return _mlp(arrays, "value", np.concatenate([pairs[:, 0, :_OWN], hidden_state], -1))[:, 0]
+    return _mlp(arrays, "value", np.concatenate([pairs[:, 0, :OWN], hidden_state], -1))[:, 0]
 
 
-_NETWORKS = {"cadrl": _cadrl, "lstm_rl": _lstm_rl, "sarl": _sarl}
+def _sa_cadrl(arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
+    """Y. F. Chen et al. 2017 (SA-CADRL): layers that all people share, and the largest of each of their values."""
+    seen = _mlp(arrays, "each", pairs.reshape(-1, PAIR), last_relu=True).reshape(*present.shape, -1)
+    crowd = np.where(present[..., None], seen, ZERO).max(1)
+    return _mlp(arrays, "value", np.concatenate([pairs[:, 0, :OWN], crowd], -1))[:, 0]
+
+
+_NETWORKS = {"cadrl": _cadrl, "lstm_rl": _lstm_rl, "sa_cadrl": _sa_cadrl, "sarl": _sarl}
 
 
 class _Shapes:
@@ -279,10 +125,11 @@ class _Shapes:
             seen = self.mlp("mlp1", PAIR)
             features, scores = self.mlp("mlp2", seen), self.mlp("attention", 2 * seen)
             self.one("attention", scores)
-            self.one("mlp3", self.mlp("mlp3", _OWN + features))
+            self.one("mlp3", self.mlp("mlp3", OWN + features))
         else:
-            inputs = PAIR if self._network == "cadrl" else _OWN + self.lstm("lstm", PAIR)
-            self.one("value", self.mlp("value", inputs))
+            inputs = {"cadrl": lambda: PAIR, "lstm_rl": lambda: OWN + self.lstm("lstm", PAIR)}
+            crowd = inputs.get(self._network, lambda: OWN + self.mlp("each", PAIR))
+            self.one("value", self.mlp("value", crowd()))
         if self._left:
             raise InputError(f"{self._network} network: {min(self._left)} belongs to no part of it")
 
@@ -307,7 +154,7 @@ class ValuePolicy:
     """A value network with what it sees and what it tries.
 
     Attributes:
-        network: "cadrl", "lstm_rl" or "sarl".
+        network: "cadrl", "lstm_rl", "sa_cadrl" or "sarl".
         arrays: its weights by name, float32; inputs first.
         observe: the joint states.
         ahead: what is tried.

@@ -1,4 +1,4 @@
-"""Deep V-learning: the training of CADRL, LSTM-RL and SARL.
+"""Deep V-learning: the training of CADRL, LSTM-RL, SA-CADRL and SARL.
 
 Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 1, and its code (crowd_nav/train.py). First the
 network imitates a teacher: it learns the discounted return of every state of the teacher's episodes. Then it explores: it takes the
@@ -28,7 +28,8 @@ from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.value_networks import arrays_of, network_of
 from agora.policies.encoding import to_actions
 from agora.policies.joint_state import SPEED, JointState
-from agora.policies.value import LookAhead, ValuePolicy, pairs_of, to_robot_frame
+from agora.policies.look_ahead import LookAhead, norm_rewards, pairs_of
+from agora.policies.value import ValuePolicy, to_robot_frame
 from agora.ranges import Chance, Count, Number, Rate, Size
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
@@ -39,7 +40,7 @@ class ValueLearning:
     """Imitation of a teacher, then exploration.
 
     Attributes:
-        network: "cadrl", "lstm_rl" or "sarl".
+        network: "cadrl", "lstm_rl", "sa_cadrl" or "sarl".
         width: of its layers, as a share of the published one.
         observe: the joint states.
         ahead: candidates and reward.
@@ -168,9 +169,19 @@ class ValueLearning:
                 if infos["final_info"]["entry"][w] < first + count:
                     done += 1
                     states, gains = zip(*kept[w], strict=True)
-                    yield np.stack(states), np.array(gains, np.float32), infos["final_info"]["outcome"][w]
+                    yield (
+                        np.stack(states),
+                        self._with_norm(np.stack(states), np.array(gains, np.float32)),
+                        infos["final_info"]["outcome"][w],
+                    )
                 kept[w] = []
             seen = after
+
+    def _with_norm(self, states: Floats, rewards: Floats) -> Floats:
+        """The rewards (T,) of an episode with those of the norm; the state after the last step is not known."""
+        if self.ahead.norm:
+            rewards[:-1] += norm_rewards(states[:-1], states[1:], self.ahead)
+        return rewards
 
     def _explore(self, policy: ValuePolicy, seen: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
         """Return velocities (W, 2) in the goal frame, m/s: the best by the policy, or random ones."""

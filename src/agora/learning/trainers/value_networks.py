@@ -1,6 +1,6 @@
 """The value networks of the CrowdNav family in PyTorch, to be trained; `agora.policies.value` evaluates them without it.
 
-Sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config).
+Sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), where nothing else is said.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from torch import Tensor, nn
 
 from agora.core.state import Floats
 from agora.errors import InputError, UnknownNameError
-from agora.policies.joint_state import PAIR
-
-_OWN = 6  # of the 13 values of a pair, those of the robot alone
+from agora.policies.joint_state import OWN, PAIR
 
 
 def mlp(sizes: Sequence[int], *, last_relu: bool = False) -> nn.Sequential:
@@ -48,7 +46,7 @@ class LstmRl(nn.Module):
         super().__init__()
         (size,) = _scaled(width, 50)
         self.lstm = nn.LSTMCell(PAIR, size)
-        self.value = mlp([_OWN + size, *_scaled(width, 150, 100, 100), 1])
+        self.value = mlp([OWN + size, *_scaled(width, 150, 100, 100), 1])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
         """Return the values (N,) of states as pairs (N, P, 13), the nearest first, of which ``present`` (N, P) are there."""
@@ -57,7 +55,7 @@ class LstmRl(nn.Module):
             after, kept = self.lstm(pairs[:, p], (state, cell))
             there = present[:, p, None]
             state, cell = torch.where(there, after, state), torch.where(there, kept, cell)
-        value: Tensor = self.value(torch.cat([pairs[:, 0, :_OWN], state], 1))[:, 0]
+        value: Tensor = self.value(torch.cat([pairs[:, 0, :OWN], state], 1))[:, 0]
         return value
 
 
@@ -70,7 +68,7 @@ class Sarl(nn.Module):
         self.mlp1 = mlp([PAIR, first, second], last_relu=True)
         self.mlp2 = mlp([second, second, third])
         self.attention = mlp([2 * second, second, second, 1])
-        self.mlp3 = mlp([_OWN + third, first, second, second, 1])
+        self.mlp3 = mlp([OWN + third, first, second, second, 1])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
         """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
@@ -80,11 +78,31 @@ class Sarl(nn.Module):
         scores = self.attention(torch.cat([seen, mean.expand_as(seen)], -1))[..., 0].masked_fill(~present, -torch.inf)
         share = torch.where(present.any(1, keepdim=True), torch.softmax(scores, 1), 0.0)
         crowd = (share[..., None] * self.mlp2(seen)).sum(1)
-        value: Tensor = self.mlp3(torch.cat([pairs[:, 0, :_OWN], crowd], 1))[:, 0]
+        value: Tensor = self.mlp3(torch.cat([pairs[:, 0, :OWN], crowd], 1))[:, 0]
         return value
 
 
-NETWORKS: dict[str, type[nn.Module]] = {"cadrl": Cadrl, "lstm_rl": LstmRl, "sarl": Sarl}
+class SaCadrl(nn.Module):
+    """Y. F. Chen et al. 2017 (SA-CADRL): layers that all people share, and the largest of each of their values.
+
+    The sizes are those of the code (mit-acl/gym-collision-avoidance, ``compute_multi_net_param``), whose layers let people see each
+    other, too.
+    """
+
+    def __init__(self, width: float = 1.0) -> None:
+        super().__init__()
+        (size,) = _scaled(width, 50)
+        self.each = mlp([PAIR, size, size], last_relu=True)
+        self.value = mlp([OWN + size, size, 1])
+
+    def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
+        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        crowd = self.each(pairs).masked_fill(~present[..., None], 0.0).amax(1)
+        value: Tensor = self.value(torch.cat([pairs[:, 0, :OWN], crowd], 1))[:, 0]
+        return value
+
+
+NETWORKS: dict[str, type[nn.Module]] = {"cadrl": Cadrl, "lstm_rl": LstmRl, "sa_cadrl": SaCadrl, "sarl": Sarl}
 
 
 def network_of(name: str, width: float = 1.0) -> nn.Module:

@@ -1,0 +1,249 @@
+"""What a policy of the CrowdNav family tries, what a step is worth, and what its network reads of the state after the step.
+
+The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
+differences. Headings are counted from the goal's direction, so that a policy does not depend on how a map is turned; the code
+counts them from the map's x axis. And people keep their velocity during the step (the code's ``query_env = false``); by default the
+code asks the simulator for their true next state, which no robot can know. The code's reward, too, believes that they keep it.
+
+The norms are those of SA-CADRL's code: `wrong_side`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, kernel
+from agora.core.scalar import ONE, ZERO, F, exp
+from agora.core.state import Bools, Floats
+from agora.errors import InputError
+from agora.policies.joint_state import GOAL, PAIR, PERSON, ROBOT, SPEED
+
+_TINY = F(1e-6)
+_COS_30, _COS_45 = F(math.cos(math.pi / 6)), F(math.cos(math.pi / 4))
+_MOST, _LONGEST = 1000, 10.0  # speeds or headings, and s
+SIDES = {"right": 1.0, "left": -1.0}
+
+
+@dataclass(frozen=True)
+class LookAhead:
+    """What a policy tries, and how it rates the step itself; the defaults are those of the CrowdNav code.
+
+    Attributes:
+        speeds: how many, up to the preferred speed; slower ones are closer to each other.
+        headings: how many; standing is one more candidate.
+        step: how far ahead it looks, s.
+        discount: of a second at 1 m/s.
+        reached: reward of a step that ends at the goal.
+        collision: reward of a step with a contact.
+        discomfort: reward of a second, for each metre by which the clearance is below ``discomfort_distance``.
+        discomfort_distance: clearance to the nearest person below which there is discomfort, m.
+        norm: cost of a second on the wrong side of the nearest person (`wrong_side`), as a share of the value that a second of
+            driving straight to the goal gains; 0.5 in SA-CADRL's code.
+        side: where the norm has everybody keep, "right" or "left".
+    """
+
+    speeds: int = 5
+    headings: int = 16
+    step: float = 0.25
+    discount: float = 0.9
+    reached: float = 1.0
+    collision: float = -0.25
+    discomfort: float = -0.5
+    discomfort_distance: float = 0.2
+    norm: float = 0.0
+    side: str = "right"
+
+    def __post_init__(self) -> None:
+        for name in ("speeds", "headings"):
+            if not 1 <= getattr(self, name) <= _MOST:
+                raise InputError(f"look_ahead: {name} must be in [1, {_MOST}], got {getattr(self, name)}")
+        for name in ("step", "discount"):
+            if not 0.0 < getattr(self, name) <= _LONGEST:
+                raise InputError(f"look_ahead: {name} must be in (0, {_LONGEST:g}], got {getattr(self, name)}")
+        for name in ("reached", "collision", "discomfort", "discomfort_distance", "norm"):
+            if not math.isfinite(getattr(self, name)):
+                raise InputError(f"look_ahead: {name} must be finite, got {getattr(self, name)}")
+        if self.side not in SIDES:
+            raise InputError(f"look_ahead: side must be one of {', '.join(SIDES)}, got {self.side!r}")
+
+    @property
+    def straight(self) -> int:
+        """Index of the candidate that goes to the goal at the preferred speed: the last of the first heading."""
+        return self.speeds
+
+    @functools.cached_property
+    def velocities(self) -> Floats:
+        """(A, 2) candidates in the goal frame, in preferred speeds; the first is to stand."""
+        speeds = (np.exp(np.arange(1, self.speeds + 1) / self.speeds) - 1.0) / (math.e - 1.0)
+        headings = math.tau * np.arange(self.headings) / self.headings
+        rings = np.stack([np.outer(np.cos(headings), speeds), np.outer(np.sin(headings), speeds)], -1).reshape(-1, 2)
+        return np.vstack([np.zeros((1, 2)), rings]).astype(np.float32)
+
+
+class _Rates(NamedTuple):
+    """What the kernel takes of a `LookAhead`; ``fading`` is the logarithm of the discount of a step at 1 m/s."""
+
+    step: np.float32
+    fading: np.float32
+    reached: np.float32
+    collision: np.float32
+    discomfort: np.float32
+    distance: np.float32
+    norm: np.float32
+    side: np.float32
+
+
+@hidden
+def _pair(robot, x, y, vx, vy, radius, out):
+    """Write the values of a pair: the robot's (6), and place, velocity, radius, distance and sum of radii of a person."""
+    for k in range(6):
+        out[k] = robot[k]
+    out[6], out[7], out[8], out[9], out[10] = x, y, vx, vy, radius
+    out[11], out[12] = math.sqrt(x * x + y * y), robot[3] + radius
+
+
+@kernel
+def _pairs(states, people, out, first, last):
+    robot = np.zeros(6, np.float32)
+    for n in range(first, last):
+        row = states[n]
+        robot[0], robot[1], robot[2], robot[3], robot[4], robot[5] = row[0], row[1], ZERO, row[2], row[3], row[4]
+        for p in range(people):
+            at = 7 + 6 * p
+            _pair(robot, row[at], row[at + 1], row[at + 2], row[at + 3], row[at + 4], out[n, p])
+
+
+def pairs_of(states: Floats) -> tuple[Floats, Bools]:
+    """Return the pairs (N, P, 13) of joint states (N, D), as networks read them, and which of them there are (N, P).
+
+    The values are those of the code's ``rotate``: distance to the goal, preferred speed, 0 (the heading, which means nothing to a
+    robot that moves any way), radius, velocity (2); the person's place (2), velocity (2), radius, distance, and the sum of radii.
+    """
+    people = (states.shape[1] - ROBOT) // PERSON
+    out = np.empty((len(states), people, PAIR), np.float32)
+    _pairs(np.ascontiguousarray(states), people, out, 0, len(states))
+    return out, present_in(states)
+
+
+def present_in(states: Floats) -> Bools:
+    """Return which people (N, P) there are in joint states (N, D)."""
+    there: Bools = states[:, ROBOT + PERSON - 1 :: PERSON] > 0.5
+    return there
+
+
+@hidden
+def _is_wrong(pair, side):
+    """Whether a robot passes a person on the wrong side; ``side`` is 1 where everybody keeps right and -1 where they keep left."""
+    goal, preferred, vx, vy = pair[0], pair[1], pair[4], side * pair[5]
+    px, py, wx, wy = pair[6], side * pair[7], pair[8], side * pair[9]
+    speed, theirs = math.sqrt(vx * vx + vy * vy), math.sqrt(wx * wx + wy * wy)
+    if goal <= ONE or speed <= _TINY or theirs <= _TINY:
+        return False
+    along = wx / theirs  # cosine of the person's heading
+    if along > _COS_30:
+        if speed > theirs + F(0.1):  # overtakes on the right
+            return vy < ZERO and F(-0.5) < py < F(2.0) and ZERO < px < F(3.0)
+        if speed < theirs - F(0.1):  # is overtaken, and goes left
+            return vy > ZERO and F(-2.0) < py < ZERO and F(-3.0) < px < ZERO
+    if along < -_COS_30 and vy > _TINY and F(-2.0) < py < ZERO and ZERO < px < F(5.0):  # leaves who comes towards it on its right
+        return True
+    crosses = along < _COS_45 and px > ZERO and px * px + py * py < F(9.0) and preferred > theirs - F(0.2)
+    return crosses and py * (vx - wx) - px * (vy - wy) < ZERO
+
+
+@kernel
+def _wrong(pairs, side, out, first, last):
+    for n in range(first, last):
+        out[n] = _is_wrong(pairs[n], side)
+
+
+def wrong_side(pairs: Floats, side: str = "right") -> Bools:
+    """Return where (N,) a robot overtakes, is overtaken by, meets or crosses a person on the wrong side, for pairs (N, 13).
+
+    Y. F. Chen, M. Everett, M. Liu, J. P. How, "Socially aware motion planning with deep reinforcement learning", IROS 2017, section
+    III B, with the zones of its code (mit-acl/gym-collision-avoidance, CADRL/scripts/multi/nn_navigation_value_multi.py,
+    ``find_bad_inds``). Two differences: who comes towards the robot is recognised on both sides of the exact opposite direction,
+    where the code knows one; and the zones for those who keep left are mirrored, where the code's slower case is not.
+    """
+    out = np.empty(len(pairs), np.bool_)
+    _wrong(np.ascontiguousarray(pairs), F(SIDES[side]), out, 0, len(pairs))
+    return out
+
+
+def norm_rewards(before: Floats, after: Floats, ahead: LookAhead) -> Floats:
+    """Return what a step costs (N,) by the norm, as `look_ahead` has it: 0 or less.
+
+    Args:
+        before: (N, D) joint states at the beginning of the step.
+        after: (N, D) joint states at its end.
+        ahead: with the norm.
+    """
+    fading, goal, speed = F(math.log(ahead.discount)), before[:, GOAL], before[:, SPEED]
+    gain = np.exp(fading * np.maximum(goal - speed, ZERO)) - np.exp(fading * goal)
+    pairs, present = pairs_of(after)
+    cost: Floats = F(ahead.norm * ahead.step) * gain * (present[:, 0] & wrong_side(pairs[:, 0], ahead.side))
+    return -cost
+
+
+@kernel
+def _look(states, velocities, rates, people, out, rewards, discounts, first, last):
+    robot = np.zeros(6, np.float32)
+    for n in range(first, last):
+        row = states[n]
+        discounts[n] = exp(rates.fading * row[1])
+        for a in range(len(velocities)):
+            ux, uy = velocities[a, 0] * row[1], velocities[a, 1] * row[1]
+            gx, gy = row[0] - ux * rates.step, -uy * rates.step
+            left = math.sqrt(gx * gx + gy * gy)
+            ex, ey = (gx / left, gy / left) if left > _TINY else (ONE, ZERO)
+            robot[0], robot[1], robot[3] = left, row[1], row[2]
+            robot[4], robot[5] = ex * ux + ey * uy, ex * uy - ey * ux
+            clearance = F(1e9)
+            for p in range(people):
+                at = 7 + 6 * p
+                if row[at + 5] <= ZERO:
+                    out[n, a, p, :] = ZERO
+                    continue
+                x, y, vx, vy, radius = row[at], row[at + 1], row[at + 2], row[at + 3], row[at + 4]
+                sx, sy = (vx - ux) * rates.step, (vy - uy) * rates.step
+                length2 = sx * sx + sy * sy
+                share = min(max(-(x * sx + y * sy) / length2, ZERO), ONE) if length2 > ZERO else ZERO
+                nx, ny = x + share * sx, y + share * sy
+                clearance = min(clearance, math.sqrt(nx * nx + ny * ny) - row[2] - radius)
+                qx, qy = x + sx, y + sy
+                _pair(robot, ex * qx + ey * qy, ex * qy - ey * qx, ex * vx + ey * vy, ex * vy - ey * vx, radius, out[n, a, p])
+            if clearance < ZERO:
+                rewards[n, a] = rates.collision
+            elif left < row[2]:
+                rewards[n, a] = rates.reached
+            else:
+                rewards[n, a] = rates.discomfort * rates.step * max(rates.distance - clearance, ZERO)
+            if rates.norm != ZERO and row[12] > ZERO and _is_wrong(out[n, a, 0], rates.side):
+                second = rates.fading / rates.step
+                gain = exp(second * max(row[0] - row[1], ZERO)) - exp(second * row[0])
+                rewards[n, a] -= rates.norm * rates.step * gain
+
+
+def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats]:
+    """Return the pairs (N, A, P, 13) after a step with each candidate, the rewards (N, A) of the step, and its discounts (N,).
+
+    A step ends at the goal where it ends within the robot's radius of it, and in a contact where the discs meet anywhere on the
+    straight way from its beginning to its end (the code's ``step``). A robot that may drive faster counts time faster (Y. F. Chen
+    et al. 2017).
+
+    Args:
+        states: (N, D) joint states.
+        ahead: what is tried.
+    """
+    people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
+    out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)
+    discounts, fading = np.empty(len(states), np.float32), ahead.step * math.log(ahead.discount)
+    rated = (ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance, ahead.norm, SIDES[ahead.side])
+    rates = _Rates(F(ahead.step), F(fading), *map(F, rated))
+    _look(np.ascontiguousarray(states), ahead.velocities, rates, people, out, rewards, discounts, 0, len(states))
+    return out, rewards, discounts
