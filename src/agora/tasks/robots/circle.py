@@ -67,11 +67,11 @@ class Circle:
         self, task: Task, radius: float, angle: float | None, others: list[tuple[Doubles, Doubles]]
     ) -> tuple[Doubles, Doubles]:
         """Start and goal of a robot, away from those of the others."""
-        apart = 2.0 * (task.radius + task.safety)
+        clearance = task.radius + task.safety
         for _ in range(_TRIES):
             pair = self._scattered(task, radius) if angle is None else self._across(task, radius, angle)
-            near = any(math.dist(a[:2], b[:2]) < apart for other in others for a, b in zip(pair, other, strict=True))
-            if not near and all(_free(task, pose) for pose in pair):
+            near = any(math.dist(a[:2], b[:2]) < 2.0 * clearance for other in others for a, b in zip(pair, other, strict=True))
+            if not near and task.allows(np.array(pair)[:, :2], clearance).all():
                 return pair
         raise PlacementError(
             f"map {task.map.name!r}: no room for {self.count} robots in a circle of {radius:.3g} m in {_TRIES} tries"
@@ -97,8 +97,3 @@ def _pose(task: Task, from_middle: Doubles, heading: float) -> Doubles:
     """A pose by its place from the middle of the map."""
     place = np.asarray(task.map.origin) + 0.5 * np.asarray(task.map.size) + from_middle
     return np.array([*place, math.remainder(heading, math.tau)])
-
-
-def _free(task: Task, pose: Doubles) -> bool:
-    """Whether a robot has room at a pose."""
-    return bool(task.map.contains(pose[:2])) and float(task.map.gap(pose[None, :2], limit=task.radius)[0]) >= task.radius
