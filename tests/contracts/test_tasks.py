@@ -52,7 +52,9 @@ def roles(tmp_path):
 
 @pytest.mark.parametrize("name", sorted(available("robots_modes")))
 def test_a_registered_robots_mode_keeps_the_contract(name, roles):
-    parameters = {"zones": {"file": roles}, "guided": {"waypoints": ((-2.9, 4.2), (7.9, 9.3), (0.7, 9.6))}}.get(name, {})
+    ways = ((-2.9, 4.2), (7.9, 9.3), (0.7, 9.6))
+    given = {"circle": {"radius": (2.5, 2.5), "noise": 1.0}, "guided": {"waypoints": ways}, "zones": {"file": roles}}
+    parameters = given.get(name, {})
     check_robots_mode(make("robots_modes", name, **parameters), random=name not in FIXED)
 
 

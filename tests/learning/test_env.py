@@ -355,7 +355,6 @@ def test_robots_that_move_sideways_have_three_actions(robot, size):
     [
         ({"robot": "crowdnav"}, Observe(8), "at most those of robot 'crowdnav', 0, got 8"),
         ({}, Observe(361), "at most those of robot 'burger', 360, got 361"),
-        ({"robots": Named.of("robots_modes", "random", count=2)}, None, r"small/walk: training takes one robot a world, got \[2\]"),
         ({"periods": Periods(0.05, 0.1, 0.05, 0.2)}, None, "that divide control = 0.1 s"),
     ],
 )

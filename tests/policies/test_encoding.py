@@ -173,3 +173,40 @@ def test_an_action_that_is_no_number_gives_a_twist_that_is_none():
     twists = to_twists(np.array([[np.nan, 0.2], [0.1, 0.2]]), limits)
     assert np.isnan(twists[0, 0])
     assert np.isfinite(twists[1]).all()
+
+
+def test_earlier_scans_follow_the_latest_first_and_are_the_first_one_at_the_start(rng):
+    see = Observe(beams=4, pedestrians=1, scans=3)
+    plain = Observe(beams=4, pedestrians=1)
+    o = observation(rows=3, pedestrians=2, beams=91)
+    scans = [rng.uniform(0.2, 14.0, o.scan.shape).astype(np.float32) for _ in range(4)]
+    begins = [[True] * 3, [False] * 3, [False, True, False], [False] * 3]
+    before, seen = np.full((3, see.length), 7.0, np.float32), []
+    for scan, fresh in zip(scans, begins, strict=True):
+        now = dataclasses.replace(o, scan=scan)
+        row = see(now)
+        for _ in range(2):  # to do it twice changes nothing
+            see.remember(row, before, np.array(fresh))
+        assert np.array_equal(row[:, : plain.length], plain(now))
+        seen.append(row)
+        before = row
+    pooled = [plain(dataclasses.replace(o, scan=scan))[:, :4] for scan in scans]
+    first = see.parts["earlier"].start
+    assert first == plain.length and see.length == plain.length + 8
+    assert (see.low[first:] == 0.0).all() and len(see.low) == len(see.high) == see.length
+    expected = {0: [0, 0, 0], 1: [0, 0, 0], 2: [1, 2, 1], 3: [2, 2, 2]}
+    for t, ks in expected.items():
+        for n, k in enumerate(ks):
+            assert np.array_equal(seen[t][n, first : first + 4], pooled[k][n])
+    oldest = {1: [0, 0, 0], 2: [0, 2, 0], 3: [1, 2, 1]}
+    for t, ks in oldest.items():
+        for n, k in enumerate(ks):
+            assert np.array_equal(seen[t][n, first + 4 :], pooled[k][n])
+
+
+def test_scans_are_remembered_by_who_has_any():
+    assert Observe(beams=3).length == Observe(beams=3, scans=1).length
+    with pytest.raises(InputError, match="scans must be 1 where beams is 0"):
+        Observe(beams=0, scans=2)
+    with pytest.raises(InputError, match="scans must be a whole number of at least 1"):
+        Observe(scans=0)

@@ -93,7 +93,7 @@ def place(
         batch = min(max(64, 2 * count), 4096)
         limit -= batch
         drawn = _draw(stream, map, cells, batch)
-        for point in drawn[_allowed(map, drawn, clearance, discs, areas, forbidden)]:
+        for point in drawn[have_room(map, drawn, clearance, discs, areas, forbidden)]:
             if len(points) == count:
                 break
             if (np.hypot(*(points - point).T) >= apart).all():
@@ -173,7 +173,7 @@ def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple
     return cells
 
 
-def _allowed(
+def have_room(
     map: Map, points: Doubles, clearance: float, discs: Doubles, areas: list[Doubles], forbidden: Sequence[Doubles]
 ) -> Bools:
     """Which points keep the clearance to everything static and forbidden, are in an area and outside the discs."""

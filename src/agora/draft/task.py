@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agora.core.state import Doubles
+from agora.core.state import Bools, Doubles
 from agora.draft.people import People, Person
-from agora.draft.placement import place
+from agora.draft.placement import have_room, place
 from agora.draft.surroundings import Surroundings
 from agora.errors import PlacementError
 from agora.maps.grid import Map
@@ -78,6 +78,10 @@ class Task:
             PlacementError: there is no room.
         """
         return place(self.stream, self.map, clearance, count, forbidden=self.forbidden, **conditions)
+
+    def allows(self, points: Doubles, clearance: float) -> Bools:
+        """Which points (N, 2) are on the map, and keep a clearance to its border, its obstacles and forbidden zones."""
+        return have_room(self.map, points, clearance, np.zeros((0, 3)), [], self.forbidden)
 
     def name(self, letter: Literal["S", "I", "D"], model: str) -> str:
         """The next name of a thing or pedestrian as Arena forms it: S, I or D (static, interactive, dynamic), model and number."""

@@ -134,14 +134,14 @@ class ArenaReward:
         return frozenset(facts if self.unsafe_too else facts | {"nearest", "radius"})
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (W,) of the units that have a weight, weighted, by name."""
+        """Return the terms (N,) of the units that have a weight, weighted, by name."""
         goes = 1.0 if self.unsafe_too else ~self._unsafe(transition)
         terms = {name: unit * np.float32(getattr(self, name)) for name, unit in self._ends(transition).items()}
         terms |= {name: unit * goes * np.float32(getattr(self, name)) for name, unit in self._motion(transition).items()}
         return {name: np.asarray(term, np.float32) for name, term in terms.items()}
 
     def __call__(self, transition: Transition) -> Floats:
-        """Return the rewards (W,)."""
+        """Return the rewards (N,)."""
         return added(self.terms(transition))
 
     def _unsafe(self, transition: Transition) -> Bools:

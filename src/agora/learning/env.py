@@ -47,21 +47,26 @@ _TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
 
 
 class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
-    """W worlds with one robot each, stepped together.
+    """W worlds with R robots each, stepped together; environment ``w * R + r`` is robot r of world w, and mostly R is 1.
 
-    A step is one control period. The episodes are the entries of one stage of a suite: environment i plays i, i + W, i + 2 W, ...
+    A step is one control period. The episodes are the entries of one stage of a suite: world w plays w, w + W, w + 2 W, ...
     of them, so that no result depends on when others end; after the last comes the first. An episode that ends is followed by the
     next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new one, ``infos["final_obs"]`` and
     ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that began; ``outcome`` (a label of
     `Outcome`), ``entry`` and ``time`` (s) say how one ended.
 
+    Where R is above 1, robots that have ended wait until the last of their world ends: they stand or are gone, as the stage's
+    ``after_end`` says. The world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True where a
+    robot had ended before the step: its action counted for nothing, its reward is 0, and nothing ends there. Whoever learns leaves
+    such steps out.
+
     Args:
         suite: the suite, its name or its file.
-        stage: name of the stage; of one robot, and with crowd and sensor periods that divide the control period.
+        stage: name of the stage; of robots of one model, and with crowd and sensor periods that divide the control period.
         num_envs: W.
         episodes: how many entries there are, more than the stage's own for training at will; the stage's own where 0. Each is
             drawn when it begins; up to `agora.tasks.drawn.KEPT` are kept, of more none.
-        workers: processes that draw each environment's next episode ahead of time. A script that uses them needs the usual
+        workers: processes that draw each world's next episode ahead of time. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another seed every entry is another episode.
         threads: threads over worlds; results do not depend on it.
@@ -73,6 +78,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     Attributes:
         starts: the episodes, by number. observe, reward: as given.
+        num_envs: N = W R. robots: R.
 
     Raises:
         InputError: a stage that is not as above, a robot without the lidar that ``observe`` asks for.
@@ -100,8 +106,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         whole = (suite if isinstance(suite, Suite) else load_suite(suite)).under(mover)
         self._suite = whole if seed is None else replace(whole, seed=seed)
         self._stage, self._episodes, self._threads, self._workers = stage, episodes, threads, workers
-        self.observe, self.reward, self.num_envs = observe or Observe(), reward or Reward(), num_envs
+        self.observe, self.reward = observe or Observe(), reward or Reward()
         self.teacher = teacher
+        self._worlds, self.robots = num_envs, 0
         self._entry = np.full(num_envs, -1, np.int64)
         self._autoreset = autoreset
         if not autoreset:
@@ -109,26 +116,28 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._parts: list[Part] = []
         self._examples: list[Start] = []
         self._draw()
+        self.num_envs = self._worlds * self.robots
+        self._seen, self._before = (np.zeros((self.num_envs, self.observe.length), np.float32) for _ in range(2))
         size = self.observe.action_size(self.starts[0].robots[0].model.limits(1))
         self.single_observation_space = Box(self.observe.low, self.observe.high)
         self.single_action_space = Box(-1.0, 1.0, (size,))
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def _draw(self) -> None:
         """Play the episodes of the stage as it now is."""
         stage = self._suite.stage(self._stage)
         self._conditions = Conditions.of(stage)
         self.starts = Drawn(self._suite, self._stage, self._episodes, workers=self._workers)
-        self._next = np.arange(self.num_envs)
-        some = self.starts[: min(self.num_envs, _EXAMPLES)]
-        _check(self._suite.entry(self._stage, 0), some, self._conditions, self.observe)
-        self._limits = some[0].robots[0].model.limits(self.num_envs)
+        self._next = np.arange(self._worlds)
+        some = self.starts[: min(self._worlds, _EXAMPLES)]
+        self.robots = _check(self._suite.entry(self._stage, 0), some, self._conditions, self.observe, self.robots)
+        self._limits = some[0].robots[0].model.limits(self._worlds * self.robots)
         for part in self._parts:
             part.batch.starts = self.starts
         if not self._parts or not all(self._parts[-1].batch.engine.holds(start) for start in some):
             self._make_room(some)
-        self.starts.soon(range(len(some), min(self.num_envs, len(self.starts))))
+        self.starts.soon(range(len(some), min(self._worlds, len(self.starts))))
 
     def _make_room(self, starts: Sequence[Start]) -> None:
         """Let episodes that begin from now on be as large as these, too; those under way go on where they are."""
@@ -138,12 +147,12 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             *channels_of(self.reward.asks),
             *(() if self.teacher is None else declaration_of(self.teacher).needs),
         }
-        chosen = (self._examples, self._conditions, needs, self.num_envs, self._threads, self.observe, self.reward.asks)
+        chosen = (self._examples, self._conditions, needs, self._worlds, self._threads, self.observe, self.reward.asks)
         self._parts.append(Part(self.starts, *chosen))
 
     @property
     def limits(self) -> Limits:
-        """Limits of the robots that begin now, each an array (W,)."""
+        """Limits of the robots that begin now, each an array (N,)."""
         return self._limits
 
     @property
@@ -187,9 +196,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             self._suite = replace(self._suite, stages=stages)
             self.starts.close()
             self._draw()
-            for world in range(self.num_envs):
+            for world in range(self._worlds):
                 self._leave(world)
         return self.curriculum_stage
+
+    def refuse_several(self, who: str) -> None:
+        """Raise an `InputError` where worlds have several robots: ``who`` cannot leave out those that wait."""
+        if self.robots > 1:
+            raise InputError(f"{who}: stage {self._stage!r} must have one robot a world, got {self.robots}")
 
     def _staged(self) -> Staged:
         for module in self._suite.stage(self._stage).modules:
@@ -201,47 +215,60 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Begin the next episode in every environment, or in some.
 
         Args:
-            seed: number of the entry at which environment 0 begins anew, environment i at that plus i; where not given they go on.
-            options: ``reset_mask``, (W,) bool: environments to reset; the others stay as they are.
+            seed: number of the entry at which world 0 begins anew, world w at that plus w; where not given they go on.
+            options: ``reset_mask``, (N,) bool: environments to reset, the robots of a world together; the others stay as they are.
         """
         super().reset(seed=seed)
         mask = np.ones(self.num_envs, np.bool_) if options is None else np.asarray(options.get("reset_mask", True))
         if mask.dtype != np.bool_ or mask.shape not in ((), (self.num_envs,)):
             raise InputError(f"reset_mask must be {self.num_envs} bools, got {mask.dtype} of shape {mask.shape}")
-        worlds = np.flatnonzero(np.broadcast_to(mask, self.num_envs))
+        of_world = np.broadcast_to(mask, self.num_envs).reshape(self._worlds, self.robots)
+        if (of_world.any(1) != of_world.all(1)).any():
+            raise InputError(f"reset_mask must be the same for the {self.robots} robots of a world")
+        worlds = np.flatnonzero(of_world.all(1))
         if seed is not None:
             self._next[worlds] = seed + worlds
         infos = self._begin(worlds.tolist())
-        return self._observe(), infos
+        return self._observe(infos["_entry"]), infos
 
     def step(self, actions: Array) -> tuple[Floats, Array, Bools, Bools, dict[str, Any]]:
         """Let one control period pass.
 
         Args:
-            actions: (W, A) in [-1, 1], which ``observe.twists`` turns into twists: by most encodings (W, 2) vx, omega or (W, 3)
+            actions: (N, A) in [-1, 1], which ``observe.twists`` turns into twists: by most encodings (N, 2) vx, omega or (N, 3)
                 vx, vy, omega from limit to limit of the robot, and cut beyond. One that is not finite ends its episode as
                 ``planner_failed``.
 
         Returns:
-            Observations (W, D), rewards (W,), terminated (W,), truncated (W,) and infos.
+            Observations (N, D), rewards (N,), terminated (N,), truncated (N,) and infos.
         """
         if (self._entry < 0).any():
             raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
+        waiting = self._waiting() if self.robots > 1 else None
         brought = empty(self.num_envs, self._conditions.periods.control, self.reward.asks)
         outcome = brought.outcome
         for part in self._parts:
             part.step(actions, brought)
         rewards = self.reward(brought)
-        observations = self._observe()
+        self._before = self._seen
+        observations = self._observe(np.zeros(self.num_envs, np.bool_))
         ended, truncated = outcome != RUNNING, outcome == _TRUNCATED
         infos = self._end(observations, outcome) if ended.any() else {}
+        if waiting is not None:
+            rewards[waiting] = 0.0
+            infos |= {"waiting": waiting, "_waiting": np.ones(self.num_envs, np.bool_)}
         terminated: Bools = ended & ~truncated
         return observations, rewards, terminated, truncated, infos
 
+    def _waiting(self) -> Bools:
+        """(N,) robots that have ended, and wait for others of their world."""
+        under_way: Bools = np.logical_or.reduce([part.rows & part.batch.world.under_way for part in self._parts])
+        return ~under_way
+
     def teach(self) -> Floats:
-        """Return the actions (W, A) that the teacher takes now, for imitation; to be called once in every step.
+        """Return the actions (N, A) that the teacher takes now, for imitation; to be called once in every step.
 
         Where it fails, its action is to stand.
         """
@@ -268,58 +295,75 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             self._leave(w)
             self._parts[-1].begin(w, number, start)
             self._entry[w] = number
-        self._next[worlds] += self.num_envs
+        self._next[worlds] += self._worlds
         self.starts.soon((self._next[worlds] % len(self.starts)).tolist())
         for part in self._parts[began:]:
             part.batch.look([w for w in worlds if part.mine[w]])
         for part in [part for part in self._parts[:-1] if not part.mine.any()]:
             part.batch.engine.close()
             self._parts.remove(part)
-        mask = np.zeros(self.num_envs, np.bool_)
+        mask = np.zeros(self._worlds, np.bool_)
         mask[worlds] = True
-        return {"entry": np.where(mask, self._entry, 0), "_entry": mask}
+        return {"entry": self._each(np.where(mask, self._entry, 0)), "_entry": self._each(mask)}
+
+    def _each(self, of_worlds: Array) -> Array:
+        """What holds of worlds (W,), for each of their robots (N,)."""
+        return np.repeat(of_worlds, self.robots)
 
     def _leave(self, world: int) -> None:
-        """End what an environment plays."""
+        """End what a world plays."""
         self._entry[world] = -1
         for part in self._parts:
             part.leave(world)
 
     def _end(self, observations: Floats, outcome: Ints) -> dict[str, Any]:
-        """Infos of the episodes that ended; where the next begin at once, these and their observations."""
+        """Infos of the robots that ended; where worlds' next episodes begin at once, these and their observations."""
         ended = outcome != RUNNING
-        worlds = [int(w) for w in np.flatnonzero(ended)]
         labels, final = (np.full(self.num_envs, None, object) for _ in range(2))
         times = np.zeros(self.num_envs)
-        for w in worlds:
-            world = next(part for part in self._parts if part.mine[w]).batch.world
-            labels[w], final[w] = Outcome(outcome[w]).label, observations[w].copy()
-            times[w] = world.status.ends.step[w, 0] * world.dt
-        last = {"outcome": labels, "entry": np.where(ended, self._entry, 0), "time": times}
+        for n in np.flatnonzero(ended).tolist():
+            w, r = divmod(n, self.robots)
+            world = self._part_of(w).batch.world
+            labels[n], final[n] = Outcome(outcome[n]).label, observations[n].copy()
+            times[n] = world.status.ends.step[w, r] * world.dt
+        last = {"outcome": labels, "entry": np.where(ended, self._each(self._entry), 0), "time": times}
         last |= {f"_{key}": ended.copy() for key in last}
-        self._entry[ended] = -1
+        touched = np.flatnonzero(ended.reshape(self._worlds, self.robots).any(1)).tolist()
+        done = [w for w in touched if self._part_of(w).batch.world.status.clock.done[w]]
+        self._entry[done] = -1
         if not self._autoreset:
             return last
         infos = {"final_obs": final, "_final_obs": ended.copy(), "final_info": last, "_final_info": ended.copy()}
-        infos |= self._begin(worlds)
-        self._write(observations, worlds)
+        if done:
+            infos |= self._begin(done)
+            self._write(observations, infos["_entry"], done)
         return infos
 
-    def _observe(self) -> Floats:
+    def _part_of(self, world: int) -> Part:
+        return next(part for part in self._parts if part.mine[world])
+
+    def _observe(self, begins: Bools) -> Floats:
+        """What everybody sees now; where episodes begin, nothing is remembered."""
         observations = np.zeros((self.num_envs, self.observe.length), np.float32)
-        self._write(observations)
+        self._write(observations, begins)
         return observations
 
-    def _write(self, out: Floats, worlds: Collection[int] | None = None) -> None:
-        """Write what environments see, all or some of them, into their rows."""
+    def _write(self, out: Floats, begins: Bools, worlds: Collection[int] | None = None) -> None:
+        """Write what the robots of worlds see, all or some of them, into their rows."""
+        count = self.robots
         for part in self._parts:
             seen = part.batch.observer.observe()
-            rows = np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]]
-            part.batch.world.threads.at(rows, functools.partial(self.observe.write, seen, out))
+            here = np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]]
+            write = functools.partial(self.observe.write, seen, out)
+            part.batch.world.threads.at(here, lambda first, last, write=write: write(first * count, last * count))  # type: ignore[misc]
+        self.observe.remember(out, self._before, begins)
+        self._seen = out.copy()
 
 
 class AgoraEnv(gymnasium.Env[Floats, Floats]):
     """One world with one robot; `AgoraVectorEnv` says what the arguments, spaces and infos are.
+
+    A stage of several robots is refused.
 
     Args:
         suite, stage, episodes, seed, observe, reward, simulator: as there.
@@ -345,6 +389,7 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
         self.render_mode = None
         chosen = {"observe": observe, "reward": reward, "simulator": simulator}
         self._worlds = AgoraVectorEnv(suite, stage, episodes=episodes, seed=seed, **chosen, autoreset=False)  # type: ignore[arg-type]
+        self._worlds.refuse_several(ENV_ID)
         self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
@@ -375,16 +420,21 @@ def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
     return {key: np.asarray(value)[0].item() if key != "outcome" else value[0] for key, value in infos.items() if key[0] != "_"}
 
 
-def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding) -> None:
-    """Refuse a stage that cannot be trained on."""
+def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding, before: int) -> int:
+    """Refuse a stage that cannot be trained on, or has another number of robots than ``before``; return how many it has."""
     where, periods = entry.rsplit("/", 1)[0], conditions.periods
-    if {len(start.robots) for start in starts} != {1}:
-        raise InputError(f"{where}: training takes one robot a world, got {sorted({len(start.robots) for start in starts})}")
+    counts = {len(start.robots) for start in starts} | ({before} if before else set())
+    if len(counts) > 1:
+        raise InputError(f"{where}: training takes the same number of robots in every world, got {sorted(counts)}")
+    models = {robot.model.name for start in starts for robot in start.robots}
+    if len(models) > 1:
+        raise InputError(f"{where}: training takes robots of one model, got {', '.join(sorted(models))}")
     if periods.common != periods.steps("control"):
         raise InputError(
             f"{where}: training takes crowd and sensor periods that divide control = {periods.control} s, got {periods}"
         )
     observe.check(starts[0].robots[0].model)
+    return counts.pop()
 
 
 register()

@@ -14,20 +14,21 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import TYPES, Array, Bools, Floats, frozen
 from agora.errors import UnknownNameError
 from agora.learning.rewards import Transition
+from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
     from agora.episode import Batch
 
 FACTS = {
-    "command": "(W, 3) twist that the action asked for, m/s and rad/s",
-    "command_before": "(W, 3) that of the control period before; 0 in the first",
-    "nearest": "(W,) shortest range of the scan at the end, m",
-    "radius": "(W,) of the disc about the robot's footprint, m",
-    "elder": "(W,) smallest clearance to an elder at the end, m; infinite where there is none",
-    "path_distance": "(W,) distance to the global path at the end, m; 0 without a path",
-    "path_approach": "(W,) how much nearer the robot came to its path, m",
-    "way": "(W,) how much of the path it left behind, m",
-    "detour": "(W,) least turn to a heading that is free for the next seconds and near to the goal's, rad",
+    "command": "(N, 3) twist that the action asked for, m/s and rad/s",
+    "command_before": "(N, 3) that of the control period before; 0 in the first",
+    "nearest": "(N,) shortest range of the scan at the end, m",
+    "radius": "(N,) of the disc about the robot's footprint, m",
+    "elder": "(N,) smallest clearance to an elder at the end, m; infinite where there is none",
+    "path_distance": "(N,) distance to the global path at the end, m; 0 without a path",
+    "path_approach": "(N,) how much nearer the robot came to its path, m",
+    "way": "(N,) how much of the path it left behind, m",
+    "detour": "(N,) least turn to a heading that is free for the next seconds and near to the goal's, rad",
 }
 """Names of facts, with what they are."""
 
@@ -50,15 +51,15 @@ def channels_of(facts: Collection[str]) -> set[str]:
     return {_CHANNELS[name] for name in facts if name in _CHANNELS}
 
 
-def empty(worlds: int, dt: float, facts: Collection[str]) -> Transition:
-    """Return a transition of so many worlds, to be filled in."""
-    held = {name: np.zeros((worlds, 3) if name in _WIDE else worlds, np.float32) for name in facts}
-    progress, clearance = np.zeros((2, worlds), np.float32)
-    return Transition(np.zeros(worlds, np.int32), progress, clearance, dt, held)
+def empty(robots: int, dt: float, facts: Collection[str]) -> Transition:
+    """Return a transition of so many robots that goes on and brought nothing, to be filled in."""
+    held = {name: np.zeros((robots, 3) if name in _WIDE else robots, np.float32) for name in facts}
+    progress, clearance = np.zeros((2, robots), np.float32)
+    return Transition(np.full(robots, RUNNING, np.int32), progress, clearance, dt, held)
 
 
 class Facts:
-    """Takes down facts of the first robot of each world of a batch.
+    """Takes down facts of the robots of a batch.
 
     Args:
         batch: the worlds.
@@ -67,16 +68,18 @@ class Facts:
 
     def __init__(self, batch: Batch, names: Collection[str]) -> None:
         self._batch, self._names = batch, frozenset(names)
-        worlds = batch.world.layout.worlds
-        self._command = np.zeros((2, worlds, 3), np.float32)
-        self._paths = np.zeros((2, worlds, 2), np.float32)  # before and after: distance to the path, and the way left
+        layout = batch.world.layout
+        rows = layout.worlds * layout.robots
+        self._command = np.zeros((2, rows, 3), np.float32)
+        self._paths = np.zeros((2, rows, 2), np.float32)  # before and after: distance to the path, and the way left
         self._on_paths = bool(self._names & {"path_distance", "path_approach", "way"})
 
     def begin(self, twists: Floats) -> None:
-        """Begin a control period with the twists (W, 3) that are asked for."""
+        """Begin a control period with the twists (N, 3) that are asked for."""
         if not self._names:
             return
-        fresh = self._batch.world.status.clock.step == 0
+        world = self._batch.world
+        fresh = np.repeat(world.status.clock.step == 0, world.layout.robots)
         self._command[0] = np.where(fresh[:, None], ZERO, self._command[1])
         self._command[1] = twists
         if self._on_paths:
@@ -113,20 +116,20 @@ class Facts:
         return np.where(np.isnan(nearest), np.float32(np.inf), nearest)
 
     def _radius_(self) -> Floats:
-        radius: Floats = self._batch.world.robot_traits.radius[:, 0]
+        radius: Floats = self._batch.world.robot_traits.radius.reshape(-1)
         return radius
 
     def _elder_(self) -> Floats:
         world = self._batch.world
         people, robots = world.pedestrians, world.robots
         gap = (
-            np.hypot(people.x - robots.x[:, :1], people.y - robots.y[:, :1])
-            - world.traits.radius
-            - world.robot_traits.radius[:, :1]
+            np.hypot(people.x[:, None] - robots.x[..., None], people.y[:, None] - robots.y[..., None])
+            - world.traits.radius[:, None]
+            - world.robot_traits.radius[..., None]
         )
-        elders = people.active & (world.minds.type == _ELDER)
-        nearest: Floats = np.where(elders, gap, np.float32(np.inf)).min(1, initial=np.float32(np.inf)).astype(np.float32)
-        return nearest
+        elders = (people.active & (world.minds.type == _ELDER))[:, None]
+        nearest: Floats = np.where(elders, gap, np.float32(np.inf)).min(2, initial=np.float32(np.inf)).astype(np.float32)
+        return nearest.reshape(-1)
 
     def _path_distance_(self) -> Floats:
         distance: Floats = self._paths[1, :, 0]
@@ -143,28 +146,30 @@ class Facts:
     def _detour_(self) -> Floats:
         world = self._batch.world
         people, robots, goals = world.pedestrians, world.robots, world.status.goals
-        x, y, heading = robots.x[:, :1], robots.y[:, :1], robots.heading[:, 0]
+        x, y, heading, vx, vy = (part.reshape(-1) for part in (robots.x, robots.y, robots.heading, robots.vx, robots.vy))
+        px, py, pvx, pvy = (np.repeat(part, world.layout.robots, 0) for part in (people.x, people.y, people.vx, people.vy))
+        there: Bools = np.repeat(people.active, world.layout.robots, 0)
         c, s = np.cos(heading)[:, None], np.sin(heading)[:, None]
-        dx, dy, vx, vy = people.x - x, people.y - y, people.vx, people.vy
+        dx, dy = px - x[:, None], py - y[:, None]
         place = np.stack([c * dx + s * dy, c * dy - s * dx], -1)
-        velocity = np.stack([c * vx + s * vy, c * vy - s * vx], -1)
-        gx, gy = goals.x[:, 0] - x[:, 0], goals.y[:, 0] - y[:, 0]
+        velocity = np.stack([c * pvx + s * pvy, c * pvy - s * pvx], -1)
+        gx, gy = goals.x.reshape(-1) - x, goals.y.reshape(-1) - y
         goal = np.arctan2(c[:, 0] * gy - s[:, 0] * gx, c[:, 0] * gx + s[:, 0] * gy)
-        return free_heading(place, velocity, people.active, np.hypot(robots.vx[:, 0], robots.vy[:, 0]), goal)
+        return free_heading(place, velocity, there, np.hypot(vx, vy), goal)
 
 
 def free_heading(place: Array, velocity: Array, present: Bools, speed: Array, goal: Array) -> Floats:
-    """Return the free heading (W,) that is nearest to the goal's, as the size of the turn to it, rad (Xie and Dames 2023).
+    """Return the free heading (N,) that is nearest to the goal's, as the size of the turn to it, rad (Xie and Dames 2023).
 
     A heading is taken where the relative velocity points into the disc of 0.9 m about a pedestrian within 8 m. Where all are taken,
     the turn is pi.
 
     Args:
-        place: (W, P, 2) of pedestrians in the robot's frame, m.
-        velocity: (W, P, 2) over ground in the robot's frame, m/s.
-        present: (W, P) bool.
-        speed: (W,) of the robot, m/s.
-        goal: (W,) bearing of the goal, rad.
+        place: (N, P, 2) of pedestrians in the robot's frame, m.
+        velocity: (N, P, 2) over ground in the robot's frame, m/s.
+        present: (N, P) bool.
+        speed: (N,) of the robot, m/s.
+        goal: (N,) bearing of the goal, rad.
     """
     headings = np.linspace(-np.pi, np.pi, _HEADINGS, endpoint=False)
     away = np.hypot(place[..., 0], place[..., 1])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """Worlds of one robot each, of which some are in use.
+    """Worlds with the same number of robots, R, of which some are in use; row ``w * R + r`` is robot r of world w.
 
     Args:
         starts: the episodes. examples: of them, that say how large they are.
@@ -32,7 +32,7 @@ class Part:
         asks: facts that the reward reads.
 
     Attributes:
-        batch: the worlds. mine: (W,) environments whose episodes are played here.
+        batch: the worlds. mine: (W,) worlds whose episodes are played here.
     """
 
     def __init__(
@@ -54,51 +54,56 @@ class Part:
         self._observe = observe
         self._memory: Memory = {}
 
+    @property
+    def rows(self) -> Bools:
+        """(N,) robots whose episodes are played here."""
+        return np.repeat(self.mine, self.batch.world.layout.robots)
+
     def leave(self, world: int) -> None:
-        """Play an environment here no longer."""
+        """Play a world here no longer."""
         self.mine[world], self.batch.world.status.clock.done[world] = False, True
 
     def begin(self, world: int, number: int, start: Start) -> None:
-        """Play an episode in an environment."""
+        """Play an episode in a world."""
         self.batch.begin(world, number, start)
         self.mine[world] = True
-        rows = np.zeros(len(self.mine), np.bool_)
-        rows[world] = True
-        self._memory = reset(self._memory, rows)
+        began = np.arange(len(self.mine)) == world
+        self._memory = reset(self._memory, np.repeat(began, self.batch.world.layout.robots))
 
     def teach(self, teacher: Any, actions: Floats) -> None:
-        """Write the actions that a planner takes in the environments that are played here."""
-        observers = self.batch.observers
-        answer, _ = observers.ask(teacher, observers.observe(), self._memory, self.mine & self.batch.active)
+        """Write the actions that a planner takes in the worlds that are played here."""
+        observers, rows = self.batch.observers, self.rows
+        answer, _ = observers.ask(teacher, observers.observe(), self._memory, rows & self.batch.active)
         self._memory = answer.memory
-        actions[self.mine] = self._observe.actions(answer.twists, observers.one.limits, *self._ways())[self.mine]
+        actions[rows] = self._observe.actions(answer.twists, observers.one.limits, *self._ways())[rows]
 
     def step(self, actions: Array, brought: Transition) -> None:
-        """Let one control period pass, and write what it brought to the environments that are played here."""
-        batch, mine = self.batch, self.mine
+        """Let one control period pass, and write what it brought to the robots under way that are played here."""
+        batch, world = self.batch, self.batch.world
+        rows = self.rows & world.under_way
         twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
-        failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & mine).tolist()
-        batch.world.command(twists, mine, failed)
+        failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & rows).tolist()
+        world.command(twists, rows, failed)
         self._clearances.restart()
         self._facts.begin(twists)
         before = self._goal_distance()
         batch.advance(self._clearances.follow)
-        brought.outcome[mine] = batch.world.status.ends.outcome[mine, 0]
-        brought.progress[mine] = (before - self._goal_distance())[mine]
-        brought.clearance[mine] = self._clearances.values[mine]
+        brought.outcome[rows] = world.status.ends.outcome.reshape(-1)[rows]
+        brought.progress[rows] = (before - self._goal_distance())[rows]
+        brought.clearance[rows] = self._clearances.values.reshape(-1)[rows]
         self._facts.end()
         batch.look()
         for name, values in self._facts.read().items():
-            brought.facts[name][mine] = values[mine]
+            brought.facts[name][rows] = values[rows]
 
     def _ways(self) -> tuple[Floats, Floats]:
-        """The poses (W, 3) and goals (W, 3) of the robots."""
+        """The poses (N, 3) and goals (N, 3) of the robots."""
         robots, goals = self.batch.world.robots, self.batch.world.status.goals
-        pose, goal = ([part.x[:, 0], part.y[:, 0], part.heading[:, 0]] for part in (robots, goals))
+        pose, goal = ([array.reshape(-1) for array in (part.x, part.y, part.heading)] for part in (robots, goals))
         return np.stack(pose, 1), np.stack(goal, 1)
 
     def _goal_distance(self) -> Floats:
         robots, status = self.batch.world.robots, self.batch.world.status
-        dx, dy = status.goals.x[:, 0] - robots.x[:, 0], status.goals.y[:, 0] - robots.y[:, 0]
-        distance: Floats = np.sqrt(dx * dx + dy * dy)
+        dx, dy = status.goals.x - robots.x, status.goals.y - robots.y
+        distance: Floats = np.sqrt(dx * dx + dy * dy).reshape(-1)
         return distance

@@ -30,14 +30,14 @@ _NOBODY = F(np.inf)
 
 @dataclass(frozen=True, eq=False)
 class Transition:
-    """What one control period brought in W worlds.
+    """What one control period brought to N robots.
 
     Attributes:
-        outcome: (W,) `RUNNING` or the number of an `Outcome`.
-        progress: (W,) how much nearer the robot came to its goal, m.
-        clearance: (W,) smallest clearance between robot and pedestrians during the period, m; infinite where there are none.
+        outcome: (N,) `RUNNING` or the number of an `Outcome`.
+        progress: (N,) how much nearer the robot came to its goal, m.
+        clearance: (N,) smallest clearance between robot and pedestrians during the period, m; infinite where there are none.
         dt: control period, s.
-        facts: more that a reward asked for, by names in `agora.learning.facts.FACTS`, each (W, ...).
+        facts: more that a reward asked for, by names in `agora.learning.facts.FACTS`, each (N, ...).
     """
 
     outcome: Ints
@@ -55,10 +55,10 @@ class Rewarding(Protocol):
         """Names of the facts that it reads, of `agora.learning.facts.FACTS`."""
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (W,), weighted, by name."""
+        """Return the terms (N,), weighted, by name."""
 
     def __call__(self, transition: Transition) -> Floats:
-        """Return the rewards (W,)."""
+        """Return the rewards (N,)."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Reward:
         return frozenset()
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (W,), weighted, by name."""
+        """Return the terms (N,), weighted, by name."""
         return {
             "progress": transition.progress * F(self.progress),
             "reached": reached(transition) * F(self.reached),
@@ -104,12 +104,12 @@ class Reward:
         }
 
     def __call__(self, transition: Transition) -> Floats:
-        """Return the rewards (W,)."""
+        """Return the rewards (N,)."""
         return added(self.terms(transition))
 
 
 def added(terms: Mapping[str, Floats]) -> Floats:
-    """Return the sum (W,) of terms, in their order."""
+    """Return the sum (N,) of terms, in their order."""
     first, *others = terms.values()
     total = np.zeros(len(first), np.float32)
     for term in (first, *others):
@@ -137,7 +137,7 @@ def discomfort(transition: Transition, distance: float) -> Floats:
 
 
 class Clearances:
-    """Smallest clearance between each world's first robot and its pedestrians over several steps.
+    """Smallest clearance between each robot and its world's pedestrians over several steps.
 
     Between two steps everybody goes straight (CrowdNav's swept test); the robot is the disc about its footprint.
 
@@ -145,12 +145,12 @@ class Clearances:
         world: the worlds.
 
     Attributes:
-        values: (W,) m, infinite where there are no pedestrians.
+        values: (W, R) m, infinite where there are no pedestrians.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.values = np.full(world.layout.worlds, _NOBODY, np.float32)
+        self.values = np.full((world.layout.worlds, world.layout.robots), _NOBODY, np.float32)
         shared = (world.robot_traits, world.traits, self.values)
         people, robots = zip(*map(world.generation, (0, 1)), strict=True)
         self._bound = [bind(_follow, robots[1 - g], robots[g], people[1 - g], people[g], *shared) for g in (0, 1)]
@@ -168,19 +168,20 @@ class Clearances:
 def _follow(robots_before, robots, people_before, people, robot_traits, traits, values, first, last):
     """Lower the clearances of worlds ``first <= w < last`` to the smallest of the step between two generations."""
     for w in range(first, last):
-        x, y = robots_before.x[w, 0], robots_before.y[w, 0]
-        dx, dy = robots.x[w, 0] - x, robots.y[w, 0] - y
-        for i in range(traits.count[w]):
-            if not people.active[w, i]:
-                continue
-            here = people_before if people_before.active[w, i] else people
-            bodies = robot_traits.radius[w, 0] + traits.radius[w, i]
-            ox, oy = x - here.x[w, i], y - here.y[w, i]
-            ex, ey = dx - (people.x[w, i] - here.x[w, i]), dy - (people.y[w, i] - here.y[w, i])
-            reach = values[w] + bodies + abs(ex) + abs(ey)
-            if ox * ox + oy * oy > reach * reach:
-                continue
-            length2 = ex * ex + ey * ey
-            share = min(max(-(ox * ex + oy * ey) / length2, ZERO), ONE) if length2 > ZERO else ZERO
-            nx, ny = ox + share * ex, oy + share * ey
-            values[w] = min(values[w], math.sqrt(nx * nx + ny * ny) - bodies)
+        for r in range(values.shape[1]):
+            x, y = robots_before.x[w, r], robots_before.y[w, r]
+            dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
+            for i in range(traits.count[w]):
+                if not people.active[w, i]:
+                    continue
+                here = people_before if people_before.active[w, i] else people
+                bodies = robot_traits.radius[w, r] + traits.radius[w, i]
+                ox, oy = x - here.x[w, i], y - here.y[w, i]
+                ex, ey = dx - (people.x[w, i] - here.x[w, i]), dy - (people.y[w, i] - here.y[w, i])
+                reach = values[w, r] + bodies + abs(ex) + abs(ey)
+                if ox * ox + oy * oy > reach * reach:
+                    continue
+                length2 = ex * ex + ey * ey
+                share = min(max(-(ox * ex + oy * ey) / length2, ZERO), ONE) if length2 > ZERO else ZERO
+                nx, ny = ox + share * ex, oy + share * ey
+                values[w, r] = min(values[w, r], math.sqrt(nx * nx + ny * ny) - bodies)

@@ -22,12 +22,13 @@ class Sb3VecEnv(VecEnv):
     ``TimeLimit.truncated``.
 
     Args:
-        worlds: the environments, with automatic reset.
+        worlds: the environments, with automatic reset and one robot a world: SB3 has no word for robots that wait for others.
     """
 
     def __init__(self, worlds: AgoraVectorEnv) -> None:
         if worlds.metadata["autoreset_mode"] is not AgoraVectorEnv.metadata["autoreset_mode"]:
             raise InputError("Stable-Baselines3 needs an environment with autoreset")
+        worlds.refuse_several("Stable-Baselines3")
         self.worlds = worlds
         self._actions: Array = np.zeros(0)
         super().__init__(worlds.num_envs, worlds.single_observation_space, worlds.single_action_space)

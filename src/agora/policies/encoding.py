@@ -53,6 +53,12 @@ class Encoding(Protocol):
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D)."""
 
+    def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
+        """Write into what N robots see (N, D) what they remember of ``before`` (N, D), which they saw a control period ago.
+
+        Where an episode ``begins`` (N,), nothing was seen before. To do so twice changes nothing.
+        """
+
     def action_size(self, limits: Limits) -> int:
         """Return A, how many values an action has."""
 
@@ -85,7 +91,8 @@ class Observe(FromLimitToLimit):
 
     In this order: the scan; distance of the goal or sub-goal, and cosine and sine of its bearing; vx, vy and omega; and for each of
     the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros where there are not so many. Places and velocities are
-    in the robot's frame; velocities of pedestrians are over ground.
+    in the robot's frame; velocities of pedestrians are over ground. Last come earlier scans, the latest first; at the start of an
+    episode they are the first scan.
 
     Attributes:
         beams: values of the scan, 0 for none: each is the shortest of its share of the lidar's beams.
@@ -97,6 +104,7 @@ class Observe(FromLimitToLimit):
         sensors: whose readings follow, field by field: the least value of a field reads 0, the largest 1.
         lookahead: distance along the global path of the point that is seen in place of the goal, m; 0 shows the goal itself, as
             does a path that ends before.
+        scans: how many of the latest scans, a control period apart.
     """
 
     beams: int = 36
@@ -107,11 +115,14 @@ class Observe(FromLimitToLimit):
     pedestrian_speed: float = 2.0
     sensors: tuple[Sensor, ...] = ()
     lookahead: float = 0.0
+    scans: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("beams", "pedestrians"):
-            if getattr(self, name) < 0 or getattr(self, name) != int(getattr(self, name)):
-                raise InputError(f"observe: {name} must be a whole number of at least 0, got {getattr(self, name)}")
+        for name, least in {"beams": 0, "pedestrians": 0, "scans": 1}.items():
+            if getattr(self, name) < least or getattr(self, name) != int(getattr(self, name)):
+                raise InputError(f"observe: {name} must be a whole number of at least {least}, got {getattr(self, name)}")
+        if self.scans > 1 and not self.beams:
+            raise InputError(f"observe: scans must be 1 where beams is 0, got {self.scans}")
         for name in ("scan_range", "goal_range", "pedestrian_range", "pedestrian_speed"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"observe: {name} must be above 0, got {getattr(self, name)}")
@@ -145,6 +156,8 @@ class Observe(FromLimitToLimit):
         sizes |= {
             f"{sensor.channel}.{name}": math.prod(one.shape) for sensor in self.sensors for name, one in sensor.fields.items()
         }
+        if self.scans > 1:
+            sizes["earlier"] = self.beams * (self.scans - 1)
         ends = np.cumsum(list(sizes.values())).tolist()
         return dict(zip(sizes, map(slice, [0, *ends[:-1]], ends), strict=True))
 
@@ -197,6 +210,18 @@ class Observe(FromLimitToLimit):
                 read = o.sensors[sensor.channel][name][first:last].reshape(last - first, -1)
                 share = (read.astype(np.float32) - F(one.low)) * F(1.0 / (one.high - one.low))
                 out[first:last, parts[f"{sensor.channel}.{name}"]] = np.minimum(np.maximum(share, ZERO), ONE)
+
+    def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
+        """Write the earlier scans of N robots into what they see (N, D): those of ``before`` (N, D), a control period ago.
+
+        Where an episode ``begins`` (N,), they are the present scan.
+        """
+        if self.scans == 1:
+            return
+        first = self.parts["earlier"].start
+        for k in range(self.scans - 1):
+            at, of = first + k * self.beams, first + (k - 1) * self.beams if k else 0
+            seen[:, at : at + self.beams] = np.where(begins[:, None], seen[:, : self.beams], before[:, of : of + self.beams])
 
 
 def tracks_of(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO, F, sincos
-from agora.core.state import Floats
+from agora.core.state import Bools, Floats
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
 from agora.policies.encoding import FromLimitToLimit, nearest_tracks, tracks_of
@@ -89,6 +89,9 @@ class JointState(FromLimitToLimit):
 
     def check(self, robot: RobotModel) -> None:
         """Accept every robot."""
+
+    def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
+        """Remember nothing."""
 
     def scale(self, limits: Limits) -> Floats:
         """Return the factors (N,) from velocities in the states of N robots to velocities in m/s."""

@@ -19,6 +19,7 @@ def notes_of_observe(observe: Observe) -> dict[str, str]:
         "scan": f"shortest range of each share of the beams / {observe.scan_range:g} m, cut to [0, 1]",
         "goal": f"distance / {observe.goal_range:g} m, cut to [0, 1]; cosine and sine of the bearing",
         "twist": "vx, vy and omega / largest of the robot (m/s, m/s, rad/s), cut to [-1, 1]",
+        "earlier": "scans of the control periods before, latest first, each like scan; at the start of an episode the first scan",
         "pedestrians": f"x, y / {observe.pedestrian_range:g} m; vx, vy over ground / {observe.pedestrian_speed:g} m/s; 1 if there",
     }
     parts = {name: [part.start, part.stop] for name, part in observe.parts.items()}

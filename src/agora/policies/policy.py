@@ -26,7 +26,7 @@ __all__ = ["Body", "Layer", "Policy", "load_policy", "periods_held"]
 _FORMAT, _VERSION = "agora.policy", 1
 _PART = 1e-3  # of a period, by which periods may differ and still count as equal
 _A_BEAM = 0.02  # rad
-_LATER = frozenset({"lookahead"})  # fields of `Observe` that files of before do not name
+_LATER = frozenset({"lookahead", "scans"})  # fields of `Observe` that files of before do not name
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def load_policy(path: Path) -> Policy:
     known = {f.name for f in fields(Observe)} - {"sensors"}
     if not known - _LATER <= set(said.observe) <= known:
         raise InputError(f"{path}: observe: expected {', '.join(sorted(known))}, got {', '.join(sorted(said.observe))}")
-    counts = {name: int(said.observe[name]) for name in ("beams", "pedestrians")}
+    counts = {name: int(said.observe[name]) for name in ("beams", "pedestrians", "scans") if name in said.observe}
     layers = tuple(Layer(arrays[f"{k}.weight"], arrays[f"{k}.bias"], a) for k, a in enumerate(said.activations))
     try:
         return Policy(Observe(**(said.observe | counts)), layers, said.about, said.body)  # type: ignore[arg-type]

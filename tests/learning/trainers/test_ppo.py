@@ -76,7 +76,7 @@ def played(network: ActorCritic, rng: np.random.Generator, steps: int = 7, world
     with torch.no_grad():
         means, _, _ = network(seen, state, begins)
         logs = log_density(actions, means, network.log_std)
-    return Batch(seen, begins, state, actions, logs, advantages, returns)
+    return Batch(seen, begins, state, actions, logs, advantages, returns, torch.ones(steps, worlds, dtype=torch.bool))
 
 
 def weights(network: torch.nn.Module) -> dict[str, np.ndarray]:

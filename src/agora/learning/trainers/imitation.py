@@ -115,6 +115,7 @@ class Lessons:
         env = AgoraVectorEnv(
             run.suite, run.stage, self.worlds, episodes=_WITHOUT_END, seed=run.seed, observe=observe, reward=reward, teacher=teacher
         )
+        env.refuse_several("lessons")
         school = _School(env, network, discount, scale)
         kept: deque[Lesson] = deque(maxlen=self.memory)
         for number in range(self.rounds):

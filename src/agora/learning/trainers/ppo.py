@@ -1,9 +1,11 @@
 """Proximal policy optimisation (J. Schulman et al., arXiv 1707.06347), on thousands of worlds at once.
 
-A round plays T steps in each of N worlds, estimates the advantage of every action (J. Schulman et al., arXiv 1506.02438), and
+A round plays T steps in each of W worlds, estimates the advantage of every action (J. Schulman et al., arXiv 1506.02438), and
 improves the network on mini-batches of these steps. Several rounds make a lap. Every lap begins with new episodes everywhere and
 ends with a checkpoint. Every round draws its random numbers from a stream of its own. So a resumed training repeats the curve
 exactly.
+
+One policy drives all robots of a world; each is a sequence of its own. Steps in which one waits for the others count for nothing.
 
 Read `Ppo.train` first. `_Worlds` plays, `advantages_of` and `losses_of` are the equations, `Ppo._learn` descends.
 """
@@ -52,9 +54,9 @@ class Ppo:
         reward: what it is rewarded for.
         lessons: imitation of a planner before the first round; null for none.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
-        steps: environment steps, at least.
+        steps: environment steps of all robots, at least.
         episodes: how many different ones are played, over and over; 0 draws new ones without end.
-        worlds: N, side by side.
+        worlds: W, side by side.
         horizon: T, steps in each world between two improvements.
         epochs: passes over the steps of a round.
         batches: mini-batches in a pass.
@@ -124,8 +126,7 @@ class Ppo:
         worlds = _Worlds(self, run)
         network = network_of(self.network, worlds.shape(self))
         descent = torch.optim.Adam(network.parameters(), lr=self.rate, eps=1e-5)
-        steps, laps, stage = 0, 0, worlds.stage
-        ended = False
+        steps, laps, stage, ended = 0, 0, worlds.stage, False
         if run.resumed:
             numbers, arrays = run.resumed
             steps, laps, stage = (int(numbers[name]) for name in ("steps", "laps", "stage"))
@@ -142,7 +143,7 @@ class Ppo:
                 chance = torch.Generator().manual_seed(_seed(run.seed, steps))
                 played, results = worlds.play(network, chance)
                 losses = self._learn(network, descent, played, steps, chance)
-                steps += self.worlds * self.horizon
+                steps += int(played.counts.sum())
                 ends += results.ends
                 shares = {"stage": stage} if self.up_at else {}
                 run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses, **shares)
@@ -187,9 +188,7 @@ class Ppo:
             if not math.isfinite(float(total.detach()) + float(norm)):
                 raise DivergedError(f"step {steps}: the loss is {float(total.detach())} and its gradient {float(norm)}")
             descent.step()
-        means = {
-            name: float(torch.stack(values).mean()) for name, values in zip(Losses._fields, zip(*seen, strict=True), strict=True)
-        }
+        means = {name: float(torch.stack(some).mean()) for name, some in zip(Losses._fields, zip(*seen, strict=True), strict=True)}
         return {f"{name}_loss" if name in ("policy", "value") else name: value for name, value in means.items()}
 
     def _batches(self, played: Batch, chance: torch.Generator) -> Iterator[Batch]:
@@ -206,7 +205,7 @@ def _seed(seed: int, steps: int) -> int:
 
 
 class Batch(NamedTuple):
-    """Sequences of T steps in N worlds.
+    """Sequences of T steps of N robots.
 
     Attributes:
         seen: (T, N, D) encoded observations.
@@ -216,6 +215,7 @@ class Batch(NamedTuple):
         logs: (T, N) logarithms of the actions' probability densities.
         advantages: (T, N).
         returns: (T, N) what the value should have been.
+        counts: (T, N) bool, False where a robot waited; nothing is learned from such steps.
     """
 
     seen: Tensor
@@ -225,17 +225,19 @@ class Batch(NamedTuple):
     logs: Tensor
     advantages: Tensor
     returns: Tensor
+    counts: Tensor
 
     def of(self, rows: Tensor) -> Batch:
-        """The sequences of some worlds."""
+        """The sequences of some robots."""
         return Batch(*(part[rows] if name == "state" else part[:, rows] for name, part in self._asdict().items()))
 
     def apart(self) -> Batch:
-        """Every step as a sequence of its own, for networks without state."""
-        count = self.begins.numel()
+        """Every step that counts as a sequence of its own, for networks without state."""
+        count = int(self.counts.sum())
+        kept = slice(None) if count == self.counts.numel() else self.counts
         state = self.state.new_zeros(count, 0)
         return Batch(
-            *(state if name == "state" else part.reshape(1, count, *part.shape[2:]) for name, part in self._asdict().items())
+            *(state if name == "state" else part[kept].reshape(1, count, *part.shape[2:]) for name, part in self._asdict().items())
         )
 
 
@@ -279,8 +281,11 @@ class Losses(NamedTuple):
 
 
 def losses_of(network: ActorCritic, batch: Batch, clip: float) -> Losses:
-    """Return the losses of a network on a mini-batch; the advantages are brought to mean 0 and standard deviation 1 first."""
+    """Return the losses on the steps that count of a mini-batch; its advantages are brought to mean 0 and deviation 1 first."""
     means, values, _ = network(batch.seen, batch.state, batch.begins)
+    if not batch.counts.all():
+        learned = {name: getattr(batch, name)[batch.counts] for name in ("actions", "logs", "advantages", "returns")}
+        batch, means, values = batch._replace(**learned), means[batch.counts], values[batch.counts]
     log_ratio = log_density(batch.actions, means, network.log_std) - batch.logs
     ratio = log_ratio.exp()
     gain = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
@@ -341,6 +346,7 @@ class _Worlds:
         self.stages = self._env.curriculum_stages if ppo.up_at else 1
         self._seen: Floats = np.zeros(0, np.float32)
         self._begins: Bools = np.zeros(0, np.bool_)
+        self._nobody: Bools = np.zeros(self._env.num_envs, np.bool_)
         self._state = torch.zeros(0)
         self._gains: Floats = np.zeros(0, np.float32)
         self._lengths = np.zeros(0, np.int64)
@@ -361,8 +367,7 @@ class _Worlds:
     def begin(self, network: ActorCritic, steps: int, stage: int) -> None:
         """Begin new episodes everywhere, which depend on nothing but the number of steps before and the stage.
 
-        Of the steps before, each began one episode at most: where episodes are drawn without end, none of the new ones was played
-        yet.
+        Of the steps before, each began one episode at most: where they are drawn without end, none of the new ones was played yet.
         """
         if stage != self.stage:
             self._env.change_stage(stage - self.stage)
@@ -376,9 +381,9 @@ class _Worlds:
     def play(self, network: ActorCritic, chance: torch.Generator) -> tuple[Batch, Results]:
         """Play a round."""
         ppo = self._ppo
-        steps, count = ppo.horizon, self._env.num_envs
+        steps, count = ppo.horizon, len(self._nobody)
         seen = np.empty((steps, count, ppo.observe.length), np.float32)
-        begins, ends = np.empty((2, steps, count), np.bool_)
+        begins, ends, counts = np.empty((3, steps, count), np.bool_)
         rewards = np.empty((steps, count), np.float32)
         values = torch.empty(steps, count)
         noise = torch.randn(steps, count, self._actions, generator=chance)
@@ -389,8 +394,9 @@ class _Worlds:
             means, value, self._state = self._look(network)
             actions[t], values[t] = means[0] + network.log_std.exp() * noise[t], value[0]
             self._seen, rewards[t], terminated, truncated, infos = self._env.step(actions[t].numpy())
-            ends[t] = self._begins = terminated | truncated
-            self._count(rewards[t], ends[t], infos, results)
+            ends[t], counts[t] = terminated | truncated, ~infos.get("waiting", self._nobody)
+            self._begins = infos.get("_entry", self._nobody)
+            self._count(rewards[t], ends[t], counts[t], infos, results)
             late.add(t, np.flatnonzero(truncated).tolist(), infos, self._state)
         rewards *= np.float32(ppo.scale)
         rewards += late.values(network, rewards.shape) * np.float32(ppo.discount)
@@ -398,8 +404,8 @@ class _Worlds:
         known = values.numpy()
         advantages = advantages_of(rewards, known, after[0].numpy(), ends, ppo.discount, ppo.trace)
         logs = -0.5 * noise.square().sum(-1) - (network.log_std + 0.5 * _LOG_2PI).sum()
-        targets = (torch.from_numpy(array) for array in (advantages, advantages + known))
-        return Batch(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *targets), results
+        learned = (torch.from_numpy(array) for array in (advantages, advantages + known, counts))
+        return Batch(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
 
     def _look(self, network: ActorCritic) -> tuple[Tensor, Tensor, Tensor]:
         """What the network makes of what is seen now: means (1, N, A), values (1, N) and its next state (N, S)."""
@@ -408,10 +414,10 @@ class _Worlds:
         )
         return answer
 
-    def _count(self, rewards: Floats, ends: Bools, infos: dict[str, Any], results: Results) -> None:
-        """Keep count of the episodes that ended with a step."""
+    def _count(self, rewards: Floats, ends: Bools, counts: Bools, infos: dict[str, Any], results: Results) -> None:
+        """Keep count of the episodes that ended with a step, one for each robot."""
         self._gains += rewards
-        self._lengths += 1
+        self._lengths += counts
         if ends.any():
             results.ends.update(infos["final_info"]["outcome"][ends].tolist())
             results.gains.extend(self._gains[ends].tolist())

@@ -137,7 +137,9 @@ class ValueLearning:
         reward = Reward(0.0, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
         teacher = parse_component("planners", self.teacher, "teacher").part
         chosen: dict[str, Any] = {"observe": self.observe, "reward": reward, "teacher": teacher, "episodes": 10**9}
-        return AgoraVectorEnv(run.suite, run.stage, self.worlds, seed=run.seed, **chosen)
+        worlds = AgoraVectorEnv(run.suite, run.stage, self.worlds, seed=run.seed, **chosen)
+        worlds.refuse_several("value_learning")
+        return worlds
 
     def _episodes(
         self, run: TrainingRun, worlds: AgoraVectorEnv, policy: ValuePolicy | None, first: int, count: int

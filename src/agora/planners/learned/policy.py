@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from agora.core.state import Bools, Floats
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.policies.encoding import to_twists, within
 from agora.policies.policy import Policy, load_policy
@@ -52,16 +53,29 @@ class PolicyPlanner:
         Raises:
             InputError: the policy was trained with another lidar or control period.
         """
-        policy, o = self.policy, observation
+        policy, o, count = self.policy, observation, len(observation.pose)
         if policy.body is None:
-            return Answer(to_twists(policy(policy.observe(o)), o.limits))
+            looked, kept = self._look(o, memory, np.ones(count, np.bool_))
+            return Answer(to_twists(policy(looked), o.limits), kept)
         hold, trained = policy.body.hold(o), policy.body.limits(o.limits)
-        wanted = to_twists(policy(policy.observe(replace(o, limits=trained))), trained)
-        twists = within(wanted, o.limits)
-        if hold == 1:
-            return Answer(twists)
-        count = len(twists)
         left = memory.get("left", np.zeros(count, np.int32))
         due = left == 0
+        looked, kept = self._look(replace(o, limits=trained), memory, due)
+        twists = within(to_twists(policy(looked), trained), o.limits)
+        if hold == 1:
+            return Answer(twists, kept)
         twists = np.where(due[:, None], twists, memory.get("twists", twists))
-        return Answer(twists, {"left": np.where(due, hold - 1, left - 1).astype(np.int32), "twists": twists})
+        return Answer(twists, kept | {"left": np.where(due, hold - 1, left - 1).astype(np.int32), "twists": twists})
+
+    def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, Memory]:
+        """What the policy sees (N, D), and the memory of it where it decides now: ``due`` (N,).
+
+        Memory, where the policy sees earlier scans: ``looked`` (N, D) when it decided last, and whether it has ``begun`` (N,).
+        """
+        observe = self.policy.observe
+        looked = observe(observation)
+        if observe.scans == 1:
+            return looked, {}
+        before, begun = memory.get("looked", np.zeros_like(looked)), memory.get("begun", np.zeros(len(due), np.bool_))
+        observe.remember(looked, before, ~begun)
+        return looked, {"looked": np.where(due[:, None], looked, before), "begun": begun | due}

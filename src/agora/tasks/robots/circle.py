@@ -1,0 +1,99 @@
+"""Robots that change places across a circle.
+
+P. Long, T. Fan, X. Liao, W. Liu, H. Zhang, J. Pan, "Towards optimally decentralized multi-robot collision avoidance via deep
+reinforcement learning", ICRA 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.draft.task import Task
+from agora.errors import PlacementError
+from agora.ranges import Chance, Distance
+
+_TRIES = 1000
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Robots on a circle about the middle of the map that face its centre, with goals on its opposite side.
+
+    Starts are apart by the robots' outlines and twice the stage's ``safety``, and so are goals.
+
+    Attributes:
+        count: robots.
+        radius: least and most radius of the circle, m. It is drawn where they differ.
+        noise: that starts and goals are off, at most, along each axis, m.
+        even: whether the angles between neighbours are equal; the first robot's is random. Else all are random.
+        scattered: share of the episodes in which robots start anywhere in the disc, facing anywhere, and have goals anywhere in
+            it, farther away than its radius.
+    """
+
+    count: int = 4
+    radius: tuple[float, float] = (8.0, 8.0)
+    noise: Distance = 0.0
+    even: bool = True
+    scattered: Chance = 0.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.count <= 1000:
+            raise ValueError(f"count must be in [1, 1000], got {self.count}")
+        if not 0.1 <= self.radius[0] <= self.radius[1] <= 500.0:
+            raise ValueError(f"radius must be [least, most] in [0.1, 500], got {list(self.radius)}")
+        if not 0.0 <= self.noise <= 500.0:
+            raise ValueError(f"noise must be in [0, 500], got {self.noise}")
+
+    def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
+        """Return start poses and goals.
+
+        Raises:
+            PlacementError: there is no room on the circle, or in the disc.
+        """
+        low, high = self.radius
+        radius = low if low == high else float(task.stream.uniform(low, high))
+        scattered = self.scattered > 0.0 and float(task.stream.uniform()) < self.scattered
+        turn = float(task.stream.uniform(-math.pi, math.pi))
+        placed: list[tuple[Doubles, Doubles]] = []
+        for robot in range(self.count):
+            placed.append(self._apart(task, radius, None if scattered else turn + math.tau * robot / self.count, placed))
+        return [(start, goal[None]) for start, goal in placed]
+
+    def _apart(
+        self, task: Task, radius: float, angle: float | None, others: list[tuple[Doubles, Doubles]]
+    ) -> tuple[Doubles, Doubles]:
+        """Start and goal of a robot, away from those of the others."""
+        clearance = task.radius + task.safety
+        for _ in range(_TRIES):
+            pair = self._scattered(task, radius) if angle is None else self._across(task, radius, angle)
+            near = any(math.dist(a[:2], b[:2]) < 2.0 * clearance for other in others for a, b in zip(pair, other, strict=True))
+            if not near and task.allows(np.array(pair)[:, :2], clearance).all():
+                return pair
+        raise PlacementError(
+            f"map {task.map.name!r}: no room for {self.count} robots in a circle of {radius:.3g} m in {_TRIES} tries"
+        )
+
+    def _across(self, task: Task, radius: float, angle: float) -> tuple[Doubles, Doubles]:
+        angle = angle if self.even else float(task.stream.uniform(-math.pi, math.pi))
+        out = radius * np.array([math.cos(angle), math.sin(angle)])
+        off = task.stream.uniform(-self.noise, self.noise, (2, 2))
+        heading = angle + math.pi
+        return _pose(task, out + off[0], heading), _pose(task, off[1] - out, heading)
+
+    def _scattered(self, task: Task, radius: float) -> tuple[Doubles, Doubles]:
+        while True:
+            places = radius * task.stream.uniform(-1.0, 1.0, (2, 2))
+            if (np.hypot(*places.T) <= radius).all() and math.dist(*places) >= radius:
+                break
+        headings = task.stream.uniform(-math.pi, math.pi, (2,))
+        return _pose(task, places[0], headings[0]), _pose(task, places[1], headings[1])
+
+
+def _pose(task: Task, from_middle: Doubles, heading: float) -> Doubles:
+    """A pose by its place from the middle of the map."""
+    place = np.asarray(task.map.origin) + 0.5 * np.asarray(task.map.size) + from_middle
+    return np.array([*place, math.remainder(heading, math.tau)])
