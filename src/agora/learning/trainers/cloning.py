@@ -93,7 +93,7 @@ class Cloning:
 
     def _course(self, network: ActorCritic, run: TrainingRun) -> Course | _Recorded:
         if self.demonstrations:
-            return _Recorded(self.lessons, network, run, Path(self.demonstrations).expanduser())
+            return _Recorded(self, network, run)
         return Course(self.lessons, network, run, Reward(), discount=0.0, scale=1.0)
 
 
@@ -101,22 +101,21 @@ class _Recorded:
     """Lessons from demonstrations, where nobody drives any more.
 
     Args:
-        lessons: how to learn from them.
+        cloning: the trainer.
         network: that learns.
         run: of the training, whose stage has the robot.
-        folder: of the demonstrations.
 
     Raises:
         InputError: there are none, they are of another lidar, or all are shorter than ``horizon`` steps.
     """
 
-    def __init__(self, lessons: Lessons, network: ActorCritic, run: TrainingRun, folder: Path) -> None:
-        self._lessons, self._network, self._seed = lessons, network, run.seed
-        self.descent = torch.optim.Adam(network.parameters(), lr=lessons.rate)
-        horizon, observe = lessons.horizon, network.shape.observe
+    def __init__(self, cloning: Cloning, network: ActorCritic, run: TrainingRun) -> None:
+        self._lessons, self._network, self._seed = cloning.lessons, network, run.seed
+        self.descent = torch.optim.Adam(network.parameters(), lr=cloning.lessons.rate)
+        folder, horizon = Path(cloning.demonstrations).expanduser(), cloning.lessons.horizon
         seen: list[Array] = []
         wanted: list[Array] = []
-        samples = read_samples(folder, observe, run.suite.start(run.stage, 0).robots[0].model)
+        samples = read_samples(folder, cloning.observe, run.suite.start(run.stage, 0).robots[0].model)
         for looked, done in samples:
             last = len(done) - horizon
             for first in [*range(0, last, horizon), last] if last >= 0 else []:  # the last two may overlap
@@ -124,10 +123,10 @@ class _Recorded:
                 wanted.append(done[first : first + horizon])
         if not seen:
             raise InputError(f"{folder}: all {len(samples)} demonstrations are shorter than horizon = {horizon} steps")
-        looked, done = (torch.from_numpy(np.stack(part, 1)) for part in (seen, wanted))
-        begins = torch.zeros(looked.shape[:2], dtype=torch.bool)
+        looked_at, wished = (torch.from_numpy(np.stack(part, 1)) for part in (seen, wanted))
+        begins, nothing = torch.zeros(wished.shape[:2], dtype=torch.bool), torch.zeros(wished.shape[:2])
         begins[0] = True
-        self._lesson = Lesson(looked, begins, torch.zeros(len(seen), network.state_size), done, torch.zeros(looked.shape[:2]))
+        self._lesson = Lesson(looked_at, begins, torch.zeros(len(seen), network.state_size), wished, nothing)
 
     def begin(self, steps: int) -> None:
         """Nothing begins: nobody drives."""

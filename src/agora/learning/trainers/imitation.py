@@ -125,7 +125,7 @@ class Lessons:
         """
         totals = np.zeros(2)
         for _ in range(self.updates):
-            lesson = kept[chance.integers(0, len(kept))]
+            lesson = kept[int(chance.integers(0, len(kept)))]
             rows = torch.from_numpy(chance.permutation(lesson.wanted.shape[1])[: self.batch])
             means, values, _ = network(lesson.seen[:, rows], lesson.state[rows], lesson.begins[:, rows])
             action = torch.nn.functional.mse_loss(means, lesson.wanted[:, rows])

@@ -197,14 +197,15 @@ def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: floa
         discount: of a step.
     """
     steps = len(rewards)
-    returns, weights = np.zeros_like(rewards), np.ones_like(rewards)
-    last = np.zeros(rewards.shape, np.int64)
+    returns: Floats = np.zeros(rewards.shape, np.float32)
+    weights: Floats = np.ones(rewards.shape, np.float32)
+    last: Ints = np.zeros(rewards.shape, np.int32)
     under_way = np.ones(rewards.shape, np.bool_)
     for k in range(min(n, steps)):
         here = under_way[: steps - k]
         returns[: steps - k] += np.where(here, weights[: steps - k] * rewards[k:], np.float32(0.0))
         weights[: steps - k] *= np.where(here, np.float32(discount), np.float32(1.0))
-        last[: steps - k] = np.where(here, np.arange(k, steps)[:, None], last[: steps - k])
+        last[: steps - k] = np.where(here, np.arange(k, steps, dtype=np.int32)[:, None], last[: steps - k])
         under_way[: steps - k] &= ~ends[k:]
     ended = np.take_along_axis(ends & ~late, last, 0)
     return returns, np.where(ended, np.float32(0.0), weights), last
@@ -273,7 +274,8 @@ class Learner:
         td3 = self._td3
         noise = torch.randn(batch.actions.shape, generator=chance) * td3.target_noise
         targets = targets_of(self.older_actor, self.older_critics, batch, noise.clamp(-td3.noise_clip, td3.noise_clip))
-        critic = sum(nn.functional.mse_loss(values, targets) for values in self.critics(batch.seen, batch.actions))
+        one, other = self.critics(batch.seen, batch.actions)
+        critic = nn.functional.mse_loss(one, targets) + nn.functional.mse_loss(other, targets)
         self._critic_descent.zero_grad()
         critic.backward()
         self._critic_descent.step()
