@@ -7,12 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from agora.learning.trainers.imitation import Lessons
 from agora.policies.encoding import Observe
 from agora.registry import available, make
 from agora.tasks.suite import load_suite
 from agora.testing import ContractError, check_trainer
 
 SMALL = {
+    "cloning": {
+        "sizes": (8,),
+        "observe": Observe(0, pedestrians=5),
+        "lessons": Lessons("go_to_goal", rounds=4, mixing=2, worlds=4, horizon=8, updates=4, batch=2),
+        "lap": 2,
+    },
     "ppo": {
         "observe": Observe(0, pedestrians=5),
         "sizes": (8,),
@@ -21,6 +28,18 @@ SMALL = {
         "horizon": 16,
         "epochs": 1,
         "batches": 2,
+        "lap": 2,
+        "validate": 1,
+    },
+    "td3": {
+        "sizes": (8,),
+        "observe": Observe(0, pedestrians=5),
+        "steps": 256,
+        "worlds": 4,
+        "horizon": 16,
+        "updates": 4,
+        "memory": 100,
+        "warm_up": 64,
         "lap": 2,
         "validate": 1,
     },

@@ -23,12 +23,16 @@ from agora.benchmark.account import account, described
 from agora.benchmark.kept import recordings
 from agora.config import build
 from agora.core.recording import Recording
-from agora.core.state import Array
+from agora.core.state import Array, Floats
 from agora.datasets.bagfile import Bag
 from agora.datasets.messages import from_pose, from_pose2d, from_twist, seconds
 from agora.datasets.robot_bag import in_map, shift_of
+from agora.documents import refuse_what_is_no_file
 from agora.episode import Conditions
-from agora.errors import InputError, ResultsError
+from agora.errors import InputError, ResultsError, reading
+from agora.interfaces import Observation
+from agora.policies.encoding import Observe
+from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 from agora.tasks.suite import Suite
 
@@ -203,3 +207,39 @@ def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path]
     if left_out and not written:
         raise InputError("\n".join(left_out))
     return written, left_out
+
+
+def read_samples(folder: Path, observe: Observe, robot: RobotModel) -> list[tuple[Floats, Floats]]:
+    """Return what a policy would have seen (T, D) and done (T, A) in each demonstration of a folder.
+
+    Args:
+        folder: of ``.npz`` files.
+        observe: what the policy sees, of scan, goal and twist alone.
+        robot: that the policy is to drive; an action goes from limit to limit of it.
+
+    Raises:
+        InputError: there is no demonstration, or one is damaged, has another lidar than the robot, or no goal.
+    """
+    files = sorted(folder.glob("*.npz"))
+    if not files:
+        raise InputError(f"{folder}: holds no demonstrations (.npz)")
+    if observe.pedestrians or observe.lookahead or observe.sensors:
+        raise InputError("demonstrations hold scan, goal and twist alone; the policy sees pedestrians, a path or sensors")
+    return [_sample(file, observe, robot) for file in files]
+
+
+def _sample(file: Path, observe: Observe, robot: RobotModel) -> tuple[Floats, Floats]:
+    with reading(file, "a demonstration"):
+        refuse_what_is_no_file(file)
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            scan, twist, local_goal, command = (arrays[name] for name in ("scan", "twist", "local_goal", "command"))
+    beams = 0 if robot.lidar is None else robot.lidar.beams
+    if scan.shape[1:] != (beams,):
+        raise InputError(f"{file}: has scans of {scan.shape[-1]} beams, the lidar of robot {robot.name!r} has {beams}")
+    if not np.isfinite(local_goal).all():
+        raise InputError(f"{file}: nobody said where the goal is")
+    count = len(scan)
+    here, goal = np.zeros((count, 3), np.float32), np.column_stack([local_goal, np.zeros(count, np.float32)])
+    limits, nobody = robot.limits(count), np.zeros((count, 0, 2), np.float32)
+    seen = observe(Observation(here, twist, goal, here[:, 0], nobody, limits, 0.0, scan=scan))
+    return seen, observe.actions(command, limits, here, goal)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from agora.core.state import Bools, Floats
 from agora.interfaces import Savable
 from agora.policies.encoding import Encoding
 from agora.policies.policy import Body
@@ -81,3 +82,19 @@ class ActorCritic(nn.Module, ABC):
         Args:
             about: notes for readers.
         """
+
+
+def look(network: ActorCritic, seen: Floats, state: Tensor, begins: Bools) -> tuple[Tensor, Tensor, Tensor]:
+    """Ask a network about one step of N worlds.
+
+    Args:
+        network: that is asked.
+        seen: (N, D) encoded observations.
+        state: (N, S) before the step.
+        begins: (N,) whether an episode begins with the step.
+
+    Returns:
+        Means of the actions (N, A), values (N,), and the state after the step (N, S).
+    """
+    means, values, after = network(torch.from_numpy(seen[None]), state, torch.from_numpy(begins[None]))
+    return means[0], values[0], after

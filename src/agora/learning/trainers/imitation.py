@@ -10,25 +10,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from agora.config import parse_component
-from agora.core.state import Bools, Floats
+from agora.core.state import Array, Bools, Floats
 from agora.errors import DivergedError
 from agora.interfaces import TrainingRun
 from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import COLLISIONS, Reward
-from agora.learning.trainers.actor_critic import ActorCritic
+from agora.learning.trainers.actor_critic import ActorCritic, look
+from agora.learning.trainers.episodes import WITHOUT_END
 from agora.ranges import Count, Number
 
-_WITHOUT_END = 10**9  # episodes, more than any training plays
 _LESSONS = 1  # use of random numbers
 
 
@@ -109,35 +109,24 @@ class Lessons:
         Raises:
             DivergedError: a loss is not finite.
         """
-        descent = torch.optim.Adam(network.parameters(), lr=self.rate)
-        teacher = parse_component("planners", self.teacher, "teacher").part
-        observe = network.shape.observe
-        env = AgoraVectorEnv(
-            run.suite, run.stage, self.worlds, episodes=_WITHOUT_END, seed=run.seed, observe=observe, reward=reward, teacher=teacher
-        )
-        env.refuse_several("lessons")
-        school = _School(env, network, discount, scale)
-        kept: deque[Lesson] = deque(maxlen=self.memory)
+        course = Course(self, network, run, reward, discount, scale)
+        course.begin(0)
         for number in range(self.rounds):
-            chance = np.random.default_rng((run.seed, _LESSONS, number))
-            share = max(0.0, 1.0 - number / self.mixing) if self.mixing else 1.0
-            lesson, ends = school.play(self.horizon, chance.random(self.worlds) < share)
-            kept.append(lesson)
-            losses = self._learn(network, descent, kept, chance)
-            count = ends.total() or math.nan
-            hits = sum(ends[outcome.label] for outcome in COLLISIONS)
-            shares = {"success": ends["reached"] / count, "collisions": hits / count, "timeouts": ends["timeout"] / count}
-            yield Progress((number + 1) * self.worlds * self.horizon, shares | losses | {"teacher_drives": share})
-        env.close()
+            yield course.round(number)
+        course.close()
 
-    def _learn(
-        self, network: ActorCritic, descent: torch.optim.Adam, kept: deque[Lesson], chance: np.random.Generator
+    def learn(
+        self, network: ActorCritic, descent: torch.optim.Adam, kept: Sequence[Lesson], chance: np.random.Generator
     ) -> dict[str, float]:
-        """Make descents on random sequences of the lessons; return the mean losses."""
+        """Make descents on random sequences of the lessons; return the mean losses.
+
+        Raises:
+            DivergedError: a loss is not finite.
+        """
         totals = np.zeros(2)
         for _ in range(self.updates):
-            lesson = kept[chance.integers(0, len(kept))]
-            rows = torch.from_numpy(chance.permutation(self.worlds)[: self.batch])
+            lesson = kept[int(chance.integers(0, len(kept)))]
+            rows = torch.from_numpy(chance.permutation(lesson.wanted.shape[1])[: self.batch])
             means, values, _ = network(lesson.seen[:, rows], lesson.state[rows], lesson.begins[:, rows])
             action = torch.nn.functional.mse_loss(means, lesson.wanted[:, rows])
             value = torch.nn.functional.mse_loss(values, lesson.returns[:, rows])
@@ -148,6 +137,70 @@ class Lessons:
         if not np.isfinite(totals).all():
             raise DivergedError(f"lessons: the losses of action and value are {totals[0]} and {totals[1]}")
         return {"action_loss": totals[0] / self.updates, "value_loss": totals[1] / self.updates}
+
+
+class Course:
+    """Lessons under way: the worlds, the lessons that are kept, and the descent on them.
+
+    Args:
+        lessons: that are given.
+        network: that learns.
+        run: of the training, whose stage is played.
+        reward: that the critic learns.
+        discount: of a step.
+        scale: that rewards are multiplied by.
+
+    Attributes:
+        descent: of the network.
+    """
+
+    def __init__(
+        self, lessons: Lessons, network: ActorCritic, run: TrainingRun, reward: Reward | ArenaReward, discount: float, scale: float
+    ) -> None:
+        self._lessons, self._network, self._seed = lessons, network, run.seed
+        self.descent = torch.optim.Adam(network.parameters(), lr=lessons.rate)
+        teacher = parse_component("planners", lessons.teacher, "teacher").part
+        chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher}
+        self._env = AgoraVectorEnv(run.suite, run.stage, lessons.worlds, episodes=WITHOUT_END, seed=run.seed, **chosen)
+        self._env.refuse_several("lessons")
+        self._school = _School(self._env, network, discount, scale)
+        self._kept: deque[Lesson] = deque(maxlen=lessons.memory)
+
+    def begin(self, steps: int) -> None:
+        """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        self._school.begin(steps)
+
+    def round(self, number: int) -> Progress:
+        """Play round ``number``, from 0, and learn from it and from those before.
+
+        Raises:
+            DivergedError: a loss is not finite.
+        """
+        lessons = self._lessons
+        chance = np.random.default_rng((self._seed, _LESSONS, number))
+        share = max(0.0, 1.0 - number / lessons.mixing) if lessons.mixing else 1.0
+        lesson, ends = self._school.play(lessons.horizon, chance.random(lessons.worlds) < share)
+        self._kept.append(lesson)
+        losses = lessons.learn(self._network, self.descent, self._kept, chance)
+        count = ends.total() or math.nan
+        hits = sum(ends[outcome.label] for outcome in COLLISIONS)
+        shares = {"success": ends["reached"] / count, "collisions": hits / count, "timeouts": ends["timeout"] / count}
+        return Progress((number + 1) * lessons.worlds * lessons.horizon, shares | losses | {"teacher_drives": share})
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """The lessons that are kept, for a checkpoint."""
+        parts = zip(Lesson._fields, zip(*self._kept, strict=True), strict=True)
+        return {f"lessons.{name}": torch.stack(part).numpy() for name, part in parts}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on with the lessons of a checkpoint."""
+        parts = [torch.from_numpy(arrays[f"lessons.{name}"]) for name in Lesson._fields]
+        self._kept.extend(Lesson(*one) for one in zip(*parts, strict=True))
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._env.close()
 
 
 class _School:
@@ -162,9 +215,15 @@ class _School:
 
     def __init__(self, env: AgoraVectorEnv, network: ActorCritic, discount: float, scale: float) -> None:
         self._env, self._network, self._discount, self._scale = env, network, np.float32(discount), np.float32(scale)
-        self._seen, _ = env.reset(seed=0)
-        self._begins: Bools = np.ones(env.num_envs, np.bool_)
-        self._state = torch.zeros(env.num_envs, network.state_size)
+        self._seen: Floats = np.zeros(0, np.float32)
+        self._begins: Bools = np.zeros(0, np.bool_)
+        self._state = torch.zeros(0)
+
+    def begin(self, first: int) -> None:
+        """Begin new episodes everywhere, of which that of world 0 has this number."""
+        self._seen, _ = self._env.reset(seed=first)
+        self._begins = np.ones(self._env.num_envs, np.bool_)
+        self._state = torch.zeros(self._env.num_envs, self._network.state_size)
 
     @torch.no_grad()
     def play(self, horizon: int, led: Bools) -> tuple[Lesson, Counter[str]]:
@@ -172,12 +231,12 @@ class _School:
         seen, begins, wanted, rewards, ended = [], [], [], [], []
         first, ends = self._state, Counter[str]()
         for _ in range(horizon):
-            means, _, self._state = self._look()
+            means, _, self._state = look(self._network, self._seen, self._state, self._begins)
             actions = self._env.teach()
             seen.append(self._seen)
             begins.append(self._begins)
             wanted.append(actions)
-            driven = np.where(led[:, None], actions, means[0].numpy())
+            driven = np.where(led[:, None], actions, means.numpy())
             self._seen, gains, terminated, truncated, infos = self._env.step(driven)
             self._begins = terminated | truncated
             gains = gains * self._scale
@@ -187,22 +246,15 @@ class _School:
             ended.append(self._begins)
             if self._begins.any():
                 ends.update(infos["final_info"]["outcome"][self._begins].tolist())
-        _, after, _ = self._look()
-        returns = self._returns(rewards, ended, after[0].numpy())
+        _, after, _ = look(self._network, self._seen, self._state, self._begins)
+        returns = self._returns(rewards, ended, after.numpy())
         looked, began, done = (torch.from_numpy(np.stack(part)) for part in (seen, begins, wanted))
         return Lesson(looked, began, first, done, torch.from_numpy(returns)), ends
 
     def _value(self, seen: Floats, state: Tensor) -> float:
         """The value of what is seen (D,) with a state (S,)."""
-        _, value, _ = self._network(torch.from_numpy(seen)[None, None], state[None], torch.zeros(1, 1, dtype=torch.bool))
-        return float(value)
-
-    def _look(self) -> tuple[Tensor, Tensor, Tensor]:
-        """What the network makes of what is seen now: means (1, N, A), values (1, N) and its next state (N, S)."""
-        answer: tuple[Tensor, Tensor, Tensor] = self._network(
-            torch.from_numpy(self._seen[None]), self._state, torch.from_numpy(self._begins[None])
-        )
-        return answer
+        _, value, _ = look(self._network, seen[None], state[None], np.zeros(1, np.bool_))
+        return float(value[0])
 
     def _returns(self, rewards: list[Floats], ended: list[Bools], after: Floats) -> Floats:
         """Discounted rewards from each step on (T, N); what comes after the last step is worth ``after`` (N,)."""

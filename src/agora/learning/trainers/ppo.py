@@ -27,8 +27,10 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
 from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import COLLISIONS, Reward
+from agora.learning.rewards import Reward
+from agora.learning.trainers.actor_critic import look
 from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
 from agora.policies.encoding import Observe
@@ -36,7 +38,6 @@ from agora.policies.policy import Body
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.ranges import Chance, Count, Number, Rate, Size, Steps, Weight
 
-_WITHOUT_END = 10**9  # episodes, more than any training plays
 _LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -140,7 +141,7 @@ class Ppo:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()
             for _ in range(self.lap):
-                chance = torch.Generator().manual_seed(_seed(run.seed, steps))
+                chance = torch.Generator().manual_seed(seed_of_round(run.seed, steps))
                 played, results = worlds.play(network, chance)
                 losses = self._learn(network, descent, played, steps, chance)
                 steps += int(played.counts.sum())
@@ -197,11 +198,6 @@ class Ppo:
             order = torch.randperm(played.seen.shape[1], generator=chance)
             for rows in order.tensor_split(self.batches):
                 yield played.of(rows)
-
-
-def _seed(seed: int, steps: int) -> int:
-    """The seed of the round that begins after so many steps."""
-    return int(np.random.SeedSequence((seed, steps)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 class Batch(NamedTuple):
@@ -304,28 +300,6 @@ def log_density(actions: Tensor, means: Tensor, log_std: Tensor) -> Tensor:
     return -0.5 * scaled.square().sum(-1) - (log_std + 0.5 * _LOG_2PI).sum()
 
 
-class Results(NamedTuple):
-    """How a round went.
-
-    Attributes:
-        ends: how many episodes ended with each outcome.
-        gains: undiscounted sums of rewards of the episodes that ended.
-        lengths: steps of the episodes that ended.
-    """
-
-    ends: Counter[str]
-    gains: list[float]
-    lengths: list[int]
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """Means over the episodes that ended, NaN where none did."""
-        count = self.ends.total() or math.nan
-        hits = sum(self.ends[outcome.label] for outcome in COLLISIONS)
-        shares = {"success": self.ends["reached"] / count, "collisions": hits / count, "timeouts": self.ends["timeout"] / count}
-        return shares | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
-
-
 class _Worlds:
     """The worlds of a training, and where they stand.
 
@@ -341,15 +315,14 @@ class _Worlds:
     def __init__(self, ppo: Ppo, run: TrainingRun) -> None:
         self._ppo = ppo
         chosen = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
-        self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, episodes=ppo.episodes or _WITHOUT_END, seed=run.seed, **chosen)  # type: ignore[arg-type]
+        self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, episodes=ppo.episodes or WITHOUT_END, seed=run.seed, **chosen)  # type: ignore[arg-type]
         self._actions = self._env.observe.action_size(self._env.limits)
         self.stages = self._env.curriculum_stages if ppo.up_at else 1
         self._seen: Floats = np.zeros(0, np.float32)
         self._begins: Bools = np.zeros(0, np.bool_)
         self._nobody: Bools = np.zeros(self._env.num_envs, np.bool_)
         self._state = torch.zeros(0)
-        self._gains: Floats = np.zeros(0, np.float32)
-        self._lengths = np.zeros(0, np.int64)
+        self._tally = Tally(0)
 
     @property
     def stage(self) -> int:
@@ -375,7 +348,7 @@ class _Worlds:
         self._seen, _ = self._env.reset(seed=steps)
         self._begins = np.ones(count, np.bool_)
         self._state = torch.zeros(count, network.state_size)
-        self._gains, self._lengths = np.zeros(count, np.float32), np.zeros(count, np.int64)
+        self._tally = Tally(count)
 
     @torch.no_grad()
     def play(self, network: ActorCritic, chance: torch.Generator) -> tuple[Batch, Results]:
@@ -391,38 +364,21 @@ class _Worlds:
         late, results = _Late(), Results(Counter(), [], [])
         for t in range(steps):
             seen[t], begins[t] = self._seen, self._begins
-            means, value, self._state = self._look(network)
-            actions[t], values[t] = means[0] + network.log_std.exp() * noise[t], value[0]
+            means, value, self._state = look(network, self._seen, self._state, self._begins)
+            actions[t], values[t] = means + network.log_std.exp() * noise[t], value
             self._seen, rewards[t], terminated, truncated, infos = self._env.step(actions[t].numpy())
             ends[t], counts[t] = terminated | truncated, ~infos.get("waiting", self._nobody)
             self._begins = infos.get("_entry", self._nobody)
-            self._count(rewards[t], ends[t], counts[t], infos, results)
+            self._tally.count(rewards[t], ends[t], infos, results, counts[t])
             late.add(t, np.flatnonzero(truncated).tolist(), infos, self._state)
         rewards *= np.float32(ppo.scale)
         rewards += late.values(network, rewards.shape) * np.float32(ppo.discount)
-        _, after, _ = self._look(network)
+        _, after, _ = look(network, self._seen, self._state, self._begins)
         known = values.numpy()
-        advantages = advantages_of(rewards, known, after[0].numpy(), ends, ppo.discount, ppo.trace)
+        advantages = advantages_of(rewards, known, after.numpy(), ends, ppo.discount, ppo.trace)
         logs = -0.5 * noise.square().sum(-1) - (network.log_std + 0.5 * _LOG_2PI).sum()
         learned = (torch.from_numpy(array) for array in (advantages, advantages + known, counts))
         return Batch(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
-
-    def _look(self, network: ActorCritic) -> tuple[Tensor, Tensor, Tensor]:
-        """What the network makes of what is seen now: means (1, N, A), values (1, N) and its next state (N, S)."""
-        answer: tuple[Tensor, Tensor, Tensor] = network(
-            torch.from_numpy(self._seen[None]), self._state, torch.from_numpy(self._begins[None])
-        )
-        return answer
-
-    def _count(self, rewards: Floats, ends: Bools, counts: Bools, infos: dict[str, Any], results: Results) -> None:
-        """Keep count of the episodes that ended with a step, one for each robot."""
-        self._gains += rewards
-        self._lengths += counts
-        if ends.any():
-            results.ends.update(infos["final_info"]["outcome"][ends].tolist())
-            results.gains.extend(self._gains[ends].tolist())
-            results.lengths.extend(self._lengths[ends].tolist())
-            self._gains[ends], self._lengths[ends] = 0.0, 0
 
 
 class _Late:

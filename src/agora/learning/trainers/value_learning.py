@@ -25,6 +25,7 @@ from agora.interfaces import TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.episodes import WITHOUT_END
 from agora.learning.trainers.value_networks import arrays_of, network_of
 from agora.policies.encoding import to_actions
 from agora.policies.joint_state import SPEED, JointState
@@ -136,7 +137,7 @@ class ValueLearning:
         ahead = self.ahead
         reward = Reward(0.0, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
         teacher = parse_component("planners", self.teacher, "teacher").part
-        chosen: dict[str, Any] = {"observe": self.observe, "reward": reward, "teacher": teacher, "episodes": 10**9}
+        chosen: dict[str, Any] = {"observe": self.observe, "reward": reward, "teacher": teacher, "episodes": WITHOUT_END}
         worlds = AgoraVectorEnv(run.suite, run.stage, self.worlds, seed=run.seed, **chosen)
         worlds.refuse_several("value_learning")
         return worlds

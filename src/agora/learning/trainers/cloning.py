@@ -1,0 +1,152 @@
+"""Behaviour cloning: a network learns what a driver does, from a planner that drives or from recorded demonstrations.
+
+D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988; in DynaBARN (A. Nair et al., SSRR 2022) it is
+the planner BC. With ``lessons.mixing`` the network drives more and more and the planner says what it would do there (DAgger:
+S. Ross, G. J. Gordon, J. A. Bagnell, AISTATS 2011); `agora.learning.trainers.imitation` has the lessons.
+
+Some rounds make a lap. Every lap begins with new episodes everywhere and ends with a checkpoint that holds the network, its
+optimiser and the lessons that are kept. So a resumed training repeats the curve exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.interfaces import TrainingRun
+from agora.learning.demonstrations import read_samples
+from agora.learning.env import AgoraVectorEnv
+from agora.learning.rewards import Reward
+from agora.learning.trainers.actor_critic import ActorCritic
+from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.imitation import Course, Lesson, Lessons, Progress
+from agora.learning.trainers.networks import Shape, network_of
+from agora.policies.encoding import Observe
+from agora.policies.policy import Body
+from agora.ranges import Count
+
+_RECORDED = 2  # use of random numbers
+
+
+@dataclass(frozen=True)
+class Cloning:
+    """Learns the actions of a driver.
+
+    Attributes:
+        network: name of one of `agora.learning.trainers.networks.NETWORKS`.
+        sizes: of the network's hidden layers.
+        activation: of the hidden layers, "relu" or "tanh".
+        observe: what the robot sees.
+        lessons: teacher and rounds; without ``mixing`` the teacher always drives. Its critic is of no use here: ``value_weight`` 0.
+        demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), learned from in place of the teacher; empty for
+            the teacher.
+        lap: rounds between two checkpoints.
+        validate: laps between two validations.
+        threads: of PyTorch.
+    """
+
+    network: str = "mlp"
+    sizes: tuple[int, ...] = (256, 256)
+    activation: str = "tanh"
+    observe: Observe = field(default_factory=lambda: Observe(90, scan_range=5.0))
+    lessons: Lessons = field(default_factory=lambda: Lessons(mixing=0, value_weight=0.0))
+    demonstrations: str = ""
+    lap: Count = 10
+    validate: Count = 1
+    threads: Count = 1
+
+    def train(self, run: TrainingRun) -> None:
+        """Give all rounds of lessons."""
+        torch.set_num_threads(self.threads)
+        torch.manual_seed(run.seed)
+        network = network_of(self.network, self._shape(run))
+        course = self._course(network, run)
+        number, steps = 0, 0
+        if run.resumed:
+            numbers, arrays = run.resumed
+            number, steps = int(numbers["rounds"]), int(numbers["steps"])
+            restore(arrays, network, course.descent)
+            course.restore(arrays)
+        while number < self.lessons.rounds:
+            course.begin(steps)
+            for _ in range(min(self.lap, self.lessons.rounds - number)):
+                progress = course.round(number)
+                number, steps = number + 1, progress.steps
+                run.log(steps, number / self.lessons.rounds, **progress.values)
+            if -(-number // self.lap) % self.validate == 0 or number == self.lessons.rounds:
+                run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
+            run.save(steps, {"rounds": number}, state_of(network, course.descent) | course.arrays)
+        course.close()
+
+    def _shape(self, run: TrainingRun) -> Shape:
+        """What the network is made for."""
+        env = AgoraVectorEnv(run.suite, run.stage, 1, seed=run.seed, observe=self.observe)
+        robot, period, actions = env.starts[0].robots[0].model, env.period, self.observe.action_size(env.limits)
+        env.close()
+        return Shape(self.observe, actions, self.sizes, self.activation, period=period, body=Body.of(period, robot))
+
+    def _course(self, network: ActorCritic, run: TrainingRun) -> Course | _Recorded:
+        if self.demonstrations:
+            return _Recorded(self, network, run)
+        return Course(self.lessons, network, run, Reward(), discount=0.0, scale=1.0)
+
+
+class _Recorded:
+    """Lessons from demonstrations, where nobody drives any more.
+
+    Args:
+        cloning: the trainer.
+        network: that learns.
+        run: of the training, whose stage has the robot.
+
+    Raises:
+        InputError: there are none, they are of another lidar, or all are shorter than ``horizon`` steps.
+    """
+
+    def __init__(self, cloning: Cloning, network: ActorCritic, run: TrainingRun) -> None:
+        self._lessons, self._network, self._seed = cloning.lessons, network, run.seed
+        self.descent = torch.optim.Adam(network.parameters(), lr=cloning.lessons.rate)
+        folder, horizon = Path(cloning.demonstrations).expanduser(), cloning.lessons.horizon
+        seen: list[Array] = []
+        wanted: list[Array] = []
+        samples = read_samples(folder, cloning.observe, run.suite.start(run.stage, 0).robots[0].model)
+        for looked, done in samples:
+            last = len(done) - horizon
+            for first in [*range(0, last, horizon), last] if last >= 0 else []:  # the last two may overlap
+                seen.append(looked[first : first + horizon])
+                wanted.append(done[first : first + horizon])
+        if not seen:
+            raise InputError(f"{folder}: all {len(samples)} demonstrations are shorter than horizon = {horizon} steps")
+        looked_at, wished = (torch.from_numpy(np.stack(part, 1)) for part in (seen, wanted))
+        begins, nothing = torch.zeros(wished.shape[:2], dtype=torch.bool), torch.zeros(wished.shape[:2])
+        begins[0] = True
+        self._lesson = Lesson(looked_at, begins, torch.zeros(len(seen), network.state_size), wished, nothing)
+
+    def begin(self, steps: int) -> None:
+        """Nothing begins: nobody drives."""
+
+    def round(self, number: int) -> Progress:
+        """Learn from the demonstrations; the steps are theirs.
+
+        Raises:
+            DivergedError: a loss is not finite.
+        """
+        chance = np.random.default_rng((self._seed, _RECORDED, number))
+        return Progress(self._lesson.begins.numel(), self._lessons.learn(self._network, self.descent, [self._lesson], chance))
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """Nothing: the demonstrations stay where they are."""
+        return {}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Nothing is to restore."""
+
+    def close(self) -> None:
+        """Nothing is to close."""

@@ -1,0 +1,72 @@
+"""Episodes of a training: the seeds of its rounds, and how its episodes end."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.state import Bools, Floats
+from agora.learning.rewards import COLLISIONS
+
+WITHOUT_END = 10**9
+"""Episodes, more than any training plays."""
+
+
+def seed_of_round(seed: int, steps: int) -> int:
+    """Return the seed of the round of a training that begins after so many steps."""
+    return int(np.random.SeedSequence((seed, steps)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+class Results(NamedTuple):
+    """How a round went.
+
+    Attributes:
+        ends: how many episodes ended with each outcome.
+        gains: undiscounted sums of rewards of the episodes that ended.
+        lengths: steps of the episodes that ended.
+    """
+
+    ends: Counter[str]
+    gains: list[float]
+    lengths: list[int]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Means over the episodes that ended, NaN where none did."""
+        count = self.ends.total() or math.nan
+        hits = sum(self.ends[outcome.label] for outcome in COLLISIONS)
+        shares = {"success": self.ends["reached"] / count, "collisions": hits / count, "timeouts": self.ends["timeout"] / count}
+        return shares | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
+
+
+class Tally:
+    """Sums of rewards and numbers of steps of the episodes under way.
+
+    Args:
+        count: N, how many are under way.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._gains: Floats = np.zeros(count, np.float32)
+        self._lengths = np.zeros(count, np.int64)
+
+    def count(self, rewards: Floats, ends: Bools, infos: dict[str, Any], results: Results, counts: Bools | int = 1) -> None:
+        """Take in a step, and write the episodes that ended with it into the results of a round.
+
+        Args:
+            rewards: (N,) of the step.
+            ends: (N,) whether an episode ended with it.
+            infos: of the environment.
+            results: of the round.
+            counts: (N,) whether the step counts, which it does not where a robot waits.
+        """
+        self._gains += rewards
+        self._lengths += counts
+        if ends.any():
+            results.ends.update(infos["final_info"]["outcome"][ends].tolist())
+            results.gains.extend(self._gains[ends].tolist())
+            results.lengths.extend(self._lengths[ends].tolist())
+            self._gains[ends], self._lengths[ends] = 0.0, 0

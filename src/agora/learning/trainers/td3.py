@@ -1,0 +1,416 @@
+"""Twin delayed deep deterministic policy gradients, on many worlds at once.
+
+S. Fujimoto, H. van Hoof, D. Meger, "Addressing function approximation error in actor-critic methods", ICML 2018 (TD3): two critics,
+of which the lower one is believed; targets of actions with a little noise; an actor that is improved less often than the critics.
+Returns of several steps as in Z. Xu et al., "Benchmarking reinforcement learning techniques for autonomous navigation", ICRA 2023,
+and their code (Daffan/ros_jackal).
+
+A round plays T steps in each of N worlds, puts them into a memory, and makes descents on random steps of the memory. Several rounds
+make a lap. Every lap begins with new episodes everywhere and ends with a checkpoint that holds the networks, their optimisers and
+the memory. Every round draws its random numbers from a stream of its own. So a resumed training repeats the curve exactly.
+
+Read `Td3.train` first. `_Worlds` plays, `returns_of` and `targets_of` are the equations, `Td3._learn` descends.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.errors import DivergedError, InputError
+from agora.interfaces import TrainingRun
+from agora.learning.arena_reward import ArenaReward
+from agora.learning.env import AgoraVectorEnv
+from agora.learning.rewards import Reward
+from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
+from agora.learning.trainers.networks import tower
+from agora.policies.encoding import Observe
+from agora.policies.policy import Body, Policy
+from agora.ranges import Chance, Count, Number, Rate, Steps
+
+
+@dataclass(frozen=True)
+class Td3:
+    """Plays with the newest policy and some noise, and learns from a memory of what was played.
+
+    Attributes:
+        sizes: of the hidden layers of the actor and of both critics.
+        activation: of the hidden layers, "relu" or "tanh".
+        observe: what the robot sees.
+        reward: what it is rewarded for.
+        scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
+        steps: environment steps, at least.
+        episodes: how many different ones are played, over and over; 0 draws new ones without end.
+        worlds: N, side by side.
+        horizon: T, steps in each world in a round.
+        updates: descents after each round.
+        batch: steps of the memory in a descent.
+        memory: steps that are kept; the newest replace the oldest. One of D observed values takes 8 D bytes, in the checkpoint too.
+        warm_up: steps at the beginning in which actions are drawn evenly and nothing is learned.
+        n_step: rewards that are added up before a critic is believed.
+        discount: of a step.
+        noise: standard deviation of the noise of played actions at the beginning; an action goes from -1 to 1.
+        last_noise: the same at the end; in between it falls in a straight line.
+        target_noise: standard deviation of the noise of the targets' actions.
+        noise_clip: largest noise of the targets' actions.
+        delay: descents of the critics for one of the actor.
+        mixing: share of the newest networks that goes into the older ones with each descent of the actor.
+        actor_rate: learning rate of the actor.
+        critic_rate: learning rate of the critics.
+        lap: rounds between two checkpoints.
+        validate: laps between two validations.
+        threads: of PyTorch and of the worlds.
+        workers: processes that draw episodes ahead of time.
+    """
+
+    sizes: tuple[int, ...] = (256, 256)
+    activation: str = "relu"
+    observe: Observe = field(default_factory=lambda: Observe(90, scan_range=5.0))
+    reward: Reward | ArenaReward = field(default_factory=lambda: Reward(1.0, 20.0, -1.0, 0.0))
+    scale: float = 0.05
+    steps: Steps = 500_000
+    episodes: Steps = 0
+    worlds: Count = 64
+    horizon: Count = 16
+    updates: Number = 256
+    batch: Count = 128
+    memory: Number = 200_000
+    warm_up: Steps = 10_000
+    n_step: Count = 4
+    discount: Chance = 0.99
+    noise: Rate = 0.1
+    last_noise: Rate = 0.1
+    target_noise: Rate = 0.2
+    noise_clip: Rate = 0.5
+    delay: Count = 2
+    mixing: Chance = 0.005
+    actor_rate: Rate = 3e-4
+    critic_rate: Rate = 3e-4
+    lap: Count = 25
+    validate: Count = 2
+    threads: Count = 1
+    workers: Number = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "scale", "memory", "actor_rate", "critic_rate"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"td3: {name} must be above 0, got {getattr(self, name)}")
+
+    def train(self, run: TrainingRun) -> None:
+        """Train until all steps are made."""
+        torch.set_num_threads(self.threads)
+        torch.manual_seed(run.seed)
+        worlds = _Worlds(self, run)
+        learner = Learner(self, worlds.actions)
+        memory = _Memory(self.memory, self.observe.length, worlds.actions)
+        steps, laps = 0, 0
+        if run.resumed:
+            numbers, arrays = run.resumed
+            steps, laps, learner.descents = (int(numbers[name]) for name in ("steps", "laps", "descents"))
+            learner.restore(arrays)
+            memory.restore(arrays)
+        while steps < self.steps:
+            worlds.begin(steps)
+            for _ in range(self.lap):
+                chance = torch.Generator().manual_seed(seed_of_round(run.seed, steps))
+                share = min(1.0, steps / self.steps)
+                noise = math.inf if steps < self.warm_up else self.noise + (self.last_noise - self.noise) * share
+                played, results = worlds.play(learner.actor, noise, chance)
+                memory.add(played)
+                steps += self.worlds * self.horizon
+                losses = self._learn(learner, memory, steps, chance) if steps >= self.warm_up else {}
+                run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses)
+                if steps >= self.steps:
+                    break
+            laps += 1
+            if laps % self.validate == 0 or steps >= self.steps:
+                policy = Policy.of_torch(self.observe, [learner.actor], run.about(steps), worlds.body)
+                run.validate(policy, steps, min(1.0, steps / self.steps))
+            run.save(steps, {"laps": laps, "descents": learner.descents}, learner.arrays | memory.arrays)
+        worlds.close()
+
+    def _learn(self, learner: Learner, memory: _Memory, steps: int, chance: torch.Generator) -> dict[str, float]:
+        """Make a round's descents; return the mean losses.
+
+        Raises:
+            DivergedError: a loss is not finite.
+        """
+        critic: list[Tensor] = []
+        actor: list[Tensor] = []
+        chosen = torch.randint(memory.filled, (self.updates, self.batch), generator=chance)
+        for rows in chosen:
+            losses = learner.descend(memory.of(rows), chance)
+            critic.append(losses.critic)
+            actor += [] if losses.actor is None else [losses.actor]
+        means = {f"{name}_loss": float(torch.stack(of).mean()) for name, of in (("critic", critic), ("actor", actor)) if of}
+        if not all(map(math.isfinite, means.values())):
+            raise DivergedError(f"step {steps}: the losses are {means}; the last good checkpoint stays")
+        return means
+
+
+class Played(NamedTuple):
+    """Steps, one a row, and what came of each within the next n.
+
+    Attributes:
+        seen: (M, D) encoded observations.
+        actions: (M, A) in [-1, 1].
+        returns: (M,) discounted rewards of n steps, or of fewer where the episode or the round ended.
+        after: (M, D) what was seen after these.
+        weights: (M,) discount of what comes after; 0 where the episode ended and had not run out of time.
+    """
+
+    seen: Tensor
+    actions: Tensor
+    returns: Tensor
+    after: Tensor
+    weights: Tensor
+
+
+def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: float) -> tuple[Floats, Floats, Ints]:
+    """Return the discounted rewards of n steps, the discount of what comes after them, and the last of them, each (T, N).
+
+    The sum is cut where the episode ends, and after the last of the T steps. What comes after a time-out counts, as it does after
+    the last step; what comes after another end does not.
+
+    Args:
+        rewards: (T, N).
+        ends: (T, N) whether an episode ended with the step.
+        late: (T, N) whether it ended because its time was up.
+        n: steps to add up.
+        discount: of a step.
+    """
+    steps = len(rewards)
+    returns: Floats = np.zeros(rewards.shape, np.float32)
+    weights: Floats = np.ones(rewards.shape, np.float32)
+    last: Ints = np.zeros(rewards.shape, np.int32)
+    under_way = np.ones(rewards.shape, np.bool_)
+    for k in range(min(n, steps)):
+        here = under_way[: steps - k]
+        returns[: steps - k] += np.where(here, weights[: steps - k] * rewards[k:], np.float32(0.0))
+        weights[: steps - k] *= np.where(here, np.float32(discount), np.float32(1.0))
+        last[: steps - k] = np.where(here, np.arange(k, steps, dtype=np.int32)[:, None], last[: steps - k])
+        under_way[: steps - k] &= ~ends[k:]
+    ended = np.take_along_axis(ends & ~late, last, 0)
+    return returns, np.where(ended, np.float32(0.0), weights), last
+
+
+class Losses(NamedTuple):
+    """Losses of one descent, scalars.
+
+    Attributes:
+        critic: sum of the critics' mean squared errors.
+        actor: mean value of the actor's actions, negative; None where the actor was left alone.
+    """
+
+    critic: Tensor
+    actor: Tensor | None
+
+
+class _Twins(nn.Module):
+    """Two critics that share nothing.
+
+    Args:
+        sizes: of the layers; the first sees observation and action.
+        activation: of the hidden layers.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], activation: str) -> None:
+        super().__init__()
+        self.one, self.other = (tower((*sizes, 1), activation, gain=1.0) for _ in range(2))
+
+    def forward(self, seen: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return both values (M,) of actions (M, A) where this is seen (M, D)."""
+        both = torch.cat([seen, actions], 1)
+        return self.one(both)[:, 0], self.other(both)[:, 0]
+
+    def first(self, seen: Tensor, actions: Tensor) -> Tensor:
+        """Return the values (M,) of the first critic alone."""
+        values: Tensor = self.one(torch.cat([seen, actions], 1))[:, 0]
+        return values
+
+
+class Learner:
+    """The networks with their older copies, and how they are improved.
+
+    Args:
+        td3: the trainer.
+        actions: A, values of an action.
+
+    Attributes:
+        actor: layers from observations (M, D) to actions (M, A).
+        critics: twins.
+        descents: how many were made.
+    """
+
+    def __init__(self, td3: Td3, actions: int) -> None:
+        self._td3 = td3
+        length = td3.observe.length
+        self.actor = nn.Sequential(*tower((length, *td3.sizes, actions), td3.activation, gain=0.01), nn.Tanh())
+        self.critics = _Twins((length + actions, *td3.sizes), td3.activation)
+        self.older_actor, self.older_critics = (copy.deepcopy(one).requires_grad_(False) for one in (self.actor, self.critics))
+        self._actor_descent = torch.optim.Adam(self.actor.parameters(), lr=td3.actor_rate, fused=True)
+        self._critic_descent = torch.optim.Adam(self.critics.parameters(), lr=td3.critic_rate, fused=True)
+        self.descents = 0
+
+    def descend(self, batch: Played, chance: torch.Generator) -> Losses:
+        """Improve the critics, and now and then the actor and the older copies, on a batch."""
+        td3 = self._td3
+        noise = torch.randn(batch.actions.shape, generator=chance) * td3.target_noise
+        targets = targets_of(self.older_actor, self.older_critics, batch, noise.clamp(-td3.noise_clip, td3.noise_clip))
+        one, other = self.critics(batch.seen, batch.actions)
+        critic = nn.functional.mse_loss(one, targets) + nn.functional.mse_loss(other, targets)
+        self._critic_descent.zero_grad()
+        critic.backward()
+        self._critic_descent.step()
+        self.descents += 1
+        if self.descents % td3.delay:
+            return Losses(critic.detach(), None)
+        actor = -self.critics.first(batch.seen, self.actor(batch.seen)).mean()
+        self._actor_descent.zero_grad()
+        actor.backward(inputs=list(self.actor.parameters()))
+        self._actor_descent.step()
+        for network, older in ((self.actor, self.older_actor), (self.critics, self.older_critics)):
+            torch._foreach_lerp_(list(older.parameters()), [p.detach() for p in network.parameters()], td3.mixing)
+        return Losses(critic.detach(), actor.detach())
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """What a checkpoint keeps."""
+        return {f"{half}.{name}": array for half, pair, descent in self._halves for name, array in state_of(pair, descent).items()}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from a checkpoint."""
+        for half, pair, descent in self._halves:
+            restore({n.removeprefix(f"{half}."): array for n, array in arrays.items() if n.startswith(f"{half}.")}, pair, descent)
+
+    @property
+    def _halves(self) -> tuple[tuple[str, nn.Module, torch.optim.Optimizer], ...]:
+        """Actor and critics by name, each with its older copy and its optimiser."""
+        actor, critics = nn.ModuleList([self.actor, self.older_actor]), nn.ModuleList([self.critics, self.older_critics])
+        return ("actor", actor, self._actor_descent), ("critics", critics, self._critic_descent)
+
+
+@torch.no_grad()
+def targets_of(actor: nn.Module, critics: nn.Module, batch: Played, noise: Tensor) -> Tensor:
+    """Return what the critics should have said (M,): the returns, and the lower value of what comes after.
+
+    Args:
+        actor: older copy of the actor.
+        critics: older copy of the critics.
+        batch: steps.
+        noise: (M, A) of the actions after these.
+    """
+    actions = (actor(batch.after) + noise).clamp(-1.0, 1.0)
+    return batch.returns + batch.weights * torch.minimum(*critics(batch.after, actions))
+
+
+class _Memory:
+    """Steps that were played; the newest replace the oldest.
+
+    Args:
+        size: how many are kept.
+        length: D, values of an observation.
+        actions: A, values of an action.
+
+    Attributes:
+        filled: how many there are.
+    """
+
+    def __init__(self, size: int, length: int, actions: int) -> None:
+        self._parts = Played(*(torch.zeros(size, *more) for more in ((length,), (actions,), (), (length,), ())))
+        self.filled = self._next = 0
+
+    def add(self, played: Played) -> None:
+        """Keep steps, in their order."""
+        size = len(self._parts.seen)
+        places = (self._next + torch.arange(len(played.seen))) % size
+        for part, new in zip(self._parts, played, strict=True):
+            part[places[-size:]] = new[-size:]
+        self._next = (self._next + len(places)) % size
+        self.filled = min(self.filled + len(places), size)
+
+    def of(self, rows: Tensor) -> Played:
+        """The steps at some places."""
+        return Played(*(part[rows] for part in self._parts))
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """What a checkpoint keeps."""
+        kept = {f"memory.{name}": part[: self.filled].numpy() for name, part in self._parts._asdict().items()}
+        return kept | {"memory.next": np.array([self._next])}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from a checkpoint."""
+        for name, part in self._parts._asdict().items():
+            kept = arrays[f"memory.{name}"]
+            self.filled = len(kept)
+            part[: self.filled] = torch.from_numpy(kept)
+        self._next = int(arrays["memory.next"][0])
+
+
+class _Worlds:
+    """The worlds of a training, and where they stand.
+
+    Args:
+        td3: the trainer.
+        run: the training.
+
+    Attributes:
+        actions: A, values of an action.
+        body: the robot.
+    """
+
+    def __init__(self, td3: Td3, run: TrainingRun) -> None:
+        self._td3 = td3
+        chosen: dict[str, Any] = {"observe": td3.observe, "reward": td3.reward, "threads": td3.threads, "workers": td3.workers}
+        self._env = AgoraVectorEnv(run.suite, run.stage, td3.worlds, episodes=td3.episodes or WITHOUT_END, seed=run.seed, **chosen)
+        self._env.refuse_several("td3")
+        self.actions = self._env.observe.action_size(self._env.limits)
+        self.body = Body.of(self._env.period, self._env.starts[0].robots[0].model)
+        self._seen: Floats = np.zeros(0, np.float32)
+        self._tally = Tally(0)
+
+    def close(self) -> None:
+        """Stop threads and workers."""
+        self._env.close()
+
+    def begin(self, steps: int) -> None:
+        """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        self._seen, _ = self._env.reset(seed=steps)
+        self._tally = Tally(self._td3.worlds)
+
+    @torch.no_grad()
+    def play(self, actor: nn.Module, noise: float, chance: torch.Generator) -> tuple[Played, Results]:
+        """Play a round; where ``noise`` is infinite, actions are drawn evenly."""
+        td3 = self._td3
+        shape, length = (td3.horizon, td3.worlds), td3.observe.length
+        seen, after = (np.empty((*shape, length), np.float32) for _ in range(2))
+        rewards, (ends, late) = np.empty(shape, np.float32), np.empty((2, *shape), np.bool_)
+        even = math.isinf(noise)
+        drawn = torch.rand(*shape, self.actions, generator=chance) if even else torch.randn(*shape, self.actions, generator=chance)
+        actions = 2.0 * drawn - 1.0 if even else noise * drawn
+        results = Results(Counter(), [], [])
+        for t in range(td3.horizon):
+            seen[t] = self._seen
+            if not even:
+                actions[t] = (actions[t] + actor(torch.from_numpy(self._seen))).clamp(-1.0, 1.0)
+            self._seen, rewards[t], terminated, late[t], infos = self._env.step(actions[t].numpy())
+            ends[t], after[t] = terminated | late[t], self._seen
+            for w in np.flatnonzero(ends[t]).tolist():
+                after[t, w] = infos["final_obs"][w]
+            self._tally.count(rewards[t], ends[t], infos, results)
+        returns, weights, last = returns_of(rewards * np.float32(td3.scale), ends, late, td3.n_step, td3.discount)
+        after = after[last, np.arange(td3.worlds)]
+        parts = (torch.from_numpy(array) for array in (seen, returns, after, weights))
+        looked, gained, followed, weighed = (part.flatten(0, 1) for part in parts)
+        return Played(looked, actions.flatten(0, 1), gained, followed, weighed), results
