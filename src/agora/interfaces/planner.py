@@ -59,7 +59,6 @@ class Declaration:
         top_speed: how fast it drives at most where the robot may be faster, m/s. An interplanner's speed is a share of it.
         danger_threshold: danger above which an interplanner warns.
         period: control period that it was made for, s; 0 for any. It need not answer with one that is no whole part of it.
-        beams: directions of the first and the last beam of the lidar that it was made for, rad; None for any.
     """
 
     needs: Collection[str | Channel] = ()
@@ -71,7 +70,6 @@ class Declaration:
     top_speed: float = math.inf
     danger_threshold: float = 1.0
     period: float = 0.0
-    beams: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.needs, str) or isinstance(self.notes, str):

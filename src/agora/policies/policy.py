@@ -25,7 +25,7 @@ __all__ = ["Body", "Layer", "Policy", "load_policy", "periods_held"]
 
 _FORMAT, _VERSION = "agora.policy", 1
 _PART = 1e-3  # of a period, by which periods may differ and still count as equal
-_A_BEAM = 0.02  # rad
+_A_BEAM, _CLOSE = 0.02, 1e-4  # rad
 _LATER = frozenset({"lookahead", "scans"})  # fields of `Observe` that files of before do not name
 
 
@@ -86,17 +86,38 @@ class Body:
         """Return for how many of the robots' control periods an action is held, 1 where the periods are equal.
 
         Raises:
-            InputError: the period is no whole part of the policy's, or the lidar looks elsewhere.
+            InputError: the period is no whole part of the policy's.
         """
-        o, count = observation, periods_held(self.control, observation.dt)
-        if o.scan_angles is not None and len(o.scan_angles):
-            ends, trained = (float(o.scan_angles[0]), float(o.scan_angles[-1])), (self.first_beam, self.last_beam)
-            if max(abs(a - b) for a, b in zip(ends, trained, strict=True)) > _A_BEAM:
-                span = (
-                    f"from {trained[0]:.3g} to {trained[1]:.3g} rad, and the robot's goes from {ends[0]:.3g} to {ends[1]:.3g} rad"
-                )
-                raise InputError(f"the policy was trained with a lidar {span}")
-        return count
+        return periods_held(self.control, observation.dt)
+
+    def seen(self, observation: Observation, beams: int) -> Observation:
+        """Return what robots would see with the limits and the lidar of the training.
+
+        A lidar of another span is read in the directions of the trained one: beams beyond them are left out, and directions that
+        the robot's lidar does not see read as if nothing were there.
+
+        Args:
+            observation: of N robots.
+            beams: how many values of the scan the policy sees.
+        """
+        o = replace(observation, limits=self.limits(observation.limits))
+        if o.scan is None or o.scan_angles is None or not beams:
+            return o
+        angles, ends = o.scan_angles, (self.first_beam, self.last_beam)
+        if max(abs(float(angles[end]) - trained) for end, trained in zip((0, -1), ends, strict=True)) <= _A_BEAM:
+            return o
+        edges = np.linspace(*ends, beams + 1)
+        scan = np.full((len(o.scan), beams), o.scan_range, np.float32)
+        firsts = np.searchsorted(angles, edges[:-1] - _CLOSE)
+        lasts = np.searchsorted(angles, edges[1:] - _CLOSE)
+        lasts[-1] = np.searchsorted(angles, edges[-1] + _CLOSE)
+        for k, (first, last) in enumerate(zip(firsts.tolist(), lasts.tolist(), strict=True)):
+            if first < last:
+                scan[:, k] = o.scan[:, first:last].min(1)
+            elif 0 < first < len(angles):  # beams that are farther apart than the policy's
+                middle = 0.5 * (edges[k] + edges[k + 1])
+                scan[:, k] = o.scan[:, first - (middle - angles[first - 1] < angles[first] - middle)]
+        return replace(o, scan=scan, scan_angles=(0.5 * (edges[1:] + edges[:-1])).astype(np.float32))
 
     def limits(self, limits: Limits) -> Limits:
         """Return limits with the speeds of the training: those by which the policy sees twists, and which its actions span."""

@@ -145,13 +145,6 @@ def needed(whole: Observation, needs: Collection[str]) -> Observation:
     return dataclasses.replace(whole, **absent)
 
 
-def made_for(planner: BatchPlanner, seen: Observation) -> Observation:
-    """An observation by the lidar that a planner was made for."""
-    if planner.declares.beams is None or seen.scan is None:
-        return seen
-    return dataclasses.replace(seen, scan_angles=np.linspace(*planner.declares.beams, seen.scan.shape[1], dtype=np.float32))
-
-
 def beyond(limits: Limits, twists: Floats) -> str:
     """Which twist (N, 3) is beyond a robot's limits, in words; nothing where none is."""
     vx, vy, omega = twists.T.astype(float)
@@ -178,7 +171,7 @@ class _Check:
     def observe(self, **changes: Any) -> Observation:
         """A scene with what the planner needs."""
         arguments = {**self.scene, **changes}
-        return made_for(self.planner, needed(observation(**arguments), self.planner.declares.channels))
+        return needed(observation(**arguments), self.planner.declares.channels)
 
     def fail(self, clause: str) -> ContractError:
         """The error for a clause."""
@@ -224,8 +217,7 @@ class _Check:
 
     def bad_input(self, within_limits: bool, gives_way: bool) -> None:
         """See `check_bad_input`."""
-        wholes = (needed(whole, self.planner.declares.channels) for whole in bad_inputs(**self.scene))
-        seen, good = (made_for(self.planner, whole) for whole in wholes)
+        seen, good = (needed(whole, self.planner.declares.channels) for whole in bad_inputs(**self.scene))
         memory: Memory = {}
         for step in range(_STEPS):
             answer = self.called(seen, memory, f"bad input, step {step}")

@@ -78,7 +78,6 @@ def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation
     path = np.stack((1.0 + along * math.cos(_HEADING), -2.0 + along * math.sin(_HEADING)), -1)[None].astype(f)
     origin = np.floor(pose[None, :2] / window.resolution - window.cells // 2) * window.resolution
     fast, quick = np.full(1, _FAST), np.full(1, f(3.0))
-    beams, angles = planner.declares.beams, whole.scan_angles
     return replace(
         whole,
         pose=pose[None].astype(f),
@@ -90,7 +89,6 @@ def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation
         pedestrians=replace(whole.pedestrians, present=np.zeros_like(whole.pedestrians.present)),
         robots=replace(whole.robots, present=np.zeros_like(whole.robots.present)),
         scan=np.full_like(whole.scan, whole.scan_range),
-        scan_angles=angles if beams is None else np.linspace(*beams, whole.scan.shape[1], dtype=f),
         sensors={one.channel: _nothing(one) for one in sensors},
         costmap=Costmap(np.zeros((1, window.cells, window.cells), np.uint8), origin.astype(f), window.resolution),
     )

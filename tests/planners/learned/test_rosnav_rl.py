@@ -115,6 +115,33 @@ def test_another_period_is_refused_with_both_sides(planner, other, message):
         planner.act(seen_by_jackal(**other), {})
 
 
+@pytest.mark.parametrize(("half_span", "beams"), [(np.pi, 360), (2.4, 51), (JACKAL.lidar.angle_max + 0.01, 720)])
+def test_a_wider_lidar_is_read_in_the_directions_of_the_jackals(planner, half_span, beams):
+    """A wall across the way at 2 m, and nothing else: what a beam reads depends on its direction alone."""
+
+    def ahead(angles):
+        return np.where(np.abs(angles) < 1.3, 2.0 / np.cos(np.clip(angles, -1.3, 1.3)), 30.0).astype(np.float32)[None].repeat(3, 0)
+
+    o = seen_by_jackal()
+    jackal = planner.policy.observe(dataclasses.replace(o, scan=ahead(o.scan_angles)))
+    angles = np.linspace(-half_span, half_span, beams).astype(np.float32)
+    seen = planner.policy.body.seen(dataclasses.replace(o, scan=ahead(angles), scan_angles=angles), SEE.beams)
+    assert planner.policy.observe(seen)[:, : SEE.beams] == pytest.approx(jackal[:, : SEE.beams], abs=0.02)
+
+
+def test_where_a_narrower_lidar_does_not_see_nothing_stands(planner):
+    o = seen_by_jackal()
+    angles = np.linspace(-1.0, 1.0, 200).astype(np.float32)
+    seen = planner.policy.body.seen(dataclasses.replace(o, scan=np.full((3, 200), 0.5, np.float32), scan_angles=angles), SEE.beams)
+    middles = np.linspace(JACKAL.lidar.angle_min, JACKAL.lidar.angle_max, 2 * SEE.beams + 1)[1::2]
+    half = 0.5 * (middles[1] - middles[0])
+    assert (seen.scan[:, np.abs(middles) < 1.0] == 0.5).all()
+    assert (seen.scan[:, np.abs(middles) > 1.0 + half] == o.scan_range).all()
+    assert np.isfinite(
+        planner.act(dataclasses.replace(o, scan=np.full((3, 200), 0.5, np.float32), scan_angles=angles), {}).twists
+    ).all()
+
+
 def test_a_robot_of_other_limits_is_told_what_the_jackal_would_do_within_its_own(planner):
     own = planner.act(seen_by_jackal(), {}).twists
     slow = planner.act(seen_by_jackal(max_vx=0.01, min_vx=-0.01, max_omega=0.5), {}).twists

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,8 +19,8 @@ class PolicyPlanner:
 
     An action goes from limit to limit of the robot at hand; a policy without sideways motion drives robots that have it, too. A
     policy whose file names the robot that it was trained with (`agora.policies.policy.Body`) drives every robot within the limits
-    of that one, and within the robot's own. It refuses another span of the lidar, and a control period that is no whole part of its
-    own.
+    of that one, and within the robot's own, and reads another lidar in the directions of that one (`Body.seen`). It refuses a
+    control period that is no whole part of its own.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`).
@@ -43,15 +43,14 @@ class PolicyPlanner:
         body = self.policy.body
         if body is None:
             return Declaration(needs=self.policy.observe.needs, label=self.policy.label)
-        beams = (body.first_beam, body.last_beam) if "scan" in self.policy.observe.needs else None
-        made_for = {"period": body.control, "beams": beams, "top_speed": body.max_vx}
-        return Declaration(needs=self.policy.observe.needs, label=self.policy.label, **made_for)  # type: ignore[arg-type]
+        needs, label = self.policy.observe.needs, self.policy.label
+        return Declaration(needs=needs, label=label, period=body.control, top_speed=body.max_vx)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the actions that are held where the policy decides less often than the robots do.
 
         Raises:
-            InputError: the policy was trained with another lidar or control period.
+            InputError: the policy was trained with another control period.
         """
         policy, o, count = self.policy, observation, len(observation.pose)
         if policy.body is None:
@@ -60,7 +59,7 @@ class PolicyPlanner:
         hold, trained = policy.body.hold(o), policy.body.limits(o.limits)
         left = memory.get("left", np.zeros(count, np.int32))
         due = left == 0
-        looked, kept = self._look(replace(o, limits=trained), memory, due)
+        looked, kept = self._look(policy.body.seen(o, policy.observe.beams), memory, due)
         twists = within(to_twists(policy(looked), trained), o.limits)
         if hold == 1:
             return Answer(twists, kept)
