@@ -106,3 +106,17 @@ def test_with_a_shorter_period_actions_are_held_and_scans_stay_a_trained_period_
 
 def test_its_file_names_the_scans(planner):
     assert load_policy(planner.file).observe == SEE
+
+
+@pytest.mark.parametrize(("count", "radius"), [(2, 5.0), (4, 8.0), (8, 8.0)])
+def test_robots_that_drive_by_the_weights_that_come_along_change_places_without_a_contact(count, radius):
+    world = Named.of("worlds", "open", width=34.0, height=31.0)
+    robots = Named.of("robots_modes", "circle", count=count, radius=(radius, radius), noise=0.1)
+    more = {"robot": "rlca", "dynamic": 0, "timeout": 40.0, "goal_tolerance": 0.5, "safety": 0.1, "episodes": 3}
+    whole = suite(world=world, robots=robots, seed=11, **more)
+    starts = [whole.start("walk", k) for k in range(3)]
+    recorded = dict(Episodes(starts, Rlca(), Conditions.of(whole.stage("walk"))))
+    ends = [one.outcome.label for recordings in recorded.values() for one in recordings]
+    assert ends.count("reached") >= (1.0 if count < 8 else 0.8) * 3 * count
+    fastest = 2 * radius - 0.5 - 2 * 0.15
+    assert all(fastest <= one.time[-1] <= 2.0 * fastest for one in recorded[0] if one.outcome.label == "reached")
