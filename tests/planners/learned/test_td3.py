@@ -1,9 +1,10 @@
-"""TD3 and BC see the same and drive the same robot; they get through more cylinders than a robot that looks at nothing."""
+"""TD3 and BC see the same and drive the same robot; TD3 gets through more cylinders than a robot that looks at nothing."""
 
 from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from agora.learning.run import play
@@ -19,7 +20,7 @@ from agora.tasks.suite import load_suite
 @pytest.mark.parametrize("planner", [Td3(), Bc()])
 def test_its_file_names_the_robot_of_its_training_and_what_it_sees(planner):
     lidar = load_robot("jackal_rl").lidar
-    assert planner.policy.body == Body(0.2, -1.0, 2.0, 0.0, 3.14, lidar.angle_min, lidar.angle_max)
+    assert planner.policy.body == Body(0.2, -1.0, 2.0, 0.0, float(np.float32(3.14)), lidar.angle_min, lidar.angle_max)
     assert planner.policy.observe == Observe(90, scan_range=5.0, goal_range=10.0)
     assert planner.declares.needs == {"scan"}
     assert planner.declares.label == "small"
@@ -32,10 +33,11 @@ def test_the_robot_of_the_training_is_that_of_dynabarn_with_a_narrower_span():
     assert dataclasses.replace(narrow, **same) == wide
 
 
-def test_trial_comes_farther_than_cloning_and_cloning_farther_than_driving_blind():
-    """Of 100 worlds by which the policies were chosen, the first 40."""
+def test_trial_comes_farther_than_cloning_and_than_driving_blind():
+    """In the first 40 of the worlds by which the policies were chosen."""
     suite = load_suite("td3_training")
     few = dataclasses.replace(suite.stage("validation"), episodes=40)
     suite = dataclasses.replace(suite, stages=tuple(few if s.name == few.name else s for s in suite.stages))
     td3, bc, blind = (play(suite, "validation", planner).reached for planner in (Td3(), Bc(), GoToGoal()))
-    assert td3 > bc > blind
+    assert td3 > 1.5 * bc
+    assert td3 > 1.5 * blind
