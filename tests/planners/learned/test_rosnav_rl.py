@@ -126,7 +126,7 @@ def test_a_wider_lidar_is_read_in_the_directions_of_the_jackals(planner, half_sp
     jackal = planner.policy.observe(dataclasses.replace(o, scan=ahead(o.scan_angles)))
     angles = np.linspace(-half_span, half_span, beams).astype(np.float32)
     seen = planner.policy.body.seen(dataclasses.replace(o, scan=ahead(angles), scan_angles=angles), SEE.beams)
-    assert planner.policy.observe(seen)[:, : SEE.beams] == pytest.approx(jackal[:, : SEE.beams], abs=0.02)
+    assert planner.policy.observe(seen)[:, : SEE.beams] == pytest.approx(jackal[:, : SEE.beams], abs=0.03)
 
 
 def test_where_a_narrower_lidar_does_not_see_nothing_stands(planner):
@@ -156,12 +156,6 @@ def test_a_body_has_finite_numbers():
         Body(0.0, -2.0, 2.0, 0.0, 4.0)
     with pytest.raises(InputError, match="body: max_vx must be finite"):
         Body(0.1, -2.0, np.nan, 0.0, 4.0)
-
-
-def test_another_lidar_is_refused_with_both_sides(planner):
-    o = seen_by_jackal()
-    with pytest.raises(InputError, match="from -2.36 to 2.36 rad, and the robot's goes from -3.14 to 3.14 rad"):
-        planner.act(dataclasses.replace(o, scan_angles=o.scan_angles * np.float32(np.pi / 2.356194)), {})
 
 
 def test_an_action_is_held_where_the_robot_decides_more_often(policy, planner):
