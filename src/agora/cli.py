@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -256,14 +257,16 @@ def run(
     if pedestrians is not None:
         told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
     _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
-    recording = recordings[0]
+    recording, *others = recordings
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
+    if others:
+        typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     if recording.failure:
         typer.echo(recording.failure)
     for measure in metrics():
         value = measure(recording)
         typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
-    _show(recording, picture, video, replay, live)
+    _show(recordings, picture, video, replay, live)
 
 
 def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:
@@ -283,23 +286,24 @@ def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> 
         check_screen()
 
 
-def _show(recording: Recording, picture: Path | None, video: Path | None, replay: Path | None, live: bool) -> None:
+def _show(recordings: Sequence[Recording], picture: Path | None, video: Path | None, replay: Path | None, live: bool) -> None:
+    recording, *others = recordings
     if picture is not None:
         from agora.viewer.figures import save, trajectory_figure
 
-        save(trajectory_figure(recording), picture)
+        save(trajectory_figure(recording, others=others), picture)
     if video is not None:
         from agora.viewer.video import write_video
 
-        write_video(video, recording)
+        write_video(video, recording, others=others)
     if replay is not None:
         from agora.viewer.replay import write_replay
 
-        write_replay(replay, {"episode": recording})
+        write_replay(replay, {f"robot {k}": one for k, one in enumerate(recordings)} if others else {"episode": recording})
     if live:
         from agora.viewer.live import play
 
-        play(recording)
+        play(recording, others=others)
 
 
 @app.command()

@@ -96,3 +96,15 @@ def test_an_empty_recording_and_a_senseless_focus_are_refused():
         Scene(replace(recording, time=np.zeros(0)))
     with pytest.raises(InputError, match="focus"):
         Scene(recording, focus=0.0)
+
+
+def test_other_robots_are_drawn_where_they_are_until_the_last_has_ended():
+    recording, longer = episode(pedestrians=0, duration=5.0), episode(pedestrians=2, duration=9.0)
+    other = replace(longer, pose=longer.pose + np.array([40.0, -7.0, 0.0]), radius=0.7)
+    scene = Scene(recording, others=(other,))
+    assert scene.duration == other.time[-1]
+    assert scene.extent.right > other.pose[:, 0].max() and Scene(recording, 1.0, (other,)).extent == Scene(recording, 1.0).extent
+    frame = scene.at(other.time[70])
+    np.testing.assert_allclose(frame.others, [[*other.pose[70], 0.7]], atol=1e-12)
+    np.testing.assert_allclose(frame.robot, recording.pose[-1])
+    assert Scene(recording).at(1.0).others.shape == (0, 4)

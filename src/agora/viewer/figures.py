@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,13 @@ NEAR = 2.0
 
 
 def trajectory_figure(
-    recording: Recording, *, moments: int = 5, focus: float | None = None, title: str = "", width: float = 5.0
+    recording: Recording,
+    *,
+    moments: int = 5,
+    focus: float | None = None,
+    title: str = "",
+    width: float = 5.0,
+    others: Sequence[Recording] = (),
 ) -> Figure:
     """Return a picture of an episode: map, path, and who was about the robot at some moments, fainter the longer ago.
 
@@ -66,13 +72,14 @@ def trajectory_figure(
         focus: show only this far around the robot's path and goal, m; None for everything.
         title: above the picture.
         width: of the figure, inches.
+        others: recordings of the episode's other robots.
 
     Raises:
         InputError: no samples or no moments.
     """
     if moments < 1:
         raise InputError(f"moments is {moments}, expected at least 1")
-    scene = Scene(recording, focus)
+    scene = Scene(recording, focus, tuple(others))
     left, bottom, right, top = scene.extent
     height = width * (top - bottom) / (right - left) + 0.75
     with style():
@@ -82,6 +89,8 @@ def trajectory_figure(
         if recording.map is not None:
             draw_map(axes, recording.map, scene.extent)
         _draw_goal(axes, recording)
+        for other in scene.others:
+            axes.plot(*other.pose[:, :2].T, color=COLOURS["others"], lw=0.8, zorder=2)
         axes.plot(*scene.path(scene.duration).T, color=COLOURS["robot"], lw=1.2, zorder=3)
         for number in range(moments + 1 if moments > 1 else 1):
             frame = scene.at(scene.duration * number / moments if moments > 1 else scene.duration)
@@ -97,7 +106,7 @@ def trajectory_figure(
                 _mark_time(axes, frame)
         for contact in recording.contacts:
             axes.plot(contact.x, contact.y, "x", color=COLOURS["contact"], ms=7, mew=1.8, zorder=7)
-        _legend(figure, recording)
+        _legend(figure, scene)
     return figure
 
 
@@ -108,14 +117,16 @@ def name_axes(axes: Axes, map_: Map | None) -> None:
 
 
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
-    """Add robot (``radius`` in m) and pedestrians of one moment to the axes; return what was added."""
+    """Add robot (``radius`` in m), other robots and pedestrians of one moment to the axes; return what was added."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle
 
-    places = np.concatenate([frame.position, frame.robot[None, :2]])
-    radii, heading = np.append(frame.radius, radius), np.append(frame.heading, frame.robot[2])
+    others = frame.others
+    places = np.concatenate([frame.position, others[:, :2], frame.robot[None, :2]])
+    radii = np.concatenate([frame.radius, others[:, 3], [radius]])
+    heading = np.concatenate([frame.heading, others[:, 2], frame.robot[2:]])
     marks_of = [(COLOURS["pedestrian"], "")] * len(frame.position) if frame.state is None else [mark_of(s) for s in frame.state]
-    colours = [colour for colour, _ in marks_of] + [COLOURS["robot"]]
+    colours = [colour for colour, _ in marks_of] + [COLOURS["others"]] * len(others) + [COLOURS["robot"]]
     discs = [Circle((x, y), r) for (x, y), r in zip(places, radii, strict=True)]
     bodies = PatchCollection(discs, facecolor=colours, edgecolor=COLOURS["ground"], lw=0.5, alpha=alpha, zorder=4)
     tip = places + np.stack([np.cos(heading), np.sin(heading)], axis=1) * radii[:, None]
@@ -231,12 +242,14 @@ def _mark_time(axes: Axes, frame: Frame) -> None:
     words.set_path_effects(halo)
 
 
-def _legend(figure: Figure, recording: Recording) -> None:
+def _legend(figure: Figure, scene: Scene) -> None:
     """Below the axes: what the colours and letters mean, and how the episode ended."""
     from matplotlib.lines import Line2D
 
+    recording = scene.recording
     contacts, walls, outcome = bool(recording.contacts), recording.map is not None, recording.outcome.label
     shown = [("robot", "robot", "o"), ("pedestrian", "pedestrian", "o"), ("goal", "goal", "o")]
+    shown += [("others", "other robot", "o")] if scene.others else []
     shown += [("wall", "wall", "s")] if walls else []
     shown += [("contact", "contact", "x")] if contacts else []
     handles = [Line2D([], [], ls="", marker=marker, color=COLOURS[role], label=words, ms=5) for role, words, marker in shown]

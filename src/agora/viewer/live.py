@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,13 +110,18 @@ def _window(title: str) -> Figure:
     return figure
 
 
-def play(recording: Recording, rate: float = 20.0) -> None:
+def play(recording: Recording, rate: float = 20.0, others: Sequence[Recording] = ()) -> None:
     """Show a recorded episode in a window at its own speed, until it ends or the window is closed.
+
+    Args:
+        recording: the episode.
+        rate: pictures a second.
+        others: recordings of the episode's other robots.
 
     Raises:
         InputError: there is no screen, or nothing that opens windows on it.
     """
-    scene = Scene(recording)
+    scene = Scene(recording, others=tuple(others))
     window = LiveWindow(scene.extent, recording.radius, recording.goal, recording.goal_tolerance, recording.map)
     for time in np.arange(0.0, scene.duration + 1.0 / rate, 1.0 / rate):
         if not window.open:

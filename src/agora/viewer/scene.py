@@ -24,6 +24,7 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "
 
 COLOURS = {
     "robot": "#0072B2",
+    "others": "#7FB0D4",
     "pedestrian": "#E69F00",
     "goal": "#009E73",
     "contact": "#D55E00",
@@ -34,7 +35,14 @@ COLOURS = {
 }
 """Colour of each part of a scene on a light ground."""
 
-DARK = COLOURS | {"robot": "#56B4E9", "wall": "#67707E", "ground": "#14171C", "ink": "#E8EAED", "faint": "#9AA4B2"}
+DARK = COLOURS | {
+    "robot": "#56B4E9",
+    "others": "#33708F",
+    "wall": "#67707E",
+    "ground": "#14171C",
+    "ink": "#E8EAED",
+    "faint": "#9AA4B2",
+}
 """The same on a dark ground."""
 
 OUTCOME_COLOURS = {
@@ -113,6 +121,7 @@ class Frame(NamedTuple):
         trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
         contacts: those that have happened.
         state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None where the recording has none.
+        others: (M, 4) x, y, heading and radius of the episode's other robots.
     """
 
     time: float
@@ -124,6 +133,7 @@ class Frame(NamedTuple):
     trail: Doubles
     contacts: tuple[Contact, ...]
     state: Ints | None = None
+    others: Doubles = np.zeros((0, 4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +143,12 @@ class Scene:
     Attributes:
         recording: the episode.
         focus: show only this far around the robot's path and goal, m; None for everything.
+        others: recordings of the episode's other robots, which are drawn where they are; without `focus` all their ways are shown.
     """
 
     recording: Recording
     focus: float | None = None
+    others: tuple[Recording, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.recording.time) == 0:
@@ -153,6 +165,7 @@ class Scene:
         points = [np.asarray(recording.pose, float)[:, :2], goal - reach, goal + reach]
         if self.focus is None:
             points.append(recording.pedestrian_position[recording.pedestrian_present])
+            points += [np.asarray(other.pose, float)[:, :2] for other in self.others]
             points += [] if recording.map is None else _corners(recording.map)
         corners = np.concatenate([p for p in points if len(p)])
         margin = 0.5 + recording.radius if self.focus is None else self.focus
@@ -161,8 +174,8 @@ class Scene:
 
     @property
     def duration(self) -> float:
-        """Time of the last sample, s."""
-        return float(self.recording.time[-1])
+        """Time of the last sample of any robot, s."""
+        return float(max(one.time[-1] for one in (self.recording, *self.others)))
 
     def at(self, time: float) -> Frame:
         """Return the moment ``time`` s after the start, interpolated between samples and held beyond the ends."""
@@ -170,18 +183,17 @@ class Scene:
         steps = np.arange(1, round(TRAIL_LENGTH / TRAIL_STEP) + 1)
         back = time - TRAIL_STEP * steps
         back = back[back >= recording.time[0]]
-        k, j, fraction = self._between(np.append(time, back))
+        k, j, fraction = _between(recording, np.append(time, back))
         position, present = self._pedestrians(k, j, fraction)
         now = present[0]
         turn = recording.pedestrian_heading[j[0]] - recording.pedestrian_heading[k[0]]
         heading = recording.pedestrian_heading[k[0]] + fraction[0] * _wrap(turn)
-        start, step = recording.pose[k[0]], recording.pose[j[0]] - recording.pose[k[0]]
         faded = np.zeros((len(back), position.shape[1], 1))
         faded += TRAIL_STEP * steps[: len(back), None, None] / (TRAIL_LENGTH + TRAIL_STEP)
         trail = np.concatenate([position[1:], faded], axis=2)[present[1:] & now]
         return Frame(
             float(time),
-            start + fraction[0] * np.append(step[:2], _wrap(step[2])),
+            _pose_at(recording, time),
             position[0][now],
             heading[now],
             recording.pedestrian_radius[now],
@@ -189,6 +201,7 @@ class Scene:
             trail,
             tuple(contact for contact in recording.contacts if contact.time <= time + 1e-9),
             None if recording.pedestrian_state is None else recording.pedestrian_state[k[0]][now],
+            np.array([[*_pose_at(other, time), other.radius] for other in self.others]).reshape(-1, 4),
         )
 
     def leaves(self, time: float) -> list[Doubles]:
@@ -196,24 +209,16 @@ class Scene:
         recording = self.recording
         if recording.door is None or recording.map is None or recording.map.door is None:
             return []
-        k, j, fraction = (each[0] for each in self._between(np.array([time])))
+        k, j, fraction = (each[0] for each in _between(recording, np.array([time])))
         share = recording.door[k] + fraction * (recording.door[j] - recording.door[k])
         return recording.map.door.leaves(float(share))
 
     def path(self, time: float) -> Doubles:
         """(K, 2) the robot's path up to ``time``, m."""
         recording = self.recording
-        k, j, fraction = self._between(np.array([time]))
+        k, j, fraction = _between(recording, np.array([time]))
         here = recording.pose[k, :2] + fraction[:, None] * (recording.pose[j, :2] - recording.pose[k, :2])
         return np.concatenate([recording.pose[: k[0] + 1, :2], here])
-
-    def _between(self, times: Doubles) -> tuple[Array, Array, Doubles]:
-        """Samples before and after each time, and the part of the way from the one to the other."""
-        time = self.recording.time
-        k = np.clip(np.searchsorted(time, times + 1e-9, side="right") - 1, 0, len(time) - 1)
-        j = np.minimum(k + 1, len(time) - 1)
-        gap = np.maximum(time[j] - time[k], 1e-9)
-        return k, j, np.clip((times - time[k]) / gap, 0.0, 1.0)
 
     def _pedestrians(self, k: Array, j: Array, fraction: Doubles) -> tuple[Doubles, Bools]:
         """(K, P, 2) places and (K, P) presence; between two samples those are present that are present in both."""
@@ -221,6 +226,23 @@ class Scene:
         place = position[k] + fraction[:, None, None] * (position[j] - position[k])
         on_sample = (fraction < 1e-6)[:, None]
         return np.where(on_sample[..., None], position[k], place), present[k] & (present[j] | on_sample)
+
+
+def _between(recording: Recording, times: Doubles) -> tuple[Array, Array, Doubles]:
+    """Samples before and after each time, and the part of the way from the one to the other."""
+    time = recording.time
+    k = np.clip(np.searchsorted(time, times + 1e-9, side="right") - 1, 0, len(time) - 1)
+    j = np.minimum(k + 1, len(time) - 1)
+    gap = np.maximum(time[j] - time[k], 1e-9)
+    return k, j, np.clip((times - time[k]) / gap, 0.0, 1.0)
+
+
+def _pose_at(recording: Recording, time: float) -> Doubles:
+    """The robot's pose (3,) at a time."""
+    k, j, fraction = (each[0] for each in _between(recording, np.array([time])))
+    step = recording.pose[j] - recording.pose[k]
+    pose: Doubles = recording.pose[k] + fraction * np.append(step[:2], _wrap(step[2]))
+    return pose
 
 
 def mark_of(state: int) -> tuple[str, str]:

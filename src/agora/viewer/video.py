@@ -101,6 +101,7 @@ class Painter:
         states = moment.state
         marks = None if states is None else [mark_of(state)[0] for state in states]
         self._bodies(brush, moment.position, moment.heading, moment.radius, colours["pedestrian"], marks)
+        self._bodies(brush, moment.others[:, :2], moment.others[:, 2], moment.others[:, 3], colours["others"])
         self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), colours["robot"])
         for contact in moment.contacts:
             at, arm = self.pixel(np.array([contact.x, contact.y])), 0.5 * radius * self.scale
@@ -203,6 +204,7 @@ def write_video(
     title: str = "",
     colours: Mapping[str, str] = COLOURS,
     progress: Callable[[int, int], None] | None = None,
+    others: Sequence[Recording] = (),
 ) -> Path:
     """Write an episode as an MP4 file that browsers and slides play.
 
@@ -217,6 +219,7 @@ def write_video(
         title: words at the top.
         colours: of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
         progress: called with the number of frames written and of all frames.
+        others: recordings of the episode's other robots.
 
     Raises:
         InputError: a size, rate or file name that makes no video.
@@ -227,7 +230,7 @@ def write_video(
         raise InputError(f"video size {size[0]}x{size[1]}: both must be even and at least 160")
     if fps < 1 or not speed > 0 or not hold >= 0:
         raise InputError(f"fps {fps}, speed {speed}, hold {hold}: expected fps >= 1, speed > 0 and hold >= 0")
-    scene = Scene(recording, focus)
+    scene = Scene(recording, focus, tuple(others))
     painter = Painter(scene, size, title, colours)
     times = frame_times(scene.duration, fps, speed, hold)
     part = path.with_name(f".{path.stem}.part.mp4")
