@@ -101,9 +101,9 @@ def test_an_episode_is_the_same_in_training_and_in_driving(file, planner):
     env = AgoraVectorEnv(few, "test", 6, observe=SEE)
     assert env.single_action_space.shape == (2,)
     seen, _ = env.reset()
-    state, ends = np.zeros((6, planner.actor.state_size), np.float32), {}
+    state, ends = np.zeros((6, planner.policy.state_size), np.float32), {}
     for _ in range(32):
-        actions, state = planner.actor(seen, state)
+        actions, state = planner.policy(seen, state)
         seen, _, terminated, truncated, infos = env.step(actions)
         for w in np.flatnonzero(terminated | truncated):
             final = infos["final_info"]
@@ -125,7 +125,7 @@ def test_with_finer_control_it_still_drives_whole_episodes(planner):
 
 def test_driving_needs_neither_torch_nor_gymnasium(file):
     script = (
-        f"import sys; from agora.planners.learned.ds_rnn import DsRnn; DsRnn({str(file)!r}).actor; "
+        f"import sys; from agora.planners.learned.ds_rnn import DsRnn; DsRnn({str(file)!r}).policy; "
         "assert not {'torch', 'gymnasium'} & set(sys.modules), set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -45,7 +45,7 @@ class DsRnn:
         above_zero(self, "preferred_speed", "turn_gain")
 
     @cached_property
-    def actor(self) -> Actor:
+    def policy(self) -> Actor:
         """The policy of the file.
 
         Raises:
@@ -57,7 +57,7 @@ class DsRnn:
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
-        actor, speed = self.actor, self.preferred_speed
+        actor, speed = self.policy, self.preferred_speed
         return Declaration(needs=actor.observe.needs, label=actor.label, top_speed=speed, period=actor.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
@@ -69,7 +69,7 @@ class DsRnn:
         Raises:
             InputError: the control period is neither that of the training nor a whole part of it.
         """
-        o, rows, actor = observation, len(observation.pose), self.actor
+        o, rows, actor = observation, len(observation.pose), self.policy
         every = periods_held(actor.period, o.dt)
         state: Floats = memory.get("state", np.zeros((rows, actor.state_size), np.float32))
         velocity: Floats = memory.get("velocity", np.zeros((rows, 2), np.float32))
