@@ -13,7 +13,6 @@ import pytest
 from tests.environments import ROOT
 
 from agora.episode import Conditions, Episodes
-from agora.planners.lift import declaration_of
 from agora.planners.presets import named_planner
 from agora.registry import available, make
 from agora.tasks.suite import load_suite
@@ -32,8 +31,6 @@ def ways(names: list[str]) -> dict[str, list]:
         if kind == "crowd_models":
             conditions = replace(conditions, crowd=make(kind, component))
         planner = named_planner(component if kind == "planners" else "go_to_goal")[1].part
-        if period := declaration_of(planner).period:
-            conditions = replace(conditions, periods=replace(conditions.periods, control=period, sensor=period))
         ((_, (recording,)),) = Episodes([begun], planner, conditions)
         assert not recording.failure, f"{name}: {recording.failure}"
         found[name] = [recording.pose.tolist(), recording.pedestrian_position.tolist()]

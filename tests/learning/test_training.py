@@ -84,9 +84,9 @@ def test_what_a_card_says_of_its_trainer_makes_the_same_trainer():
 def test_a_planner_that_fails_everywhere_ends_a_validation_with_its_reason(tmp_path):
     observe = Observe(beams=0)
     layer = Layer(np.zeros((observe.length, 2), np.float32), np.zeros(2, np.float32))
-    Policy(observe, (layer,), {}, Body(0.75, 0.0, 1.0, 0.0, 1.0)).save(tmp_path / "slow.safetensors")
-    planner = make("planners", "policy", file=str(tmp_path / "slow.safetensors"))
-    with pytest.raises(InputError, match="fails in every episode of stage 'crossing': .*control period of 0.75 s"):
+    Policy(observe, (layer,), {}, Body(0.02, 0.0, 1.0, 0.0, 1.0)).save(tmp_path / "quick.safetensors")
+    planner = make("planners", "policy", file=str(tmp_path / "quick.safetensors"))
+    with pytest.raises(InputError, match="fails in every episode of stage 'crossing': .*control period of 0.02 s"):
         play(load_suite("demo"), "crossing", planner)
 
 

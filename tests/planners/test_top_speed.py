@@ -17,9 +17,8 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 
 PLACE = Map.open((-7.3, -4.1), (40.0, 30.0))
 HEADING = 0.3
-LEARNED = {"bc", "policy", "rlca", "rosnav_rl", "td3"}  # how fast those drive, they have learned
-SLOW = {"ds_rnn"}  # decides every 0.25 s, and these robots every 0.1 s
-PLANNERS = sorted(available("planners").keys() - LEARNED - SLOW)
+LEARNED = {"bc", "ds_rnn", "policy", "rlca", "rosnav_rl", "td3"}  # how fast those drive, they have learned
+PLANNERS = sorted(available("planners").keys() - LEARNED)
 
 
 def start(model: RobotModel, way: float, timeout: float, turn: float = 0.0, **more: float) -> Start:

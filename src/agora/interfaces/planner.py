@@ -58,7 +58,7 @@ class Declaration:
         turns_at_goal: whether it turns to the goal's heading itself; else the library does.
         top_speed: how fast it drives at most where the robot may be faster, m/s. An interplanner's speed is a share of it.
         danger_threshold: danger above which an interplanner warns.
-        period: control period that it was made for, s; 0 for any. It need not answer with one that is no whole part of it.
+        period: control period that it was made for, s; 0 for any. It need not answer with a longer one.
     """
 
     needs: Collection[str | Channel] = ()

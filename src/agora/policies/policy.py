@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.state import Floats
+from agora.core.state import Bools, Floats, Ints
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label, Limits, Observation
 from agora.policies.encoding import Observe
@@ -21,7 +21,7 @@ from agora.policies.weights import check_names, label_of, loader, read_weights, 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
-__all__ = ["Body", "Layer", "Policy", "load_policy", "periods_held"]
+__all__ = ["Body", "Layer", "Policy", "decides", "load_policy"]
 
 _FORMAT, _VERSION = "agora.policy", 1
 _PART = 1e-3  # of a period, by which periods may differ and still count as equal
@@ -82,14 +82,6 @@ class Body:
         if self.control <= 0.0:
             raise InputError(f"body: control must be above 0, got {self.control}")
 
-    def hold(self, observation: Observation) -> int:
-        """Return for how many of the robots' control periods an action is held, 1 where the periods are equal.
-
-        Raises:
-            InputError: the period is no whole part of the policy's.
-        """
-        return periods_held(self.control, observation.dt)
-
     def seen(self, observation: Observation, beams: int) -> Observation:
         """Return what robots would see with the limits and the lidar of the training.
 
@@ -126,16 +118,27 @@ class Body:
         return replace(limits, min_vx=full(self.min_vx), max_vx=full(self.max_vx), max_vy=full(self.max_vy), max_omega=turning)
 
 
-def periods_held(trained: float, dt: float) -> int:
-    """Return for how many control periods of ``dt`` s a policy's answer is held that was trained with ``trained`` s.
+def decides(calls: Ints, trained: float, dt: float) -> Bools:
+    """Return at which calls (N,) a policy decides; at the others its last answer is held.
+
+    A robot may call more often than the policy was trained to decide. Where ``dt`` is no whole part of the trained period, a
+    decision comes up to one call late, and the periods are right in the mean.
+
+    Args:
+        calls: (N,) calls so far in the episode.
+        trained: s between two decisions in training.
+        dt: control period of the robots, s.
 
     Raises:
-        InputError: not a whole number.
+        InputError: the robots call less often than the policy was trained to decide.
     """
-    count = round(trained / dt)
-    if count < 1 or abs(count * dt - trained) > _PART * trained:
-        raise InputError(f"the policy was trained with a control period of {trained:g} s, which {dt:g} s does not divide")
-    return count
+    if dt > (1.0 + _PART) * trained:
+        raise InputError(
+            f"the policy was trained with a control period of {trained:g} s, and the robot's is {dt:g} s: it decides too rarely"
+        )
+    periods = calls * (dt / trained) + _PART
+    due: Bools = np.floor(periods) > np.floor(periods - dt / trained)
+    return due
 
 
 @dataclass(frozen=True)

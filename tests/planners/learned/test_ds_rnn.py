@@ -19,6 +19,7 @@ from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ds_rnn import DsRnn as Network
 from agora.planners.learned.ds_rnn import DsRnn
 from agora.planners.memory import reset
+from agora.policies.policy import decides
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.tasks.suite import load_suite
 from agora.testing import check_planner
@@ -88,10 +89,25 @@ def test_a_shorter_period_that_divides_the_trained_one_holds_the_velocity(planne
     assert (mixed.twists[1:] == held[6][1:]).all()
 
 
-@pytest.mark.parametrize("dt", [0.1, 0.3, 0.5])
-def test_another_period_is_refused_with_both(planner, dt):
-    with pytest.raises(InputError, match=f"trained with a control period of 0.25 s, which {dt:g} s does not divide"):
-        planner.act(observation(**(SCENE | {"dt": dt})), {})
+def test_a_longer_period_is_refused_with_both(planner):
+    with pytest.raises(InputError, match="trained with a control period of 0.25 s, and the robot's is 0.3 s"):
+        planner.act(observation(**(SCENE | {"dt": 0.3})), {})
+
+
+def test_with_a_period_that_is_no_whole_part_decisions_come_every_trained_period_in_the_mean(planner):
+    """Every 0.1 s: at 0, 0.3, 0.5, 0.8 and 1 s."""
+    calls = np.arange(11)
+    assert np.flatnonzero(decides(calls, 0.25, 0.1)).tolist() == [0, 3, 5, 8, 10]
+    assert decides(calls, 0.25, 0.25).all() and decides(calls, 0.25, 0.2501).all()
+    for dt in (0.1, 0.07, 0.24, 0.001):
+        decided = np.flatnonzero(decides(np.arange(20_000), 0.25, dt)) * dt
+        ideal = 0.25 * np.arange(len(decided))
+        assert (decided >= ideal - 1e-3).all() and (decided < ideal + dt + 1e-3).all()
+    moving, memory, states = observation(**(SCENE | {"dt": 0.1})), {}, []
+    for _ in range(6):
+        memory = planner.act(moving, memory).memory
+        states.append(memory["state"])
+    assert [np.array_equal(a, b) for a, b in zip(states[:-1], states[1:], strict=True)] == [True, True, False, True, False]
 
 
 def test_an_episode_is_the_same_in_training_and_in_driving(file, planner):

@@ -103,16 +103,9 @@ def test_its_file_names_the_robot_and_the_lookahead(policy, planner):
     assert planner.declares.label == "small"
 
 
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        ({"dt": 0.25}, "control period of 0.1 s, which 0.25 s does not divide"),
-        ({"dt": 0.03}, "which 0.03 s does not divide"),
-    ],
-)
-def test_another_period_is_refused_with_both_sides(planner, other, message):
-    with pytest.raises(InputError, match=message):
-        planner.act(seen_by_jackal(**other), {})
+def test_a_longer_period_is_refused_with_both_sides(planner):
+    with pytest.raises(InputError, match=r"control period of 0.1 s, and the robot's is 0.25 s"):
+        planner.act(seen_by_jackal(dt=0.25), {})
 
 
 @pytest.mark.parametrize(("half_span", "beams"), [(np.pi, 360), (2.4, 51), (JACKAL.lidar.angle_max + 0.01, 720)])

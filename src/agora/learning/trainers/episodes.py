@@ -20,6 +20,13 @@ def seed_of_round(seed: int, steps: int) -> int:
     return int(np.random.SeedSequence((seed, steps)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
+def shares_of(ends: Counter[str]) -> dict[str, float]:
+    """Return the shares of successes, collisions and time-outs among ends of episodes, NaN where none ended."""
+    count = ends.total() or math.nan
+    hits = sum(ends[outcome.label] for outcome in COLLISIONS)
+    return {"success": ends["reached"] / count, "collisions": hits / count, "timeouts": ends["timeout"] / count}
+
+
 class Results(NamedTuple):
     """How a round went.
 
@@ -37,9 +44,7 @@ class Results(NamedTuple):
     def shares(self) -> dict[str, float]:
         """Means over the episodes that ended, NaN where none did."""
         count = self.ends.total() or math.nan
-        hits = sum(self.ends[outcome.label] for outcome in COLLISIONS)
-        shares = {"success": self.ends["reached"] / count, "collisions": hits / count, "timeouts": self.ends["timeout"] / count}
-        return shares | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
+        return shares_of(self.ends) | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
 
 
 class Tally:

@@ -8,7 +8,6 @@ there. The critic learns the returns of whoever drives, so that `agora.learning.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +23,9 @@ from agora.errors import DivergedError
 from agora.interfaces import TrainingRun
 from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import COLLISIONS, Reward
+from agora.learning.rewards import Reward
 from agora.learning.trainers.actor_critic import ActorCritic, look
-from agora.learning.trainers.episodes import WITHOUT_END
+from agora.learning.trainers.episodes import WITHOUT_END, shares_of
 from agora.ranges import Count, Number
 
 _LESSONS = 1  # use of random numbers
@@ -182,10 +181,7 @@ class Course:
         lesson, ends = self._school.play(lessons.horizon, chance.random(lessons.worlds) < share)
         self._kept.append(lesson)
         losses = lessons.learn(self._network, self.descent, self._kept, chance)
-        count = ends.total() or math.nan
-        hits = sum(ends[outcome.label] for outcome in COLLISIONS)
-        shares = {"success": ends["reached"] / count, "collisions": hits / count, "timeouts": ends["timeout"] / count}
-        return Progress((number + 1) * lessons.worlds * lessons.horizon, shares | losses | {"teacher_drives": share})
+        return Progress((number + 1) * lessons.worlds * lessons.horizon, shares_of(ends) | losses | {"teacher_drives": share})
 
     @property
     def arrays(self) -> dict[str, Array]:

@@ -172,11 +172,9 @@ class ValueLearning:
                 if infos["final_info"]["entry"][w] < first + count:
                     done += 1
                     states, gains = zip(*kept[w], strict=True)
-                    yield (
-                        np.stack(states),
-                        self._with_norm(np.stack(states), np.array(gains, np.float32)),
-                        infos["final_info"]["outcome"][w],
-                    )
+                    seen_by = np.stack(states)
+                    rewards_of = self._with_norm(seen_by, np.array(gains, np.float32))
+                    yield seen_by, rewards_of, infos["final_info"]["outcome"][w]
                 kept[w] = []
             seen = after
 

@@ -20,7 +20,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.pedestrians.checks import above_zero
 from agora.planners.steering import velocity_to_twist
 from agora.policies.actor import Actor, load_actor
-from agora.policies.policy import periods_held
+from agora.policies.policy import decides
 from agora.ranges import Speed
 
 
@@ -29,7 +29,8 @@ class DsRnn:
     """Takes the velocity that the policy answers, and remembers the recurrent state.
 
     A holonomic robot takes the velocity at once; `agora.planners.steering.velocity_to_twist` says how other robots follow it.
-    The policy answers once in every control period of its training; with a shorter control period the velocity is held.
+    The policy answers once in every control period of its training; with a shorter control period the velocity is held
+    (`agora.policies.policy.decides`).
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.actor.Actor.save`).
@@ -67,14 +68,13 @@ class DsRnn:
         the episode.
 
         Raises:
-            InputError: the control period is neither that of the training nor a whole part of it.
+            InputError: the control period is longer than that of the training.
         """
         o, rows, actor = observation, len(observation.pose), self.policy
-        every = periods_held(actor.period, o.dt)
         state: Floats = memory.get("state", np.zeros((rows, actor.state_size), np.float32))
         velocity: Floats = memory.get("velocity", np.zeros((rows, 2), np.float32))
         calls = memory.get("calls", np.zeros(rows, np.int64))
-        due = calls % every == 0
+        due = decides(calls, actor.period, o.dt)
         if due.any():
             actions, after = actor(actor.observe(o), state)
             answered = actor.observe.velocities(actions, o.limits, o.pose, o.goal)

@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.state import Bools, Floats
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.policies.encoding import to_twists, within
-from agora.policies.policy import Policy, load_policy
+from agora.policies.policy import Policy, decides, load_policy
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class PolicyPlanner:
 
     An action goes from limit to limit of the robot at hand; a policy without sideways motion drives robots that have it, too. A
     policy whose file names the robot that it was trained with (`agora.policies.policy.Body`) drives every robot within the limits
-    of that one, and within the robot's own, and reads another lidar in the directions of that one (`Body.seen`). It refuses a
-    control period that is no whole part of its own.
+    of that one, and within the robot's own, and reads another lidar in the directions of that one (`Body.seen`). Where the
+    robot decides more often, its last twist is held (`agora.policies.policy.decides`); a longer control period is refused.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`).
@@ -47,24 +47,21 @@ class PolicyPlanner:
         return Declaration(needs=needs, label=label, period=body.control, top_speed=body.max_vx)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the actions that are held where the policy decides less often than the robots do.
+        """Return the twists (N, 3), those of the last decision where the policy decides less often than the robots do.
 
         Raises:
-            InputError: the policy was trained with another control period.
+            InputError: the policy was trained with a shorter control period.
         """
         policy, o, count = self.policy, observation, len(observation.pose)
         if policy.body is None:
             looked, kept = self._look(o, memory, np.ones(count, np.bool_))
             return Answer(to_twists(policy(looked), o.limits), kept)
-        hold, trained = policy.body.hold(o), policy.body.limits(o.limits)
-        left = memory.get("left", np.zeros(count, np.int32))
-        due = left == 0
-        looked, kept = self._look(policy.body.seen(o, policy.observe.beams), memory, due)
-        twists = within(to_twists(policy(looked), trained), o.limits)
-        if hold == 1:
-            return Answer(twists, kept)
+        calls = memory.get("calls", np.zeros(count, np.int64))
+        due, seen = decides(calls, policy.body.control, o.dt), policy.body.seen(o, policy.observe.beams)
+        looked, kept = self._look(seen, memory, due)
+        twists = within(to_twists(policy(looked), seen.limits), o.limits)
         twists = np.where(due[:, None], twists, memory.get("twists", twists))
-        return Answer(twists, kept | {"left": np.where(due, hold - 1, left - 1).astype(np.int32), "twists": twists})
+        return Answer(twists, kept | {"calls": calls + 1, "twists": twists})
 
     def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, Memory]:
         """What the policy sees (N, D), and the memory of it where it decides now: ``due`` (N,).
