@@ -25,6 +25,7 @@ FACTS = {
     "nearest": "(N,) shortest range of the scan at the end, m",
     "radius": "(N,) of the disc about the robot's footprint, m",
     "elder": "(N,) smallest clearance to an elder at the end, m; infinite where there is none",
+    "foreseen": "(N,) in how many control periods, at most 5, somebody who walks straight on is where the robot is; else infinite",
     "path_distance": "(N,) distance to the global path at the end, m; 0 without a path",
     "path_approach": "(N,) how much nearer the robot came to its path, m",
     "way": "(N,) how much of the path it left behind, m",
@@ -36,6 +37,7 @@ _CHANNELS = {"nearest": "scan", "path_distance": "path", "path_approach": "path"
 _WIDE = {"command", "command_before"}
 _FAR = np.float32(3e38)
 _ELDER = TYPES.index("elder")
+_PERIODS = 5
 _HEADINGS, _ROOM, _SEEN = 60, 0.9, 8.0  # of the velocity obstacles: how many; m; m
 
 
@@ -130,6 +132,18 @@ class Facts:
         elders = (people.active & (world.minds.type == _ELDER))[:, None]
         nearest: Floats = np.where(elders, gap, np.float32(np.inf)).min(2, initial=np.float32(np.inf)).astype(np.float32)
         return nearest.reshape(-1)
+
+    def _foreseen_(self) -> Floats:
+        world, dt = self._batch.world, self._batch.conditions.periods.control
+        people, robots = world.pedestrians, world.robots
+        dx, dy = (one[:, None] - own[..., None] for one, own in ((people.x, robots.x), (people.y, robots.y)))
+        reach = (world.traits.radius[:, None] + world.robot_traits.radius[..., None]) ** 2
+        soonest = np.full(robots.x.shape, np.inf, np.float32)
+        for k in range(_PERIODS, 0, -1):
+            ahead = np.float32(k * dt)
+            there = (dx + ahead * people.vx[:, None]) ** 2 + (dy + ahead * people.vy[:, None]) ** 2 < reach
+            soonest[(there & people.active[:, None]).any(2)] = k
+        return soonest.reshape(-1)
 
     def _path_distance_(self) -> Floats:
         distance: Floats = self._paths[1, :, 0]

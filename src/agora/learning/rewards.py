@@ -72,6 +72,8 @@ class Reward:
         discomfort: for every second, times the metres by which the clearance is below ``discomfort_distance``.
         discomfort_distance: clearance to the nearest pedestrian below which there is discomfort, m.
         step: for every control period.
+        foreseen: for being where somebody who walks straight on will be k control periods later, k from 1 to 5: this over 2^(k + 1)
+            for the smallest k (S. Liu et al., ICRA 2023, equation 3; -20 in the code).
     """
 
     progress: float = 0.1
@@ -80,6 +82,7 @@ class Reward:
     discomfort: float = -0.5
     discomfort_distance: float = 0.2
     step: float = 0.0
+    foreseen: float = 0.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -90,18 +93,21 @@ class Reward:
 
     @property
     def asks(self) -> frozenset[str]:
-        """No facts beside those of every transition."""
-        return frozenset()
+        """Names of the facts that terms of a weight read."""
+        return frozenset({"foreseen"} if self.foreseen else ())
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
         """Return the terms (N,), weighted, by name."""
-        return {
+        terms = {
             "progress": transition.progress * F(self.progress),
             "reached": reached(transition) * F(self.reached),
             "collision": collision(transition) * F(self.collision),
             "discomfort": discomfort(transition, self.discomfort_distance) * F(self.discomfort),
             "step": np.full(len(transition.outcome), self.step, np.float32),
         }
+        if self.foreseen:
+            terms["foreseen"] = F(self.foreseen) * np.exp2(-ONE - transition.facts["foreseen"])
+        return terms
 
     def __call__(self, transition: Transition) -> Floats:
         """Return the rewards (N,)."""

@@ -7,12 +7,13 @@ kernels read them, inputs first; PyTorch's lie outputs first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
-from agora.core.scalar import ONE, TWO, ZERO, exp
+from agora.core.scalar import ONE, TWO, ZERO, F, exp
 from agora.core.state import Bools, Floats
 
 
@@ -231,6 +232,49 @@ def attend(queries: Floats, keys: Floats, values: Floats, present: Bools) -> Flo
     scores = np.empty(keys.shape[:2], np.float32)
     _scores(queries, keys, np.float32(1.0 / np.sqrt(keys.shape[2])), scores, 0, len(scores))
     return pool(scores, values, present)
+
+
+@lean_kernel
+def _mix(queries, keys, values, present, heads, scores, out, first, last):
+    size = queries.shape[2] // heads
+    scale = ONE / math.sqrt(F(size))
+    for n in range(first, last):
+        for p in range(queries.shape[1]):
+            for head in range(heads):
+                begin = head * size
+                for v in range(begin, begin + size):
+                    out[n, p, v] = ZERO
+                if not present[n, p]:
+                    continue
+                for q in range(keys.shape[1]):
+                    total = ZERO
+                    if present[n, q]:
+                        for k in range(begin, begin + size):
+                            total += queries[n, p, k] * keys[n, q, k]
+                    scores[n, q] = total * scale
+                _softmax(scores[n], present[n])
+                for q in range(keys.shape[1]):
+                    if present[n, q]:
+                        for v in range(begin, begin + size):
+                            out[n, p, v] += scores[n, q] * values[n, q, v]
+
+
+def mix(queries: Floats, keys: Floats, values: Floats, present: Bools, heads: int) -> Floats:
+    """Return what everybody makes of everybody, by scaled dot-product attention of several heads (A. Vaswani et al. 2017).
+
+    Args:
+        queries: (N, P, E), the entries of the heads one after the other.
+        keys: (N, P, E).
+        values: (N, P, E).
+        present: (N, P).
+        heads: how many; a divisor of E.
+
+    Returns:
+        (N, P, E); zeros for those who are not present.
+    """
+    out = np.empty_like(values)
+    _mix(queries, keys, values, present, heads, np.empty(present.shape, np.float32), out, 0, len(out))
+    return out
 
 
 @lean_kernel

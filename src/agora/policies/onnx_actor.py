@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import math
 
-from agora.policies.actor import ACTIONS, MOTION, NODE, Actor, inputs_of
+from agora.policies.actor import Actor
+from agora.policies.ds_rnn import ACTIONS, MOTION, NODE, inputs_of
 from agora.policies.joint_state import PERSON, ROBOT, SPEED
 from agora.policies.onnx_graph import Graph, Value, dense, gru, pool
 from agora.policies.onnx_notes import GOAL_FRAME, notes_of_joint_state

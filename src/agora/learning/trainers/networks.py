@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import ActorCritic, Shape
+from agora.learning.trainers.ag_rl import AgRl
 from agora.learning.trainers.ds_rnn import DsRnn
 from agora.policies.encoding import Observe
 from agora.policies.policy import Policy
@@ -48,6 +49,7 @@ class Mlp(ActorCritic):
 
 
 NETWORKS: dict[str, type[ActorCritic]] = {
+    "ag_rl": AgRl,
     "ds_rnn": DsRnn,
     "mlp": Mlp,
 }

@@ -10,74 +10,17 @@ count as people. It sees no walls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
-import numpy as np
-
-from agora.core.state import Floats
-from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.pedestrians.checks import above_zero
-from agora.planners.steering import velocity_to_twist
-from agora.policies.actor import Actor, load_actor
-from agora.policies.policy import decides
-from agora.ranges import Speed
+from agora.planners.learned.actor import ActorPlanner
 
 
 @dataclass(frozen=True)
-class DsRnn:
-    """Takes the velocity that the policy answers, and remembers the recurrent state.
-
-    A holonomic robot takes the velocity at once; `agora.planners.steering.velocity_to_twist` says how other robots follow it.
-    The policy answers once in every control period of its training; with a shorter control period the velocity is held
-    (`agora.policies.policy.decides`).
+class DsRnn(ActorPlanner):
+    """Keeps a memory of each person, of the own velocity, and of the robot.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.actor.Actor.save`).
-        preferred_speed: m/s. The memory counts calls and not metres, so that the speed of the training, 1 m/s, is the best known.
-        turn_gain: of robots that cannot move sideways, 1/s.
+        file: of the policy.
     """
 
     file: str = "ds_rnn"
-    preferred_speed: Speed = 1.0
-    turn_gain: float = 2.0
-
-    def __post_init__(self) -> None:
-        above_zero(self, "preferred_speed", "turn_gain")
-
-    @cached_property
-    def policy(self) -> Actor:
-        """The policy of the file.
-
-        Raises:
-            InputError: there is no such file, or it is wrong.
-        """
-        read = load_actor(self.file)
-        return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed))
-
-    @cached_property
-    def declares(self) -> Declaration:
-        """What it says of itself."""
-        actor, speed = self.policy, self.preferred_speed
-        return Declaration(needs=actor.observe.needs, label=actor.label, top_speed=speed, period=actor.period)
-
-    def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frames, and the memory.
-
-        Memory: ``state`` (N, S) of the policy, ``velocity`` (N, 2) that is held, m/s in the map frame, and ``calls`` (N,) so far in
-        the episode.
-
-        Raises:
-            InputError: the control period is longer than that of the training.
-        """
-        o, rows, actor = observation, len(observation.pose), self.policy
-        state: Floats = memory.get("state", np.zeros((rows, actor.state_size), np.float32))
-        velocity: Floats = memory.get("velocity", np.zeros((rows, 2), np.float32))
-        calls = memory.get("calls", np.zeros(rows, np.int64))
-        due = decides(calls, actor.period, o.dt)
-        if due.any():
-            actions, after = actor(actor.observe(o), state)
-            answered = actor.observe.velocities(actions, o.limits, o.pose, o.goal)
-            state, velocity = np.where(due[:, None], after, state), np.where(due[:, None], answered, velocity)
-        twists = velocity_to_twist(velocity, o, self.turn_gain)
-        return Answer(twists, {"state": state, "velocity": velocity, "calls": calls + 1})
