@@ -70,6 +70,8 @@ class AgRl(ActorCritic):
         """
         persons = seen[..., ROBOT:].unflatten(-1, (self.observe.people, PERSON))
         present = persons[..., -1] != 0.0
+        most = 1 + int((present * torch.arange(self.observe.people)).max())  # the nearest come first, and then nobody
+        persons, present = persons[..., :most, :], present[..., :most]
         robot = torch.relu(self.robot(seen[..., NODE]))
         crowd = self._crowd(persons, present)
         others = attended(self.query(robot), self.key(crowd), crowd, present)
@@ -82,19 +84,22 @@ class AgRl(ActorCritic):
     def _crowd(self, persons: Tensor, present: Tensor) -> Tensor:
         """Return what is known of people (T, N, P, E), who attend to each other; 0 where there is nobody."""
 
-        def placed(values: Tensor) -> Tensor:
-            return values.new_zeros(*present.shape, values.shape[-1]).masked_scatter(present[..., None], values)
+        which = present.flatten().nonzero()[:, 0]
 
-        there = self._futures(persons[present])
+        def placed(values: Tensor) -> Tensor:
+            return values.new_zeros(present.numel(), values.shape[-1]).index_copy(0, which, values)
+
+        there = self._futures(persons.flatten(0, -2)[which])
         people = torch.relu(self.people(torch.relu(self.person(there))))
+        size = present.shape[-1]
         queries, keys, values = (
-            placed(layer(people)).flatten(0, 1).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+            placed(layer(people)).unflatten(0, (-1, size)).unflatten(-1, (HEADS, -1)).transpose(1, 2)
             for layer in (self.asks, self.answers, self.tells)
         )
-        mask = torch.where(present, 0.0, _NOBODY).flatten(0, 1)[:, None, None]
-        mixed = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-        mixed = mixed.transpose(1, 2).flatten(-2).unflatten(0, present.shape[:2])
-        return placed(torch.relu(self.crowd(mixed[present])))
+        mask = torch.where(present, 0.0, _NOBODY).flatten(0, -2)[:, None, None]
+        scores = queries @ keys.transpose(-1, -2) / queries.shape[-1] ** 0.5 + mask
+        mixed = (torch.softmax(scores, -1) @ values).transpose(1, 2).flatten(0, 1).flatten(1)
+        return placed(torch.relu(self.crowd(mixed[which]))).unflatten(0, present.shape)
 
     def _futures(self, persons: Tensor) -> Tensor:
         """Return what the network reads (M, I) of people (M, 6): their places at constant velocity, and their radii."""

@@ -146,19 +146,23 @@ class CrossingGroups:
                 break
         else:
             raise PlacementError("no place for a pedestrian on the circle")
-        route = np.vstack([-place, *(self._on_circle(stream, speed) for _ in range(self.waypoints - 1))])
+        route = np.vstack([-place, self._on_circle(stream, speed, self.waypoints - 1)])
         people.append(Person(place, route, min(speed, self.top_speed), radius, 0, tolerance=radius))
 
     def _start_on_circle(self, stream: Stream, speed: float) -> Doubles:
         if self.circle_offset == 0.0:
-            return self._on_circle(stream, speed)
+            return self._on_circle(stream, speed, 1)[0]
         angle, offset = float(stream.uniform(0.0, math.tau)), stream.uniform(0.0, self.circle_offset, 2)
         place: Doubles = self.circle * np.array([math.cos(angle), math.sin(angle)]) + offset
         return place
 
-    def _on_circle(self, stream: Stream, speed: float) -> Doubles:
-        angle, noise = float(stream.uniform(0.0, math.tau)), stream.uniform(-self.circle_noise, self.circle_noise, 2)
-        return self.circle * np.array([math.cos(angle), math.sin(angle)]) + speed * noise
+    def _on_circle(self, stream: Stream, speed: float, count: int) -> Doubles:
+        """So many places (count, 2), each of three draws: the angle, and the noise in x and y."""
+        drawn = stream.uniform(shape=(count, 3))
+        directions = np.array([(math.cos(angle), math.sin(angle)) for angle in math.tau * drawn[:, 0]]).reshape(count, 2)
+        noise = -self.circle_noise + 2.0 * self.circle_noise * drawn[:, 1:]
+        places: Doubles = self.circle * directions + speed * noise
+        return places
 
 
 def _ring(size: int) -> Doubles:
