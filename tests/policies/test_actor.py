@@ -11,6 +11,7 @@ from safetensors.numpy import load, save
 
 from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ag_rl import AgRl
 from agora.learning.trainers.ds_rnn import DsRnn
 from agora.policies.actor import Actor, load_actor
 from agora.policies.robot_and_people import RobotAndPeople
@@ -92,3 +93,22 @@ def test_a_policy_without_a_file_is_refused_alike(actor):
         Actor("sarl", actor.arrays, SEE, 0.25)
     with pytest.raises(UnknownNameError, match="no policy called 'ds_rn'"):
         load_actor("ds_rn")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"asks.weight": np.zeros((40, 41), np.float32)}, r"asks.weight: expected the shape \(40, 40\), got \(40, 41\)"),
+        ({"people.bias": None}, "weight people.bias is missing"),
+        ({"person.weight": np.zeros((12, 10), np.float32)}, r"person.weight: expected the shape \(13, 10\)"),
+        ({"node.state_weight": np.zeros((7, 30), np.float32)}, "expected the shape"),
+        ({"people.weight": np.zeros((10, 41), np.float32)}, r"people.weight: expected the shape \(10, 40\), got \(10, 41\)"),
+    ],
+)
+def test_wrong_weights_of_ag_rl_are_refused(tmp_path, changes, message):
+    path = tmp_path / "one.safetensors"
+    AgRl(Shape(RobotAndPeople(people=3, places_only=False), 2, width=0.08, period=0.4)).policy({}).save(path)
+    assert load_actor(path).state_size == 10
+    changed(path, changes)
+    with pytest.raises(InputError, match=message):
+        load_actor(path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from agora.policies.layers import ACTIVATIONS, attend, convolve, dense, gru, pool
+from agora.policies.layers import ACTIVATIONS, attend, convolve, dense, gru, mix, pool
 
 
 def real(rng, *shape):
@@ -70,6 +70,18 @@ def test_attention_is_the_softmax_over_those_who_are_present(rng):
     assert (out[0] == 0).all() and (out[1] == values[1, 1]).all()
 
 
+def test_attention_of_several_heads_is_that_of_torch(rng):
+    queries, keys, values = (real(rng, 7, 5, 12) for _ in range(3))
+    present = rng.random((7, 5)) < 0.6
+    present[0], present[1] = False, [False, True, False, False, False]
+    out = mix(queries, keys, values, present, 3)
+    split = (torch.from_numpy(one).unflatten(-1, (3, 4)).transpose(1, 2) for one in (queries, keys, values))
+    mask = torch.from_numpy(np.where(present, 0.0, -1e9).astype(np.float32))[:, None, None]
+    theirs = torch.nn.functional.scaled_dot_product_attention(*split, attn_mask=mask).transpose(1, 2).flatten(2).numpy()
+    assert out == pytest.approx(np.where(present[..., None], theirs, 0.0), abs=1e-5)
+    assert out[1, 1] == pytest.approx(values[1, 1], abs=1e-6)
+
+
 def test_absent_slots_change_no_bit(rng):
     scores, values, present = real(rng, 3, 4), real(rng, 3, 4, 2), np.ones((3, 4), bool)
     wider = [np.concatenate([array, real(rng, *array.shape)], axis=1) for array in (scores, values)]
@@ -97,6 +109,7 @@ def test_a_row_does_not_know_of_the_others(rng):
         yield gru(x[rows], state[rows], w, b, w2, b2)
         yield convolve(pictures[rows], kernel, b[:7], stride=2, padding=1)
         yield attend(x[rows], keys[rows], values[rows], present[rows])
+        yield mix(keys[rows], keys[rows][:, ::-1].copy(), keys[rows] + 1, present[rows], 19)
         yield ACTIVATIONS["tanh"](x[rows].copy())
 
     whole = list(everything(slice(None)))

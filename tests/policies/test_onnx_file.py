@@ -14,6 +14,7 @@ import torch
 
 from agora.errors import InputError
 from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ag_rl import AgRl
 from agora.learning.trainers.ds_rnn import DsRnn
 from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_of
 from agora.policies.encoding import Observe, to_twists
@@ -179,12 +180,13 @@ def test_the_file_of_a_value_policy_says_what_a_state_is(value):
     assert parts.keys() == units.keys() and "towards the goal" in said["frame"]
 
 
+@pytest.mark.parametrize("network", [AgRl, DsRnn])
 @pytest.mark.parametrize("places_only", [True, False])
 @pytest.mark.parametrize("rows", [1, 7])
-def test_a_policy_with_a_memory_answers_and_remembers_the_same(tmp_path, rows, places_only):
+def test_a_policy_with_a_memory_answers_and_remembers_the_same(tmp_path, rows, places_only, network):
     torch.manual_seed(4)
     see = RobotAndPeople(people=5, trained_speed=0.8, places_only=places_only)
-    actor = DsRnn(Shape(see, 2, width=0.1, period=0.4)).policy({"seed": "4"})
+    actor = network(Shape(see, 2, width=0.1, period=0.4)).policy({"seed": "4"})
     actor.arrays["actor.2.bias"][:] = (1.2, -0.9) if places_only else (0.0, 0.0)
     export_onnx(actor, tmp_path / "one.onnx")
     mine = theirs = np.zeros((rows, actor.state_size), np.float32)

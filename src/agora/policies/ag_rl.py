@@ -92,5 +92,5 @@ def step(arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Flo
 def _futures(persons: Floats, inputs: int) -> Floats:
     """What the network reads (M, I) of people (M, 6): their places at constant velocity, and their radii."""
     ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
-    places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), -1)
+    places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
     return np.concatenate([places, persons[:, 4:5]], 1)[:, :inputs]

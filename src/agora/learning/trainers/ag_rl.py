@@ -83,7 +83,6 @@ class AgRl(ActorCritic):
 
     def _crowd(self, persons: Tensor, present: Tensor) -> Tensor:
         """Return what is known of people (T, N, P, E), who attend to each other; 0 where there is nobody."""
-
         which = present.flatten().nonzero()[:, 0]
 
         def placed(values: Tensor) -> Tensor:
