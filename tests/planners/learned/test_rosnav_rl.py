@@ -10,6 +10,7 @@ import pytest
 import torch
 from tests.learning.suites import suite
 
+from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Declaration
@@ -18,6 +19,7 @@ from agora.planners.learned.rosnav_rl import RosnavRl
 from agora.policies.encoding import Observe, to_twists
 from agora.policies.policy import Body, Policy, load_policy
 from agora.robots.model import load_robot
+from agora.tasks.suite import load_suite
 from agora.testing.scenes import observation
 
 SEE = Observe(beams=9, goal_range=5.0, lookahead=1.5)
@@ -168,3 +170,28 @@ def test_an_action_is_held_where_the_robot_decides_more_often(policy, planner):
     assert not np.array_equal(fresh[0], fresh[1])
     for row, decided in ((0, (0, 0, 2, 2, 4)), (1, (0, 0, 2, 3, 3))):
         assert [given[k][row].tolist() for k in range(5)] == [fresh[k][row].tolist() for k in decided]
+
+
+def test_near_the_goal_it_drives_no_faster_than_the_arc_to_it_allows():
+    """On an arc of radius R a robot that turns by omega drives omega R. The arc to a goal abeam has half its distance."""
+    o, planner = seen_by_jackal(), RosnavRl()
+    free = dataclasses.replace(planner, approach=0.0).act(o, {}).twists
+    assert free[:, 0].max() > 0.5
+    pose, turn = o.pose, float(o.limits.max_omega[0])
+    for bearing, radius in ((np.pi / 2, 0.2), (np.pi / 4, 0.2 * np.sqrt(2)), (-np.pi / 6, 0.4), (2.9, 0.2), (0.0, np.inf)):
+        heading = pose[:, 2] + bearing
+        near = pose[:, :2] + 0.4 * np.stack([np.cos(heading), np.sin(heading)], 1)
+        there = dataclasses.replace(o, goal=np.concatenate([near, o.goal[:, 2:]], 1).astype(np.float32))
+        theirs = dataclasses.replace(planner, approach=0.0).act(there, {}).twists
+        twists = planner.act(there, {}).twists
+        assert twists[:, 0] == pytest.approx(np.minimum(theirs[:, 0], turn * radius), rel=1e-4)
+        assert twists[:, 1:].tobytes() == theirs[:, 1:].tobytes()
+    assert planner.act(o, {}).twists.tobytes() == free.tobytes(), "far from the goal nothing is limited"
+
+
+def test_it_does_not_circle_about_a_goal_of_a_smaller_tolerance_than_in_training():
+    benchmark = load_suite("planners")
+    start = benchmark.start("intersection", 3)
+    assert start.goal_tolerance == 0.3
+    ((_, (robot,)),) = Episodes([start], RosnavRl(), Conditions.of(benchmark.stage("intersection")))
+    assert robot.outcome is Outcome.REACHED and robot.time[-1] < 12.0

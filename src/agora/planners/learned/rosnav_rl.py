@@ -7,17 +7,43 @@ shows its last command.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from agora.interfaces import Answer, Memory, Observation
 from agora.planners.learned.policy import PolicyPlanner
+from agora.ranges import Distance
 
 
 @dataclass(frozen=True)
 class RosnavRl(PolicyPlanner):
     """Drive by lidar and sub-goal as a policy does that was trained with PPO and Arena's rewards.
 
+    The policy was trained to come within 0.5 m of its goal. With a smaller goal tolerance it would circle around the goal. So near
+    the goal it drives no faster than a robot may that turns to the goal in one arc.
+
     Attributes:
         file: of the policy.
+        approach: distance to the goal from which the speed is limited by the arc to it, m; 0 for never.
     """
 
     file: str = "rosnav_rl"
+    approach: Distance = 1.0
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), and the memory of the policy.
+
+        Raises:
+            InputError: the policy was trained with a shorter control period.
+        """
+        answer, o = super().act(observation, memory), observation
+        dx, dy = o.goal[:, 0] - o.pose[:, 0], o.goal[:, 1] - o.pose[:, 1]
+        distance = np.hypot(dx, dy)
+        ahead = np.cos(o.pose[:, 2]) * dx + np.sin(o.pose[:, 2]) * dy
+        aside = np.abs(np.cos(o.pose[:, 2]) * dy - np.sin(o.pose[:, 2]) * dx)
+        across = np.where(ahead > 0.0, aside, distance)  # distance^2 over twice this is the radius of the arc
+        fastest = o.limits.max_omega * distance**2 / np.maximum(2.0 * across, 1e-6)
+        twists = answer.twists.copy()
+        twists[:, 0] = np.where(distance < self.approach, np.minimum(twists[:, 0], fastest), twists[:, 0])
+        return replace(answer, twists=twists)
