@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import ActorCritic, Shape
 from agora.learning.trainers.ds_rnn import DsRnn
+from agora.learning.trainers.ga3c import Ga3cNetwork
 from agora.policies.encoding import Observe
 from agora.policies.policy import Policy
 
@@ -49,6 +50,7 @@ class Mlp(ActorCritic):
 
 NETWORKS: dict[str, type[ActorCritic]] = {
     "ds_rnn": DsRnn,
+    "ga3c": Ga3cNetwork,
     "mlp": Mlp,
 }
 """Networks by name."""
