@@ -27,24 +27,28 @@ def test_one_of_several_has_the_probabilities_and_the_entropy_of_pytorch(rng, sc
     assert float(ours.entropy(scores)) == pytest.approx(float(theirs.entropy().mean()), abs=1e-5)
 
 
-def test_one_of_several_is_drawn_as_often_as_its_probability_says_and_knows_its_logarithm():
+def test_one_of_several_is_drawn_as_often_as_its_probability_says():
     scores = torch.tensor([0.3, -1.0, 2.0, -30.0, 0.0, 0.5, 1.0, -2.0, 0.1, 0.7, -0.5])
     ours, chance = Categorical(TABLE), torch.Generator().manual_seed(3)
     noise = ours.noise(2, 100_000, chance)
     assert noise.shape == (2, 100_000)
-    actions, logs = ours.draw(scores.expand(100_000, -1), noise[1])
-    assert torch.equal(logs, ours.logs(actions, scores.expand(100_000, -1)))
+    actions = ours.draw(scores.expand(100_000, -1), noise[1])
     share = (actions[:, None] == TABLE).all(-1).float().mean(0)
     assert share.numpy() == pytest.approx(torch.softmax(scores, 0).numpy(), abs=6e-3)
     ends = torch.tensor([0.0, 1.0 - 2.0**-24])
-    assert torch.equal(ours.draw(scores.expand(2, -1), ends)[0], TABLE[[0, -1]])
+    assert torch.equal(ours.draw(scores.expand(2, -1), ends), TABLE[[0, -1]])
+    three = [scores, scores.flip(0), -scores]
+    logs = ours.drawn(actions[:3, None], [one[None] for one in three], noise)
+    for one, action, log in zip(three, actions, logs, strict=False):
+        assert float(log) == pytest.approx(float(torch.log_softmax(one, 0)[(action == TABLE).all(-1)]))
 
 
 def test_normal_actions_are_those_of_pytorch(rng):
     answers, noise = (torch.from_numpy(rng.normal(size=(6, 3))) for _ in range(2))
     log_std = torch.from_numpy(rng.normal(size=3))
     theirs, ours = torch.distributions.Normal(answers, log_std.exp()), Normal(log_std)
-    actions, logs = ours.draw(answers, noise)
+    actions = ours.draw(answers, noise)
+    logs = ours.drawn(actions[None], [answers], noise[None])[0]
     assert actions.numpy() == pytest.approx((answers + log_std.exp() * noise).numpy())
     assert logs.numpy() == pytest.approx(theirs.log_prob(actions).sum(-1).numpy(), abs=1e-9)
     assert ours.logs(actions, answers).numpy() == pytest.approx(logs.numpy(), abs=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,8 +19,11 @@ class Distribution(Protocol):
     def noise(self, steps: int, rows: int, chance: torch.Generator) -> Tensor:
         """Return the noise (T, N, ...) by which the actions of T steps of N robots are drawn."""
 
-    def draw(self, answers: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the actions (N, A) of a step that answers (N, O) and noise (N, ...) give, and their `logs` (N,)."""
+    def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
+        """Return the actions (N, A) that answers (N, O) and noise (N, ...) of a step give."""
+
+    def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
+        """Return the `logs` (T, N) of actions (T, N, A) that T answers (N, O) and noise (T, N, ...) gave."""
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
         """Return the logarithms (...) of the probabilities of actions, or of their densities."""
@@ -42,10 +46,13 @@ class Normal:
         """Return normally distributed noise (T, N, A)."""
         return torch.randn(steps, rows, len(self.log_std), generator=chance)
 
-    def draw(self, answers: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the actions (N, A) and the logarithms (N,) of their densities."""
-        logs = -0.5 * noise.square().sum(-1) - (self.log_std + 0.5 * LOG_2PI).sum()
-        return answers + self.log_std.exp() * noise, logs
+    def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
+        """Return the actions (N, A)."""
+        return answers + self.log_std.exp() * noise
+
+    def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
+        """Return the logarithms (T, N) of the densities, of which the noise says enough."""
+        return -0.5 * noise.square().sum(-1) - (self.log_std + 0.5 * LOG_2PI).sum()
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
         """Return the logarithms (...) of the densities of actions (..., A)."""
@@ -70,15 +77,14 @@ class Categorical:
         """Return evenly distributed noise (T, N) in [0, 1)."""
         return torch.rand(steps, rows, generator=chance)
 
-    def draw(self, answers: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the actions (N, A) and the logarithms (N,) of their probabilities.
+    def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
+        """Return the actions (N, A): of each row, the first up to which the sum of the probabilities exceeds the noise."""
+        sums = torch.log_softmax(answers, -1).exp().cumsum(-1)
+        return self.choices[(sums[..., :-1] <= noise[..., None] * sums[..., -1:]).sum(-1)]
 
-        An action is drawn where the sum of the probabilities up to it first exceeds the noise.
-        """
-        logs = torch.log_softmax(answers, -1)
-        sums = logs.exp().cumsum(-1)
-        chosen = (sums[..., :-1] <= noise[..., None] * sums[..., -1:]).sum(-1)
-        return self.choices[chosen], logs.gather(-1, chosen[..., None])[..., 0]
+    def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
+        """Return the logarithms (T, N) of the probabilities."""
+        return self.logs(actions, torch.stack(tuple(answers)))
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
         """Return the logarithms (...) of the probabilities of actions (..., A), each one of the choices."""

@@ -354,13 +354,14 @@ class _Worlds:
         seen = np.empty((steps, count, ppo.observe.length), np.float32)
         begins, ends, counts = np.empty((3, steps, count), np.bool_)
         rewards = np.empty((steps, count), np.float32)
-        values, logs, actions = torch.empty(steps, count), torch.empty(steps, count), torch.empty(steps, count, self._actions)
+        values, actions, answers = torch.empty(steps, count), torch.empty(steps, count, self._actions), []
         noise, first = network.distribution.noise(steps, count, chance), self._state
         late, results = _Late(), Results(Counter(), [], [])
         for t in range(steps):
             seen[t], begins[t] = self._seen, self._begins
-            answers, values[t], self._state = look(network, self._seen, self._state, self._begins)
-            actions[t], logs[t] = network.distribution.draw(answers, noise[t])
+            answer, values[t], self._state = look(network, self._seen, self._state, self._begins)
+            actions[t] = network.distribution.draw(answer, noise[t])
+            answers.append(answer)
             self._seen, rewards[t], terminated, truncated, infos = self._env.step(actions[t].numpy())
             ends[t], counts[t] = terminated | truncated, ~infos.get("waiting", self._nobody)
             self._begins = infos.get("_entry", self._nobody)
@@ -371,6 +372,7 @@ class _Worlds:
         _, after, _ = look(network, self._seen, self._state, self._begins)
         known = values.numpy()
         advantages = advantages_of(rewards, known, after.numpy(), ends, ppo.discount, ppo.trace)
+        logs = network.distribution.drawn(actions, answers, noise)
         learned = (torch.from_numpy(array) for array in (advantages, advantages + known, counts))
         return Batch(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
 
