@@ -59,8 +59,8 @@ class Agents(JointState):
 
     An action is (speed, turn): the speed in preferred speeds, cut to [0, 1], and the change of heading in units of 30 degrees, cut
     to [-1, 1], positive to the left. The robot drives forwards at the speed and turns evenly over ``period``. In the published
-    dynamics it turns at once and drives straight on: the place after a step is off by up to a quarter of the turn, and the same in
-    heading. A robot that turns too slowly makes a smaller turn.
+    dynamics (``UnicycleDynamics``) it turns at once and then drives straight on: the heading after a step is the same, and the way
+    of the step differs in direction by half of the turn. A robot that turns too slowly makes a smaller turn.
 
     Attributes:
         people: how many of the nearest others.

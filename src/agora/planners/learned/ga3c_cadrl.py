@@ -30,7 +30,7 @@ class Ga3cCadrl:
 
     The policy answers once in every control period of its training; with a shorter control period speed and turning rate are held
     (`agora.policies.policy.decides`). A robot that cannot turn by 30 degrees within the period turns as fast as it can. A car-like
-    robot turns no tighter than it can, so that it does not turn in place.
+    robot turns no tighter than it can. It does not turn in place, and may stand for ever where its goal lies behind it.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.ga3c.Ga3c.save`).
