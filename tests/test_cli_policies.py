@@ -15,7 +15,9 @@ from agora.cli import app
 from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ds_rnn import DsRnn
+from agora.learning.trainers.ga3c import Ga3cNetwork
 from agora.policies.encoding import Observe
+from agora.policies.ga3c import Agents
 from agora.policies.load import load_any
 from agora.policies.policy import Body, Layer, Policy
 from agora.policies.robot_and_people import RobotAndPeople
@@ -68,6 +70,10 @@ def test_files_without_a_card_are_shown_too(tmp_path):
     said = {name: text.strip() for name, text in shown(tmp_path / "actor.safetensors").items()}
     assert said["kind"].startswith(f"network ds_rnn with a memory of {actor.state_size} values")
     assert said["does"] == "a velocity in the goal frame every 0.4 s"
+    Ga3cNetwork(Shape(Agents(), 2, period=0.2)).policy({}).save(tmp_path / "ga3c.safetensors")
+    said = {name: text.strip() for name, text in shown(tmp_path / "ga3c.safetensors").items()}
+    assert said["kind"] == "network ga3c, 104,971 weights"
+    assert said["does"] == "the best of 11 speeds and changes of heading every 0.2 s"
 
 
 def test_the_card_that_training_writes_beside_its_policy_is_found(tmp_path):

@@ -49,6 +49,7 @@ def _described(policy: AnyPolicy) -> Iterator[tuple[str, str]]:
     """Lines of a policy: a name and a text each."""
     from dataclasses import fields
 
+    from agora.policies.ga3c import CHOICES, Ga3c
     from agora.policies.policy import Policy
     from agora.policies.value import ValuePolicy
 
@@ -62,6 +63,9 @@ def _described(policy: AnyPolicy) -> Iterator[tuple[str, str]]:
         yield "kind", f"value network {policy.network}, {_weights(policy.arrays)} weights"
         yield "does", f"the best of {len(policy.ahead.velocities)} velocities by a look-ahead of {policy.ahead.step:g} s"
         yield "look-ahead", _listed({one.name: getattr(policy.ahead, one.name) for one in fields(policy.ahead)})
+    elif isinstance(policy, Ga3c):
+        yield "kind", f"network ga3c, {_weights(policy.arrays)} weights"
+        yield "does", f"the best of {len(CHOICES)} speeds and changes of heading every {policy.observe.period:g} s"
     else:
         yield "kind", f"network {policy.network} with a memory of {policy.state_size} values, {_weights(policy.arrays)} weights"
         yield "does", f"a velocity in the goal frame every {policy.period:g} s"

@@ -249,7 +249,9 @@ def test_a_file_of_another_version_or_kind_is_refused_by_name(tmp_path, kind):
     with pytest.raises(InputError, match=f"{kind}.safetensors: expected a file of {kind} 1, got {kind} 8"):
         load_any(path)
     path.write_bytes(whole.replace(f'"format":"{kind}"'.encode(), f'"format":"{kind[::-1]}"'.encode()))
-    with pytest.raises(InputError, match=f"expected a file of agora.actor, agora.policy, agora.value, got {kind[::-1]}"):
+    with pytest.raises(
+        InputError, match=f"expected a file of agora.actor, agora.ga3c, agora.policy, agora.value, got {kind[::-1]}"
+    ):
         load_any(path)
     path.write_bytes(whole[:99])
     with pytest.raises(InputError, match="not a safetensors file"):

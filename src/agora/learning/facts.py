@@ -24,6 +24,7 @@ FACTS = {
     "command_before": "(N, 3) that of the control period before; 0 in the first",
     "nearest": "(N,) shortest range of the scan at the end, m",
     "radius": "(N,) of the disc about the robot's footprint, m",
+    "robots": "(N,) smallest clearance to another robot of the world at the end, m; infinite where there is none",
     "elder": "(N,) smallest clearance to an elder at the end, m; infinite where there is none",
     "foreseen": "(N,) in how many control periods, at most 5, somebody who walks straight on is where the robot is; else infinite",
     "path_distance": "(N,) distance to the global path at the end, m; 0 without a path",
@@ -120,6 +121,15 @@ class Facts:
     def _radius_(self) -> Floats:
         radius: Floats = self._batch.world.robot_traits.radius.reshape(-1)
         return radius
+
+    def _robots_(self) -> Floats:
+        world = self._batch.world
+        robots, radius = world.robots, world.robot_traits.radius
+        dx, dy = robots.x[:, :, None] - robots.x[:, None], robots.y[:, :, None] - robots.y[:, None]
+        gap = np.sqrt(dx * dx + dy * dy) - radius[:, :, None] - radius[:, None]
+        others = robots.active[:, None] & ~np.eye(robots.x.shape[1], dtype=np.bool_)
+        nearest: Floats = np.where(others, gap, np.float32(np.inf)).min(2).astype(np.float32)
+        return nearest.reshape(-1)
 
     def _elder_(self) -> Floats:
         world = self._batch.world

@@ -8,16 +8,18 @@ from pathlib import Path
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.policies.actor import Actor, load_actor
+from agora.policies.ga3c import Ga3c, load_ga3c
 from agora.policies.policy import Policy, load_policy
 from agora.policies.value import ValuePolicy, load_value_policy
 from agora.policies.weights import format_of, weights_file
 
 __all__ = ["AnyPolicy", "load_any"]
 
-AnyPolicy = Policy | ValuePolicy | Actor
+AnyPolicy = Policy | ValuePolicy | Actor | Ga3c
 
 _LOADERS: dict[str, Callable[[Path], AnyPolicy]] = {
     "agora.actor": load_actor,
+    "agora.ga3c": load_ga3c,
     "agora.policy": load_policy,
     "agora.value": load_value_policy,
 }

@@ -8,8 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from agora.core.scalar import F
+from agora.policies.ga3c import Ga3c
 from agora.policies.load import AnyPolicy
 from agora.policies.onnx_actor import actor_graph
+from agora.policies.onnx_ga3c import ga3c_graph
 from agora.policies.onnx_graph import Graph, Value, dense
 from agora.policies.onnx_notes import ROBOT_FRAME, notes_of_observe
 from agora.policies.onnx_value import value_graph
@@ -34,6 +36,7 @@ def export_onnx(policy: AnyPolicy, path: Path) -> None:
     | `Policy` | ``observation`` (N, D) | ``action`` (N, A), in [-1, 1]; ``twist`` (N, 3) where the policy names its robot |
     | `ValuePolicy` | ``state`` (N, D) | ``velocity`` (N, 2), m/s; ``promised`` (N, candidates) |
     | `Actor` | ``observation`` (N, D), ``memory`` (N, S) | ``action`` (N, 2), ``velocity`` (N, 2), ``next_memory`` (N, S) |
+    | `Ga3c` | ``observation`` (N, D) | ``action`` (N, 2), ``command`` (N, 2), m/s and rad; ``scores`` (N, 11) |
 
     A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It does not know the turning radius of car-like robots.
     A ``velocity`` is in the goal frame, in the speeds of the state: multiply it by `JointState.scale`.
@@ -53,6 +56,8 @@ def export_onnx(policy: AnyPolicy, path: Path) -> None:
         graph = _policy_graph(policy)
     elif isinstance(policy, ValuePolicy):
         graph = value_graph(policy)
+    elif isinstance(policy, Ga3c):
+        graph = ga3c_graph(policy)
     else:
         graph = actor_graph(policy)
     graph.save(path)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from agora.core.state import Bools, Floats
 from agora.interfaces import Savable
+from agora.learning.trainers.distributions import Distribution, Normal
 from agora.policies.encoding import Encoding
 from agora.policies.policy import Body
 
@@ -44,7 +45,7 @@ class Shape:
 
 
 class ActorCritic(nn.Module, ABC):
-    """A policy with normally distributed actions, and the value of what it sees.
+    """A policy whose actions are drawn, normally distributed if no subclass says otherwise, and the value of what it sees.
 
     Args:
         shape: what the network is made for.
@@ -62,6 +63,11 @@ class ActorCritic(nn.Module, ABC):
         self.shape = shape
         self.log_std = nn.Parameter(torch.full((shape.actions,), shape.log_std))
 
+    @property
+    def distribution(self) -> Distribution:
+        """How actions are drawn from the first answer of `forward`."""
+        return Normal(self.log_std)
+
     @abstractmethod
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Go through T steps of N worlds.
@@ -72,12 +78,13 @@ class ActorCritic(nn.Module, ABC):
             begins: (T, N) bool, whether an episode begins with the step; the network zeroes the state there.
 
         Returns:
-            Means of the actions (T, N, A), values (T, N), and the state after the last step (N, S).
+            Means of the actions (T, N, A), or what else the distribution is made of; values (T, N); and the state after the last
+            step (N, S).
         """
 
     @abstractmethod
     def policy(self, about: Mapping[str, str]) -> Savable:
-        """Return the policy that drives without PyTorch: it takes the means of the actions.
+        """Return the policy that drives without PyTorch: it takes the means of the actions, or the likeliest ones.
 
         Args:
             about: notes for readers.

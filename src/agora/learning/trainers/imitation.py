@@ -19,12 +19,12 @@ from torch import Tensor
 
 from agora.config import parse_component
 from agora.core.state import Array, Bools, Floats
-from agora.errors import DivergedError
+from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
-from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import Reward
+from agora.learning.rewards import Rewarding
 from agora.learning.trainers.actor_critic import ActorCritic, look
+from agora.learning.trainers.distributions import Normal
 from agora.learning.trainers.episodes import WITHOUT_END, shares_of
 from agora.ranges import Count, Number
 
@@ -90,9 +90,7 @@ class Lessons:
     rate: float = 1e-3
     value_weight: float = 0.5
 
-    def teach(
-        self, network: ActorCritic, run: TrainingRun, reward: Reward | ArenaReward, discount: float, scale: float
-    ) -> Iterator[Progress]:
+    def teach(self, network: ActorCritic, run: TrainingRun, reward: Rewarding, discount: float, scale: float) -> Iterator[Progress]:
         """Teach a network, in place.
 
         Args:
@@ -106,8 +104,11 @@ class Lessons:
             how it goes, after every round.
 
         Raises:
+            InputError: the network answers no means of actions.
             DivergedError: a loss is not finite.
         """
+        if not isinstance(network.distribution, Normal):
+            raise InputError("lessons: they teach the means of normally distributed actions, which the network does not answer")
         course = Course(self, network, run, reward, discount, scale)
         course.begin(0)
         for number in range(self.rounds):
@@ -154,7 +155,7 @@ class Course:
     """
 
     def __init__(
-        self, lessons: Lessons, network: ActorCritic, run: TrainingRun, reward: Reward | ArenaReward, discount: float, scale: float
+        self, lessons: Lessons, network: ActorCritic, run: TrainingRun, reward: Rewarding, discount: float, scale: float
     ) -> None:
         self._lessons, self._network, self._seed = lessons, network, run.seed
         self.descent = torch.optim.Adam(network.parameters(), lr=lessons.rate)

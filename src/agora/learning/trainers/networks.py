@@ -13,6 +13,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import ActorCritic, Shape
 from agora.learning.trainers.ag_rl import AgRl
 from agora.learning.trainers.ds_rnn import DsRnn
+from agora.learning.trainers.ga3c import Ga3cNetwork
 from agora.policies.encoding import Observe
 from agora.policies.policy import Policy
 
@@ -51,6 +52,7 @@ class Mlp(ActorCritic):
 NETWORKS: dict[str, type[ActorCritic]] = {
     "ag_rl": AgRl,
     "ds_rnn": DsRnn,
+    "ga3c": Ga3cNetwork,
     "mlp": Mlp,
 }
 """Networks by name."""

@@ -26,19 +26,20 @@ from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import TrainingRun
 from agora.learning.arena_reward import ArenaReward
+from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.actor_critic import look
 from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.distributions import log_density as log_density
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.trainers.networks import ActorCritic, Shape, network_of
 from agora.policies.encoding import Observe
+from agora.policies.ga3c import Agents
 from agora.policies.policy import Body
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.ranges import Chance, Count, Number, Rate, Size, Steps, Weight
-
-_LOG_2PI = math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Ppo:
         activation: of the hidden layers, "relu" or "tanh".
         width: of the layers of a network with published sizes, as a share of them.
         log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
-        observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN.
+        observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN; with ``kind: agents``, that of
+            GA3C-CADRL.
         reward: what it is rewarded for.
         lessons: imitation of a planner before the first round; null for none.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
@@ -84,8 +86,8 @@ class Ppo:
     activation: str = "relu"
     width: Size = 1.0
     log_std: float = -0.5
-    observe: Observe | RobotAndPeople = field(default_factory=lambda: Observe(36, pedestrians=6))
-    reward: Reward | ArenaReward = field(default_factory=Reward)
+    observe: Observe | RobotAndPeople | Agents = field(default_factory=lambda: Observe(36, pedestrians=6))
+    reward: Reward | ArenaReward | CadrlReward = field(default_factory=Reward)
     lessons: Lessons | None = None
     scale: float = 1.0
     steps: Steps = 2_000_000
@@ -208,7 +210,7 @@ class Batch(NamedTuple):
         begins: (T, N) bool, whether an episode begins with the step.
         state: (N, S) of the network before the first step.
         actions: (T, N, A) as drawn, not cut.
-        logs: (T, N) logarithms of the actions' probability densities.
+        logs: (T, N) logarithms of the actions' probabilities, or of their densities.
         advantages: (T, N).
         returns: (T, N) what the value should have been.
         counts: (T, N) bool, False where a robot waited; nothing is learned from such steps.
@@ -278,26 +280,20 @@ class Losses(NamedTuple):
 
 def losses_of(network: ActorCritic, batch: Batch, clip: float) -> Losses:
     """Return the losses on the steps that count of a mini-batch; its advantages are brought to mean 0 and deviation 1 first."""
-    means, values, _ = network(batch.seen, batch.state, batch.begins)
+    answers, values, _ = network(batch.seen, batch.state, batch.begins)
     if not batch.counts.all():
         learned = {name: getattr(batch, name)[batch.counts] for name in ("actions", "logs", "advantages", "returns")}
-        batch, means, values = batch._replace(**learned), means[batch.counts], values[batch.counts]
-    log_ratio = log_density(batch.actions, means, network.log_std) - batch.logs
+        batch, answers, values = batch._replace(**learned), answers[batch.counts], values[batch.counts]
+    log_ratio = network.distribution.logs(batch.actions, answers) - batch.logs
     ratio = log_ratio.exp()
     gain = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
     policy = -torch.minimum(gain * ratio, gain * ratio.clamp(1.0 - clip, 1.0 + clip)).mean()
     value = torch.nn.functional.mse_loss(values, batch.returns)
-    entropy = (network.log_std + 0.5 * (1.0 + _LOG_2PI)).sum()
+    entropy = network.distribution.entropy(answers)
     with torch.no_grad():
         divergence = (ratio - 1.0 - log_ratio).mean()
         clipped = ((ratio - 1.0).abs() > clip).float().mean()
     return Losses(policy, value, entropy, divergence, clipped)
-
-
-def log_density(actions: Tensor, means: Tensor, log_std: Tensor) -> Tensor:
-    """Return the logarithms (...) of the density of normally distributed actions (..., A)."""
-    scaled = (actions - means) * torch.exp(-log_std)
-    return -0.5 * scaled.square().sum(-1) - (log_std + 0.5 * _LOG_2PI).sum()
 
 
 class _Worlds:
@@ -358,14 +354,14 @@ class _Worlds:
         seen = np.empty((steps, count, ppo.observe.length), np.float32)
         begins, ends, counts = np.empty((3, steps, count), np.bool_)
         rewards = np.empty((steps, count), np.float32)
-        values = torch.empty(steps, count)
-        noise = torch.randn(steps, count, self._actions, generator=chance)
-        actions, first = torch.empty_like(noise), self._state
+        values, actions, answers = torch.empty(steps, count), torch.empty(steps, count, self._actions), []
+        noise, first = network.distribution.noise(steps, count, chance), self._state
         late, results = _Late(), Results(Counter(), [], [])
         for t in range(steps):
             seen[t], begins[t] = self._seen, self._begins
-            means, value, self._state = look(network, self._seen, self._state, self._begins)
-            actions[t], values[t] = means + network.log_std.exp() * noise[t], value
+            answer, values[t], self._state = look(network, self._seen, self._state, self._begins)
+            actions[t] = network.distribution.draw(answer, noise[t])
+            answers.append(answer)
             self._seen, rewards[t], terminated, truncated, infos = self._env.step(actions[t].numpy())
             ends[t], counts[t] = terminated | truncated, ~infos.get("waiting", self._nobody)
             self._begins = infos.get("_entry", self._nobody)
@@ -376,7 +372,7 @@ class _Worlds:
         _, after, _ = look(network, self._seen, self._state, self._begins)
         known = values.numpy()
         advantages = advantages_of(rewards, known, after.numpy(), ends, ppo.discount, ppo.trace)
-        logs = -0.5 * noise.square().sum(-1) - (network.log_std + 0.5 * _LOG_2PI).sum()
+        logs = network.distribution.drawn(actions, answers, noise)
         learned = (torch.from_numpy(array) for array in (advantages, advantages + known, counts))
         return Batch(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
 

@@ -1,0 +1,75 @@
+"""The reward of CADRL and GA3C-CADRL.
+
+Y. F. Chen, M. Liu, M. Everett, J. P. How, ICRA 2017, equation 5; M. Everett, Y. F. Chen, J. P. How, IROS 2018, equation 9, and the
+code mit-acl/gym-collision-avoidance (``collision_avoidance_env.py``, ``_compute_rewards``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from agora.core.scalar import F
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.learning.rewards import Transition, added, collision, reached
+from agora.world.records import RUNNING
+
+__all__ = ["CadrlReward"]
+
+
+@dataclass(frozen=True)
+class CadrlReward:
+    """Sparse: for the goal, for a collision, and for being close to a pedestrian or another robot.
+
+    Somebody who is close by d metres costs ``close + slope d``: in the published code -0.1 - d / 2, so that the cost grows with the
+    distance up to ``distance``; the papers write -0.1 + d / 2. The defaults are the code's. Other robots count by their distance at
+    the end of the control period, as in the code, pedestrians by their smallest within it.
+
+    Attributes:
+        kind: tells it from other rewards in files.
+        reached: for reaching the last goal.
+        collision: for an end by contact, or outside the map.
+        close: where the clearance is at most ``distance`` and the episode goes on.
+        slope: for every metre of clearance there.
+        distance: clearance between the edges up to which there is a cost, m.
+        progress: for every metre nearer to the goal, in a straight line; 0 as published.
+    """
+
+    kind: Literal["cadrl"] = "cadrl"
+    reached: float = 1.0
+    collision: float = -0.25
+    close: float = -0.1
+    slope: float = -0.5
+    distance: float = 0.2
+    progress: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if name != "kind" and not math.isfinite(value):
+                raise InputError(f"cadrl reward: {name} must be finite, got {value}")
+        if self.distance < 0.0:
+            raise InputError(f"cadrl reward: distance must be at least 0, got {self.distance}")
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The clearance to other robots."""
+        return frozenset({"robots"})
+
+    def terms(self, transition: Transition) -> dict[str, Floats]:
+        """Return the terms (N,), weighted, by name."""
+        clearance = np.maximum(np.minimum(transition.clearance, transition.facts["robots"]), F(0.0))
+        near = (clearance <= F(self.distance)) & (transition.outcome == RUNNING)
+        return {
+            "reached": reached(transition) * F(self.reached),
+            "collision": collision(transition) * F(self.collision),
+            "close": np.where(near, F(self.close) + F(self.slope) * np.minimum(clearance, F(self.distance)), F(0.0)),
+            "progress": transition.progress * F(self.progress),
+        }
+
+    def __call__(self, transition: Transition) -> Floats:
+        """Return the rewards (N,)."""
+        return added(self.terms(transition))

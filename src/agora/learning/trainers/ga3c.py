@@ -1,0 +1,99 @@
+"""GA3C-CADRL's network in PyTorch, to be trained; `agora.policies.ga3c` evaluates its actor without it.
+
+M. Everett, Y. F. Chen, J. P. How, IROS 2018, section III and figure 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from agora.errors import InputError
+from agora.learning.trainers.actor_critic import ActorCritic, Shape
+from agora.learning.trainers.distributions import Categorical, Distribution
+from agora.learning.trainers.value_networks import arrays_of
+from agora.policies.ga3c import CHOICES, HOST, HOST_MEAN, HOST_SCALE, OTHER, OTHER_MEAN, OTHER_SCALE, Agents, Ga3c
+from agora.policies.joint_state import COSINE, GOAL, PERSON, RADIUS, ROBOT, SINE, SPEED
+
+_MEMORY, _HIDDEN = 64, 256  # the published sizes
+
+
+class Ga3cNetwork(ActorCritic):
+    """An actor and a critic that share a long short-term memory over the others, the nearest last, and two layers.
+
+    The actor scores eleven actions (`agora.policies.ga3c.CHOICES`), of which one is drawn.
+
+    Args:
+        shape: what the network is made for; ``width`` scales the published sizes, ``sizes`` and ``activation`` do not count.
+
+    Raises:
+        InputError: the encoding is not `Agents`, or turns in another time than the control period.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape)
+        if not isinstance(shape.observe, Agents):
+            raise InputError(f"a network 'ga3c' sees with the encoding agents, got {type(shape.observe).__name__}")
+        if abs(shape.observe.period - shape.period) > 1e-6:
+            raise InputError(f"agents: period must be the control period, {shape.period:g} s, got {shape.observe.period:g}")
+        self.register_parameter("log_std", None)
+        memory, hidden = (max(1, round(shape.width * size)) for size in (_MEMORY, _HIDDEN))
+        self.observe = shape.observe
+        self.lstm = nn.LSTMCell(OTHER, memory)
+        self.hidden = nn.Sequential(_orthogonal(HOST + memory, hidden), nn.ReLU(), _orthogonal(hidden, hidden), nn.ReLU())
+        self.choice, self.critic = _orthogonal(hidden, len(CHOICES), 0.01), _orthogonal(hidden, 1, 1.0)
+        self._distribution = Categorical(torch.from_numpy(CHOICES))
+
+    @property
+    def distribution(self) -> Distribution:
+        """One of the eleven actions."""
+        return self._distribution
+
+    def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Go through T steps of N worlds; every step is seen alone, and ``state`` (N, 0) comes back as it is.
+
+        Args:
+            seen: (T, N, D) joint states.
+            state: (N, 0).
+            begins: (T, N) bool.
+
+        Returns:
+            Scores of the actions (T, N, 11), values (T, N), and the state (N, 0).
+        """
+        host, others, present = read(seen.flatten(0, 1))
+        memory = cell = host.new_zeros(len(host), self.lstm.hidden_size)
+        for values, there in zip(others, present[..., None], strict=True):
+            after, kept = self.lstm(values, (memory, cell))
+            memory, cell = torch.where(there, after, memory), torch.where(there, kept, cell)
+        hidden = self.hidden(torch.cat([host, memory], -1))
+        return self.choice(hidden).unflatten(0, seen.shape[:2]), self.critic(hidden).view(seen.shape[:2]), state
+
+    def policy(self, about: Mapping[str, str]) -> Ga3c:
+        """Return the policy that drives without PyTorch: it takes the action of the highest score.
+
+        Args:
+            about: notes for readers.
+        """
+        arrays = {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
+        return Ga3c(arrays, self.observe, dict(about))
+
+
+def read(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what the network reads of joint states (N, D): `agora.policies.ga3c.read` on tensors."""
+    goal, speed, radius = (seen[:, k] for k in (GOAL, SPEED, RADIUS))
+    host = torch.stack([goal, torch.atan2(seen[:, SINE], seen[:, COSINE]), speed, radius], -1)
+    slots = seen[:, ROBOT:].unflatten(-1, (-1, PERSON)).transpose(0, 1).flip(0)
+    both = radius + slots[..., 4]
+    apart = slots[..., :2].square().sum(-1).sqrt() - both
+    others = torch.cat([slots[..., :5], both[..., None], apart[..., None]], -1)
+    scaled = (others - torch.from_numpy(OTHER_MEAN)) / torch.from_numpy(OTHER_SCALE)
+    return (host - torch.from_numpy(HOST_MEAN)) / torch.from_numpy(HOST_SCALE), scaled, slots[..., -1] != 0.0
+
+
+def _orthogonal(inputs: int, outputs: int, gain: float = 2.0**0.5) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
