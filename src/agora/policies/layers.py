@@ -236,6 +236,7 @@ def attend(queries: Floats, keys: Floats, values: Floats, present: Bools) -> Flo
 
 @lean_kernel
 def _mix(queries, keys, values, present, heads, scores, out, first, last):
+    """Keys are (N, E, P): the scores of all people grow side by side, each in the order of the entries."""
     size = queries.shape[2] // heads
     scale = ONE / math.sqrt(F(size))
     for n in range(first, last):
@@ -246,14 +247,16 @@ def _mix(queries, keys, values, present, heads, scores, out, first, last):
                     out[n, p, v] = ZERO
                 if not present[n, p]:
                     continue
-                for q in range(keys.shape[1]):
-                    total = ZERO
-                    if present[n, q]:
-                        for k in range(begin, begin + size):
-                            total += queries[n, p, k] * keys[n, q, k]
-                    scores[n, q] = total * scale
+                for q in range(scores.shape[1]):
+                    scores[n, q] = ZERO
+                for k in range(begin, begin + size):
+                    asked = queries[n, p, k]
+                    for q in range(scores.shape[1]):
+                        scores[n, q] += asked * keys[n, k, q]
+                for q in range(scores.shape[1]):
+                    scores[n, q] *= scale
                 _softmax(scores[n], present[n])
-                for q in range(keys.shape[1]):
+                for q in range(scores.shape[1]):
                     if present[n, q]:
                         for v in range(begin, begin + size):
                             out[n, p, v] += scores[n, q] * values[n, q, v]
@@ -273,7 +276,8 @@ def mix(queries: Floats, keys: Floats, values: Floats, present: Bools, heads: in
         (N, P, E); zeros for those who are not present.
     """
     out = np.empty_like(values)
-    _mix(queries, keys, values, present, heads, np.empty(present.shape, np.float32), out, 0, len(out))
+    by_entry = np.ascontiguousarray(keys.transpose(0, 2, 1))
+    _mix(queries, by_entry, values, present, heads, np.empty(present.shape, np.float32), out, 0, len(out))
     return out
 
 
