@@ -149,7 +149,8 @@ def test_the_published_sizes():
 def test_its_training_can_be_made_and_keeps_to_a_checkpoint():
     ppo = load_training("ag_rl").trainer.part
     assert ppo.reward == Reward(2.0, 10.0, -20.0, -10.0, 0.25, foreseen=-20.0)
-    few = replace(ppo, width=0.05, worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=96)
+    lessons = replace(ppo.lessons, rounds=2, mixing=1, worlds=4, horizon=6, updates=2, batch=2)
+    few = replace(ppo, width=0.05, lessons=lessons, worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=144)
     check_trainer(few, load_suite("attngraph_training"), "crossing")
     with pytest.raises(InputError, match="'ag_rl' sees with the encoding robot_and_people, got Observe"):
         AgRl(Shape(Observe(8), 2))
@@ -182,7 +183,7 @@ def test_who_is_foreseen_is_found_by_hand():
     env.reset(seed=3)
     world, found = env._parts[0].batch.world, []
     for _ in range(30):
-        env.step(np.zeros((9, 2), np.float32))
+        _, _, terminated, truncated, _ = env.step(np.zeros((9, 2), np.float32))
         people, robots = world.pedestrians, world.robots
         for w in range(9):
             soonest = np.inf
@@ -194,5 +195,7 @@ def test_who_is_foreseen_is_found_by_hand():
                         soonest = min(soonest, k)
             assert told[-1].facts["foreseen"][w] == soonest
             found.append(soonest)
+        if (ended := terminated | truncated).any():
+            env.reset(options={"reset_mask": ended})
     env.close()
     assert {1.0, 3.0, 5.0, np.inf} <= set(found)
