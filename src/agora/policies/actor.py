@@ -30,16 +30,13 @@ _FORMAT, _VERSION = "agora.actor", 1
 class _Network(Protocol):
     """A module that evaluates a network."""
 
-    @staticmethod
-    def shapes(arrays: Mapping[str, Floats], observe: RobotAndPeople) -> dict[str, tuple[int, ...]]:
+    def shapes(self, arrays: Mapping[str, Floats], observe: RobotAndPeople) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the weights must have, by the sizes that some of them have."""
 
-    @staticmethod
-    def state_size(arrays: Mapping[str, Floats], people: int) -> int:
+    def state_size(self, arrays: Mapping[str, Floats], people: int) -> int:
         """Return S, how many values the network remembers."""
 
-    @staticmethod
-    def step(arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
+    def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
         """Return the actions (N, A) of what N robots see (N, D) and remember (N, S), and what they remember then."""
 
 

@@ -98,7 +98,8 @@ class AgRl(ActorCritic):
         mask = torch.where(present, 0.0, _NOBODY).flatten(0, -2)[:, None, None]
         scores = queries @ keys.transpose(-1, -2) / queries.shape[-1] ** 0.5 + mask
         mixed = (torch.softmax(scores, -1) @ values).transpose(1, 2).flatten(0, 1).flatten(1)
-        return placed(torch.relu(self.crowd(mixed[which]))).unflatten(0, present.shape)
+        crowd: Tensor = placed(torch.relu(self.crowd(mixed[which]))).unflatten(0, present.shape)
+        return crowd
 
     def _futures(self, persons: Tensor) -> Tensor:
         """Return what the network reads (M, I) of people (M, 6): their places at constant velocity, and their radii."""

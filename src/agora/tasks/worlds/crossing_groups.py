@@ -151,7 +151,7 @@ class CrossingGroups:
 
     def _start_on_circle(self, stream: Stream, speed: float) -> Doubles:
         if self.circle_offset == 0.0:
-            return self._on_circle(stream, speed, 1)[0]
+            return self._on_circle(stream, speed, 1).reshape(2)
         angle, offset = float(stream.uniform(0.0, math.tau)), stream.uniform(0.0, self.circle_offset, 2)
         place: Doubles = self.circle * np.array([math.cos(angle), math.sin(angle)]) + offset
         return place
