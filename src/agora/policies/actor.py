@@ -12,15 +12,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from agora.config import build
 from agora.core.state import Floats
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label
 from agora.policies import ag_rl, ds_rnn
 from agora.policies.robot_and_people import RobotAndPeople
-from agora.policies.weights import label_of, loader, read_weights, write_weights
+from agora.policies.weights import check_weights, label_of, loader, read_weights, write_weights
 
 __all__ = ["Actor", "load_actor"]
 
@@ -80,14 +78,7 @@ class Actor:
         if not 0.0 < self.period < math.inf:
             raise InputError(f"period must be above 0 s, got {self.period}")
         shapes = _NETWORKS[self.network].shapes(self.arrays, self.observe)
-        for name in sorted(shapes.keys() | self.arrays.keys()):
-            if name not in self.arrays or name not in shapes:
-                raise InputError(f"weight {name} {'is missing' if name in shapes else f'is no part of {self.network}'}")
-            array = self.arrays[name]
-            if array.shape != shapes[name] or not array.size:
-                raise InputError(f"weight {name}: expected the shape {shapes[name]}, got {array.shape}")
-            if array.dtype != np.float32 or not np.isfinite(array).all():
-                raise InputError(f"weight {name} must be finite float32, got {array.dtype}")
+        check_weights(self.arrays, shapes, self.network)
 
     @property
     def label(self) -> Label:

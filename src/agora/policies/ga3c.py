@@ -24,7 +24,7 @@ from agora.interfaces import Label, Limits
 from agora.policies.encoding import within
 from agora.policies.joint_state import COSINE, GOAL, PERSON, RADIUS, ROBOT, SINE, SPEED, JointState
 from agora.policies.layers import dense, lstm, relu
-from agora.policies.weights import label_of, loader, read_weights, write_weights
+from agora.policies.weights import check_weights, label_of, loader, read_weights, write_weights
 from agora.ranges import Count, Distance
 
 if TYPE_CHECKING:
@@ -171,14 +171,7 @@ class Ga3c:
 
     def __post_init__(self) -> None:
         shapes = _shapes(self.arrays)
-        for name in sorted(shapes.keys() | self.arrays.keys()):
-            if name not in self.arrays or name not in shapes:
-                raise InputError(f"weight {name} {'is missing' if name in shapes else 'is no part of ga3c'}")
-            array = self.arrays[name]
-            if array.shape != shapes[name] or not array.size:
-                raise InputError(f"weight {name}: expected the shape {shapes[name]}, got {array.shape}")
-            if array.dtype != np.float32 or not np.isfinite(array).all():
-                raise InputError(f"weight {name} must be finite float32, got {array.dtype}")
+        check_weights(self.arrays, shapes, "ga3c")
 
     @property
     def label(self) -> Label:

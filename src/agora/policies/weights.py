@@ -92,6 +92,27 @@ def check_names(path: Path, arrays: Mapping[str, Array], names: Iterable[str]) -
         raise InputError(f"{path}: expected float32 arrays {', '.join(sorted(wanted))}, got {found}")
 
 
+def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, ...]], network: str) -> None:
+    """Refuse weights that do not make up a network.
+
+    Args:
+        arrays: weights by name.
+        shapes: that they must have, by name.
+        network: its name, for messages.
+
+    Raises:
+        InputError: a weight is missing, is no part of the network, or has another shape; or it is not finite float32.
+    """
+    for name in sorted(shapes.keys() | arrays.keys()):
+        if name not in arrays or name not in shapes:
+            raise InputError(f"weight {name} {'is missing' if name in shapes else f'is no part of {network}'}")
+        array = arrays[name]
+        if array.shape != shapes[name] or not array.size:
+            raise InputError(f"weight {name}: expected the shape {shapes[name]}, got {array.shape}")
+        if array.dtype != np.float32 or not np.isfinite(array).all():
+            raise InputError(f"weight {name} must be finite float32, got {array.dtype}")
+
+
 def label_of(about: Mapping[str, str]) -> Label:
     """Return the label in the notes of a policy; "own" where they have none.
 

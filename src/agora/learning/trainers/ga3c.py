@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from agora.errors import InputError
 from agora.learning.trainers.actor_critic import ActorCritic, Shape
 from agora.learning.trainers.distributions import Categorical, Distribution
+from agora.learning.trainers.recurrent import orthogonal
 from agora.learning.trainers.value_networks import arrays_of
 from agora.policies.ga3c import CHOICES, HOST, HOST_MEAN, HOST_SCALE, OTHER, OTHER_MEAN, OTHER_SCALE, Agents, Ga3c
 from agora.policies.joint_state import COSINE, GOAL, PERSON, RADIUS, ROBOT, SINE, SPEED
@@ -42,8 +43,8 @@ class Ga3cNetwork(ActorCritic):
         memory, hidden = (max(1, round(shape.width * size)) for size in (_MEMORY, _HIDDEN))
         self.observe = shape.observe
         self.lstm = nn.LSTMCell(OTHER, memory)
-        self.hidden = nn.Sequential(_orthogonal(HOST + memory, hidden), nn.ReLU(), _orthogonal(hidden, hidden), nn.ReLU())
-        self.choice, self.critic = _orthogonal(hidden, len(CHOICES), 0.01), _orthogonal(hidden, 1, 1.0)
+        self.hidden = nn.Sequential(orthogonal(HOST + memory, hidden), nn.ReLU(), orthogonal(hidden, hidden), nn.ReLU())
+        self.choice, self.critic = orthogonal(hidden, len(CHOICES), 0.01), orthogonal(hidden, 1, 1.0)
         self._distribution = Categorical(torch.from_numpy(CHOICES))
 
     @property
@@ -90,10 +91,3 @@ def read(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     others = torch.cat([slots[..., :5], both[..., None], apart[..., None]], -1)
     scaled = (others - torch.from_numpy(OTHER_MEAN)) / torch.from_numpy(OTHER_SCALE)
     return (host - torch.from_numpy(HOST_MEAN)) / torch.from_numpy(HOST_SCALE), scaled, slots[..., -1] != 0.0
-
-
-def _orthogonal(inputs: int, outputs: int, gain: float = 2.0**0.5) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
-    nn.init.orthogonal_(layer.weight, gain)
-    nn.init.zeros_(layer.bias)
-    return layer
