@@ -14,6 +14,7 @@ from agora.benchmark.headline import HEADLINE
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.benchmark.statistics import bootstrap, detectable, paired_difference, paired_values, wilson
+from agora.benchmark.tables import metric_lines
 from agora.core.recording import Outcome
 from agora.errors import UnknownNameError
 from agora.interfaces import Metric
@@ -28,6 +29,12 @@ RUN = {
     "hardware": {"cpu": "EPYC"},
 }
 SUCCESS = Metric("success", "0/1", "higher", "goal reached", "Francis et al. 2023", 1, lambda _: None)
+
+
+def metric_best(table, name):
+    """The planners whose mean of a metric is marked in the first table of metrics."""
+    (line,) = [line for line in metric_lines(table, [SUCCESS], ["a", "b", "c"]) if line.metric["name"] == name]
+    return {planner for planner, cell in zip(("a", "b", "c"), line.cells, strict=True) if cell.best}
 
 
 class Page(HTMLParser):
@@ -260,6 +267,27 @@ def test_robots_are_told_apart_and_compared_with_their_like():
     page = parse(table, run={"planners": ["b", "a"]})
     assert [cells[0] for cells in page.tables["outcomes"][0][1:]] == ["b · burger", "b · jackal", "a · burger", "a · jackal"]
     assert line(page.tables["differences"][0], "spl")[1] != ""
+
+
+def test_robots_of_one_model_are_one_planner():
+    table = [
+        {**row, "robot": robot, "model": "burger", "key": f"{row['key']}/{robot}"}
+        for row in rows(("a", "b"), episodes=4)
+        for robot in (0, 1, 2)
+    ]
+    page = parse(table, run={"planners": ["b", "a"]})
+    assert [cells[0] for cells in page.tables["outcomes"][0][1:]] == ["b", "a"]
+    assert [cells[1] for cells in page.tables["outcomes"][0][1:]] == ["24", "24"]
+
+
+def test_a_planner_that_failed_is_never_the_best():
+    table = [{**row, "success": float(row["planner"] == "a"), "outcome": "reached"} for row in rows(("a", "b", "c"), episodes=4)]
+    for row in table:
+        row["success"] += 0.5 * (row["planner"] == "b")
+    assert metric_best(table, "success") == {"a"}
+    for row in table:
+        row["outcome"] = "planner_failed" if row["planner"] == "a" else "reached"
+    assert metric_best(table, "success") == {"b"}
 
 
 def test_an_unknown_baseline_is_an_error_that_names_the_nearest():

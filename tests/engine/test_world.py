@@ -11,6 +11,7 @@ from tests.engines import engine
 from tests.starts import DISC, people, plane, start
 
 from agora.core.recording import Outcome
+from agora.engine.bodies import Native
 from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
@@ -102,6 +103,18 @@ def test_a_wall_stops_a_robot_and_is_one_contact():
     assert made.world.status.events.count[0] == 1
     drive(made, 20, (-0.5, 0, 0))
     assert made.world.robots.x[0, 0] == pytest.approx(1.25, abs=1e-3)
+
+
+@pytest.mark.parametrize("footprint", [(), ((0.2, -0.1), (0.2, 0.1), (-0.2, 0.1), (-0.2, -0.1))])
+def test_a_wall_may_stop_the_centre_of_a_robot_alone(footprint):
+    place = Map.from_shapes(segments=[[2.0, -3.0, 2.0, 3.0]], bounds=(-4, -4, 6, 5))
+    model = dataclasses.replace(DISC, footprint=footprint)
+    one = start(pose=(0.0, 0.3, 0.0), goal=(5, 0, 0), place=place, model=model)
+    made = drive(engine([one], ends=END_PEDESTRIAN, simulator=Native(walls="centre")), 100)
+    assert made.world.robots.x[0, 0] == pytest.approx(1.99, abs=1e-3)
+    assert made.world.status.events.count[0] == 1
+    drive(made, 20, (-0.5, 0, 0))
+    assert made.world.robots.x[0, 0] == pytest.approx(1.49, abs=1e-3)
 
 
 def test_outcomes_come_in_order_contact_arrival_timeout():

@@ -208,8 +208,12 @@ def _difference(metric: str, groups: Mapping[str, Sequence[Row]], planner: str, 
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
-    """The planners with the best mean, if every planner has a value for each of the same episodes and they are not all equal."""
-    means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None}
+    """The planners with the best mean, if every planner has a value for each of the same episodes and they are not all equal.
+
+    A planner that failed in an episode, and so left its robot alone, is never the best.
+    """
+    drove = {name for name, members in groups.items() if all(row["outcome"] != "planner_failed" for row in members)}
+    means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None and planner in drove}
     whole = all(estimate.n == len(groups[planner]) > 0 for planner, estimate in estimates.items())
     if metric.direction == "neutral" or not whole or len(set(means.values())) < 2 or not same_episodes(groups):
         return set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from agora.world.world import World
 
 if TYPE_CHECKING:
     from agora.world.start import Start
+
+_CENTRE = np.float32(0.01)  # m: walls stop a centre this far from them, and a sweep needs a disc
 
 
 @hidden
@@ -44,6 +46,24 @@ def _drive(dt, now, after, traits, status, commands, w, r):
     after.vx[w, r], after.vy[w, r], after.omega[w, r] = twist[0], twist[1], twist[2]
     after.steering[w, r] = steering
     after.active[w, r] = now.active[w, r]
+
+
+@hidden
+def _block_centre(now, after, maps, w, r):
+    """Stop robot r where its centre is `_CENTRE` from a wall; returns the time of touching."""
+    x, y = now.x[w, r], now.y[w, r]
+    dx, dy = after.x[w, r] - x, after.y[w, r] - y
+    parts = substeps(math.sqrt(dx * dx + dy * dy), ZERO, ZERO, _CENTRE)
+    part = ONE / np.float32(parts)
+    for k in range(parts):
+        share = part * np.float32(k)
+        t = swept_disc_walls(maps, maps.index[w], x + share * dx, y + share * dy, part * dx, part * dy, _CENTRE)
+        if t <= ONE:
+            t = share + part * t
+            after.x[w, r], after.y[w, r] = x + t * dx, y + t * dy
+            after.vx[w, r], after.vy[w, r] = ZERO, ZERO
+            return t
+    return NEVER
 
 
 @hidden
@@ -90,26 +110,29 @@ def _keep(now, after, w):
 
 
 @hidden
-def _finish(now, after, traits, maps, status, walls, w, r):
+def _finish(now, after, traits, maps, status, walls, centre, w, r):
     """Have walls stop robot r, and write its velocity in the map frame."""
     walls[w, r] = NEVER
     if now.active[w, r] and status.ends.outcome[w, r] == RUNNING:
-        walls[w, r] = _block(now, after, traits, maps, w, r)
+        walls[w, r] = _block_centre(now, after, maps, w, r) if centre else _block(now, after, traits, maps, w, r)
     s, c = sincos(after.heading[w, r])
     after.world_vx[w, r] = c * after.vx[w, r] - s * after.vy[w, r]
     after.world_vy[w, r] = s * after.vx[w, r] + c * after.vy[w, r]
 
 
 @lean_kernel
-def drive_robots(dt, now, after, traits, maps, status, commands, walls, first, last):
-    """Write generation t + dt of the robots of worlds ``first <= w < last``, which follow ``commands`` (W, R, 3) as they can."""
+def drive_robots(dt, now, after, traits, maps, status, commands, walls, centre, first, last):
+    """Write generation t + dt of the robots of worlds ``first <= w < last``, which follow ``commands`` (W, R, 3) as they can.
+
+    Walls stop their outlines, or their centres alone where ``centre``.
+    """
     for w in range(first, last):
         if status.clock.done[w]:
             _keep(now, after, w)
             continue
         for r in range(now.x.shape[1]):
             _drive(dt, now, after, traits, status, commands, w, r)
-            _finish(now, after, traits, maps, status, walls, w, r)
+            _finish(now, after, traits, maps, status, walls, centre, w, r)
 
 
 @lean_kernel
@@ -123,18 +146,24 @@ def lead_robots(now, after, traits, maps, status, there, walls, first, last):
             after.x[w, r], after.y[w, r], after.heading[w, r] = there[w, r, 0], there[w, r, 1], there[w, r, 2]
             after.vx[w, r], after.vy[w, r], after.omega[w, r] = there[w, r, 3], there[w, r, 4], there[w, r, 5]
             after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
-            _finish(now, after, traits, maps, status, walls, w, r)
+            _finish(now, after, traits, maps, status, walls, False, w, r)
 
 
 @dataclass(frozen=True)
 class Native:
-    """Robots that follow their commands as exactly as their limits allow, and stand where they touch a wall."""
+    """Robots that follow their commands as exactly as their limits allow, and stand where they touch a wall.
 
+    Attributes:
+        walls: the part of a robot that walls stop: its outline, or its centre alone, as in SocNavBench's code, whose robots reach
+            into walls.
+    """
+
+    walls: Literal["outline", "centre"] = "outline"
     can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})
 
     def bodies(self, world: World) -> NativeBodies:
         """Return the robots of a batch."""
-        return NativeBodies(world)
+        return NativeBodies(world, self.walls == "centre")
 
 
 class NativeBodies:
@@ -142,13 +171,15 @@ class NativeBodies:
 
     Args:
         world: whose robots they are.
+        centre: walls stop their centres alone.
 
     Attributes:
         walls: (W, R) moment of the last step at which a wall stopped a robot, as a share of it; `NEVER` where none did.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, centre: bool = False) -> None:
         self._world = world
+        self._centre = centre
         self.walls: Floats = np.zeros((world.layout.worlds, world.layout.robots), np.float32)
 
     def reset(self, world: int, start: Start) -> None:
@@ -161,7 +192,9 @@ class NativeBodies:
         """What takes the robots from generation ``now`` to the other one."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
-        return bind(drive_robots, np.float32(w.dt), robots, after, w.robot_traits, w.maps, w.status, w.commands, self.walls)
+        return bind(
+            drive_robots, np.float32(w.dt), robots, after, w.robot_traits, w.maps, w.status, w.commands, self.walls, self._centre
+        )
 
 
 class LedBodies(NativeBodies):

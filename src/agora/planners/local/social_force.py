@@ -171,11 +171,12 @@ def _top(observation: Observation, speed: float | None) -> Floats:
     return frozen(most if speed is None else np.full(len(most), speed, np.float32))
 
 
-def _itself(observation: Observation) -> tuple[Array, ...]:
-    """What the kernels read of the robots themselves."""
+def _itself(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
+    """What the kernels read of the robots themselves; without paths where nobody follows them."""
     o = observation
     assert o.path is not None and o.path_count is not None
-    return tuple(frozen(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, o.path_count))
+    count = o.path_count if follow_path else np.zeros_like(o.path_count)
+    return tuple(frozen(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, count))
 
 
 _TUNABLE: dict[str, Span] = {
@@ -200,6 +201,7 @@ class SocialForce:
     Walls are the lethal cells of the local costmap, of which the nearest counts, as in libpedsim.
     Nothing in the original slows a motion across the way, so that it swings wide in curves and circles a goal that it missed
     (radius v_max); ``side_damping`` is the remedy, and changes nothing on a straight way. 0 gives the original.
+    The original has no path and heads straight for the goal: ``follow_path`` False.
 
     Attributes:
         max_speed: v_max, m/s; None for the robot's (SocNavBench 1.2).
@@ -212,6 +214,7 @@ class SocialForce:
         look_ahead_factor: weight of the step to the emptier side of those who come the other way (0.5 m/s2).
         importance, gamma, n, n_prime: lambda, gamma, n and n' of the interaction (`agora.pedestrians.moussaid`).
         cutoff: distance beyond which others do not interact, m.
+        follow_path: aim at a point on the path; False aims at the goal.
         path_ahead: distance of the path point that is aimed at, m.
         side_damping: rate at which the velocity across the way decays, 1/s.
         heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
@@ -231,6 +234,7 @@ class SocialForce:
     n: float = 2.0
     n_prime: float = 3.0
     cutoff: Distance = 8.0
+    follow_path: bool = True
     path_ahead: Distance = 1.0
     side_damping: float = 1.0
     heading_gain: float = 3.0
@@ -274,7 +278,7 @@ class SocialForce:
         _socnavbench(
             in_float32(parameters),
             _top(observation, self.max_speed),
-            *_itself(observation),
+            *_itself(observation, self.follow_path),
             *others,
             window,
             wanted,
