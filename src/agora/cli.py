@@ -97,6 +97,10 @@ def bench(
     ] = None,
     seed: Seed = None,
     simulator: Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")] = "",
+    counterfactual: Annotated[
+        bool,
+        typer.Option("--counterfactual", help="Run each episode once more without robots, and measure what robots did to people."),
+    ] = False,
     ros_launch: Annotated[
         str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
     ] = "",
@@ -124,6 +128,7 @@ def bench(
         raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
     chosen, contestants = _benchmark(suite, seed)
     chosen = chosen.under(parse_component("simulators", simulator, "--simulator") if simulator else None)
+    chosen = chosen.compared() if counterfactual else chosen
     folder = output or Path("results") / chosen.name
     planner = planner or ([] if contestants else sorted(available("planners")))
     if interplanner and not planner:

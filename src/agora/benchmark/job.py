@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agora.benchmark import store, tracks
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
+from agora.engine.undisturbed import undisturbed
 from agora.episode import Conditions, Episodes
 from agora.errors import AgoraError, InputError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
@@ -188,8 +189,11 @@ def _play(
             after=watch.after,
             unmade=job.unmade,
         )
-        rows = Rows(plan, job)
-        for index, recordings in episodes:
+        rows, ended = (
+            Rows(plan, job),
+            episodes if not plan.suite.stage(job.stage).counterfactual else _compared(episodes, conditions),
+        )
+        for index, recordings in ended:
             rows.add(job.episodes[index], starts[job.episodes[index]], recordings)
             yield _Ended(len(rows.episodes))
         yield rows.finished()
@@ -206,6 +210,15 @@ def _play(
     for number, episode in enumerate(job.episodes):
         for event in _play(plan, replace(job, episodes=(episode,)), planner, conditions, starts, watch):
             yield _Ended(number + event.count) if isinstance(event, _Ended) else event
+
+
+def _compared(episodes: Episodes, conditions: Conditions) -> Iterator[tuple[int, list[Recording]]]:
+    """Episodes that ended, with where their pedestrians would have been without robots."""
+    ended = list(episodes)
+    starts = [episodes.starts[index] for index, _ in ended]
+    alone = undisturbed(starts, conditions, [max(len(one.time) for one in recordings) for _, recordings in ended])
+    for (index, recordings), places in zip(ended, alone, strict=True):
+        yield index, [replace(one, undisturbed=places[: len(one.time)]) for one in recordings]
 
 
 def _place(error: Exception) -> str:

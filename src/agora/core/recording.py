@@ -145,6 +145,8 @@ class Recording:
         pedestrian_present: (T, P); values of absent ones mean nothing.
         pedestrian_radius: (P,) m; pedestrian_id: (P,).
         pedestrian_group: (T, P) number of the group that each is in, -1 for none.
+        undisturbed: (T, P, 2) where the pedestrians would have been without robots (`agora.engine.undisturbed`), m; None where
+            nobody asked.
         pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None where no behaviour decided them.
         contacts: events at physics rate, in time order.
         outcome: how it ended.
@@ -189,6 +191,7 @@ class Recording:
     pedestrian_radius: Doubles = field(metadata=axes("P", stored=np.float32))
     pedestrian_id: Ints = field(metadata=axes("P", np.int32))
     pedestrian_group: Ints = field(metadata=axes("T P", np.int32))
+    undisturbed: Doubles | None = field(default=None, metadata=axes("T P 2", stored=np.float32, masked=True))
     pedestrian_state: Ints | None = field(default=None, metadata=axes("T P", np.int32, stored=np.int8, masked=True))
     door: Doubles | None = field(default=None, metadata=axes("T", stored=np.float32))
     command: Doubles | None = field(default=None, metadata=axes("T-1 3", stored=np.float32))

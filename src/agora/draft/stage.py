@@ -128,6 +128,7 @@ class Stage:
             tracks that the robot makes of its scans. A word, or a mapping of it as ``source`` and of parameters of ``detector``
             and ``tracker``, which count where planners are told of tracks.
         simulator: moves the robots.
+        counterfactual: every episode is run once more without robots, for the metrics of what robots did to people.
     """
 
     name: str
@@ -150,6 +151,7 @@ class Stage:
     navigation: Navigation = field(default_factory=Navigation)
     pedestrians: Level | Perception = "truth"
     simulator: Annotated[Named, Plug("simulators")] = field(default_factory=lambda: Named.of("simulators", "native"))
+    counterfactual: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.name)

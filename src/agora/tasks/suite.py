@@ -55,6 +55,10 @@ class Suite:
         if self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
 
+    def compared(self) -> Suite:
+        """The suite with every episode run once more without robots."""
+        return replace(self, stages=tuple(replace(stage, counterfactual=True) for stage in self.stages))
+
     def under(self, simulator: Named | None) -> Suite:
         """The suite with every stage in another simulator; the suite itself where None."""
         if simulator is None:

@@ -50,6 +50,7 @@ def recording(
         radius=0.3,
         max_speed=1.0,
         pedestrian_position=move.points(beside + walk * away[..., None]),
+        undisturbed=move.points(beside + walk * (away[..., None] + 0.4) + 0.02 * np.sin(away)[..., None]),
         pedestrian_velocity=move.vectors(np.broadcast_to(walk, (*shape, 2))),
         pedestrian_heading=move.headings(np.broadcast_to(np.arctan2(walk[:, 1], walk[:, 0]), shape)),
         pedestrian_present=present,
