@@ -1,7 +1,8 @@
 """The simulator's side of the conversation with a joystick of SocNavBench (CMU-TBD/SocNavBench 2724ea85), whatever moves the robot.
 
-The joystick connects to ``receive``; we connect to ``send``, where it listens, and tell it the episodes. Each episode begins with what
-the world is like; the joystick answers with its name and ``ready``, then asks for states and sends commands until it hears the end.
+The joystick connects to the simulator's socket; the simulator connects to the joystick's and tells it the episodes. Each episode
+begins with what the world is like. The joystick answers with its name and ``ready``, then asks for states and sends commands until
+it hears the end.
 """
 
 from __future__ import annotations
@@ -130,7 +131,11 @@ class Joystick:
         self._refused, name = 0, messages.UNKNOWN
         self._tell(message)
         while True:  # what it sent before it heard that the last episode has ended is of no use any more
-            match self.next(time.monotonic() + self.meeting.patience):
+            try:
+                said = self.next(time.monotonic() + self.meeting.patience)
+            except PlannerError as error:
+                self._lose(str(error))
+            match said:
                 case Name(told):
                     name = told
                 case Word("ready"):

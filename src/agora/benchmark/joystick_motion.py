@@ -26,7 +26,7 @@ def clip_velocity(value: float, low: float, high: float) -> float:
 def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats:
     """Return the pose (3,) that is reached of one that is asked for (``agents/robot_utils.py: clip_posn``).
 
-    Where that is farther than ``fastest``, m/s, allows in ``dt``, s, it is shortened along its direction, which becomes the heading.
+    Where that is farther than ``fastest``, m/s, allows in ``dt``, s, it is shortened along its direction, then its heading.
     """
     dx, dy = new[0] - old[0], new[1] - old[1]
     if math.hypot(dx, dy) / dt <= fastest + TOLERANCE:

@@ -33,7 +33,8 @@ class Scene:
     Attributes:
         corner: (2,) of the map, m. pose: (3,) of the robot in the map frame, m and rad; its heading counts turns.
         time: since the episode began, s, summed up step by step as there.
-        cause: what the end would be called if it came by time: "Timeout", or "Pedestrian Collision" while the robot touches somebody.
+        cause: what the end would be called if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched
+            somebody.
     """
 
     def __init__(self, start: Start, read: Episode, period: float) -> None:

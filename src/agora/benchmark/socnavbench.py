@@ -1,4 +1,4 @@
-"""Episodes of SocNavBench whose robot a joystick drives over sockets: its protocol and kinematics, Agora's worlds, rules and results.
+"""Episodes of SocNavBench whose robot a joystick drives over sockets: its protocol and kinematics; Agora's worlds and results.
 
 One mechanism is behind ``agora serve socnavbench`` and ``agora bench --planner socnavbench``: `Player.play` plays an episode for
 `agora.benchmark.outside.bench_outside`. It is no registered planner: a joystick drives one robot, and is told of places, maps and
@@ -78,7 +78,7 @@ def bench_by_joystick(
         named = player.meet(*left[0])
         if label not in ("", named):
             raise InputError(
-                f"{folder}: holds results of {label!r}; the joystick calls its planner {named!r}; choose another folder"
+                f"{folder}: holds results of {label!r}, the joystick calls its planner {named!r}; choose another folder"
             )
         return bench_outside(suite, named, folder, player.play, resume=resume, progress=progress)
 
@@ -173,7 +173,7 @@ class Player:
         return recording
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Led:
     """Robots that are led. Attributes: made: the bodies of the batches so far."""
 
@@ -237,7 +237,7 @@ class _Driver:
             self._hear(self._joystick.command())
 
     def _due_now(self) -> Floats | None:
-        """The next command when the period is over, or the last one once more; None where there is none or it was repeated enough."""
+        """The next command when the period is over, or the last one once more; None where there is none, or after all repeats."""
         self._answer()
         while (said := self._joystick.command(self._due)) is not None:
             self._hear(said)

@@ -7,6 +7,7 @@ length before it. Addresses are paths of Unix sockets, or ``HOST:PORT`` of this 
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import selectors
 import socket
@@ -185,7 +186,8 @@ class Mailbox:
 
     def _pass(self, until: float) -> bool:
         """Take what has come by ``until``; False where nothing has."""
-        ready = {key.fd for key, _ in self._selector.select(max(0.0, until - time.monotonic()))}
+        seconds = None if math.isinf(until) else max(0.0, until - time.monotonic())
+        ready = {key.fd for key, _ in self._selector.select(seconds)}
         for one in list(self._arriving):  # who connected first closed first, so that texts keep their order
             if one.socket.fileno() in ready:
                 self._read(one)
