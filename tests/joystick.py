@@ -10,6 +10,7 @@ import math
 import os
 import socket
 import sys
+import threading
 import time
 
 
@@ -63,7 +64,7 @@ class StandIn:
                 break
             except (FileNotFoundError, ConnectionRefusedError):
                 assert time.monotonic() < end, "nobody listens"
-                time.sleep(0.02)
+                threading.Event().wait(0.02)
         if "/" in self.sends and os.path.exists(self.sends):
             os.remove(self.sends)
         self.listener = make_socket(self.sends)

@@ -101,7 +101,14 @@ def played_socnavbench(folder):
     late = [(40, 41, 3, 5), (44, 41, 2, 5)]
     (root / "pedestrians" / "hotel.csv").write_text("frame,ped,x,y\n" + "".join(f"{f},{i},{x},{y}\n" for f, i, x, y in late))
     placed = {"fps": 10, "swapxy": False, "flipyn": False}
-    size = {"file": "maps/ETH.pgm", "resolution_m": 0.25, "width_m": 8.0, "height_m": 6.0, "origin": [-3, 2], "provenance": "made up"}
+    size = {
+        "file": "maps/ETH.pgm",
+        "resolution_m": 0.25,
+        "width_m": 8.0,
+        "height_m": 6.0,
+        "origin": [-3, 2],
+        "provenance": "made up",
+    }
     common = {"map": "M", "straight_line_m": 1.0, "n_pedestrians_active": 1, "peak_concurrent": 1, "mean_concurrent": 0.2}
     first = {"dataset": "p", "ped_range": [4, -1], "first_ped_id": 5, "last_ped_id_loaded": 7, "start_frame": 100, "start_t": 0.0}
     then = {"dataset": "q", "ped_range": [40, -1], "first_ped_id": 41, "last_ped_id_loaded": 41, "start_frame": 40, "n_loaded": 1}

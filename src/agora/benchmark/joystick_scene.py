@@ -46,15 +46,17 @@ class Scene:
         self._last: Doubles = np.full(self._tracks.count, NEVER)
         self._robot_last = NEVER
         self._present: dict[int, None] = {}
-        self._first, self._final = ends_of(self._tracks)
         self.corner: Floats = np.array(start.map.origin, np.float32)
         self.pose: Floats = robot.pose.astype(np.float32)
+        first, final = ends_of(self._tracks)
+        self._headings, self._ends = first[:, 2], list(zip(self._told(first), self._told(final), strict=True))
+        self._begin, self._goal = self._told(np.stack([robot.pose, robot.goals[-1]]).astype(np.float32))
         self.time, self.cause = 0.0, "Timeout"
 
     def opening(self) -> str:
         """The message that begins the episode."""
         now = self._tracks.at(0.0)
-        heading = np.where(now.velocity.any(1), np.arctan2(now.velocity[:, 1], now.velocity[:, 0]), self._first[:, 2])
+        heading = np.where(now.velocity.any(1), np.arctan2(now.velocity[:, 1], now.velocity[:, 0]), self._headings)
         poses = np.column_stack((now.position, heading)).astype(np.float32)
         self._present = dict.fromkeys(map(int, np.flatnonzero(now.present)))
         return self._state(poses).text(opening(self._start.map, self._read.map_name, self._read.name))
@@ -75,28 +77,19 @@ class Scene:
 
     def _state(self, poses: Floats) -> State:
         """The moment; poses (n, 3) of the pedestrians in the map frame."""
-        goal = self._start.robots[0].goals[-1].astype(np.float32)
-        begin = self._start.robots[0].pose.astype(np.float32)
-        robot = Agent(ROBOT, self._told(self.pose), self._told(begin), self._told(goal), self._radius, 0, self._robot_last)
-        people = [
-            Agent(
-                self._read.names[k],
-                self._told(poses[k]),
-                self._told(self._first[k]),
-                self._told(self._final[k]),
-                self._start.replay_radius,
-                int(self._cooldown[k]),
-                float(self._last[k]),
-            )
-            for k in self._present
-        ]
+        (own,) = self._told(self.pose[None])
+        robot = Agent(ROBOT, own, self._begin, self._goal, self._radius, 0, self._robot_last)
+        radius, told = self._start.replay_radius, self._told(poses)
+        cooldown, last = self._cooldown.tolist(), self._last.tolist()
+        people = [Agent(self._read.names[k], told[k], *self._ends[k], radius, cooldown[k], last[k]) for k in self._present]
         return State(people, robot, self._period, self._start.timeout, self.time)
 
-    def _told(self, pose: Floats) -> Floats:
-        """A pose of the map frame as the joystick is told it."""
-        told = pose.copy()
-        told[:2] -= self.corner
-        return told
+    def _told(self, poses: Floats) -> list[list[float]]:
+        """Poses (n, 3) of the map frame as the joystick is told them."""
+        told = poses.copy()
+        told[:, :2] -= self.corner
+        listed: list[list[float]] = told.tolist()
+        return listed
 
     def pass_step(self, world: World) -> None:
         """Count the collisions of this moment, and let a step pass.

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from agora.benchmark import store
 from agora.benchmark.account import described
 from agora.benchmark.bench import check
@@ -29,7 +31,7 @@ from agora.datasets.socnavbench import read_episode
 from agora.engine.bodies import LedBodies
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import InputError, PlannerError, ResultsError
-from agora.interfaces import Ability, Declaration, Observation
+from agora.interfaces import Ability, Answer, Declaration, Memory, Observation
 from agora.tasks.suite import Suite
 from agora.wire.joystick import CAUSES, MOST, Commands, Name, Word, ending
 
@@ -72,6 +74,7 @@ def bench_by_joystick(
     label, left = _left(suite, folder, resume)
     if not left:
         return bench_outside(suite, label, folder, lambda stage, episode: [], resume=True, progress=progress)
+    _warm(suite, *left[0])
     with closing(Joystick(meeting, say)) as joystick:
         player = Player(suite, joystick, say)
         joystick.meet([name_of(suite.stage(stage), episode) for stage, episode in left])
@@ -116,6 +119,14 @@ def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str
         raise ResultsError(f"{folder}: holds a run of {len(others) + 1} planners; choose another folder")
     finished = store.finished(folder / "episodes")
     return label, [(stage, k) for stage, k in suite.entries() if key_of(suite, stage, k, label, 0) not in finished]
+
+
+def _warm(suite: Suite, stage: str, episode: int) -> None:
+    """Run two steps of an episode, so that no joystick waits until what it needs is compiled."""
+    conditions = replace(Conditions.of(suite.stage(stage)), simulator=_Led())
+    start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
+    for _ in Episodes([start], _Still(), conditions):
+        pass
 
 
 class Player:
@@ -186,14 +197,22 @@ class _Led:
         return self.made[-1]
 
 
-class _Driver:
+class _Still:
+    """A planner whose robot stands."""
+
+    declares = Declaration(turns_at_goal=True)
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Do nothing."""
+        return Answer(np.zeros((1, 3), np.float32))
+
+
+class _Driver(_Still):
     """The joystick in the place of a planner: asked once a control period, it leads the robot's body.
 
     Attributes:
         late: periods that began too late, where time does not wait.
     """
-
-    declares = Declaration(turns_at_goal=True)
 
     def __init__(self, joystick: Joystick, scene: Scene, model: RobotModel, period: float) -> None:
         self._joystick, self._scene, self._model, self._period = joystick, scene, model, period
@@ -202,18 +221,21 @@ class _Driver:
         self._repeats = joystick.meeting.repeats
         self._due = time.monotonic()
         self._lost: EpisodeLostError | None = None
+        self._failed: PlannerError | None = None
         self.late = 0
 
     def take(self, world: World, body: LedBodies) -> None:
         """Drive the robot of a world."""
         self._world, self._body = world, body
 
-    def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], None]:
+    def act(self, observation: Observation, memory: Memory) -> Answer:
         """Have the joystick's next command done in the step that follows; the twist that is returned means nothing.
 
         Raises:
-            PlannerError: the joystick abandons the episode, or makes no sense.
+            PlannerError: the joystick abandons the episode, or makes no sense; raised again when the row is asked by itself.
         """
+        if self._failed is not None:
+            raise self._failed
         try:
             self._scene.see(self._world)
             command = self._awaited() if not self._joystick.meeting.asynchronous else self._due_now()
@@ -221,7 +243,10 @@ class _Driver:
             self._lead(command)
         except EpisodeLostError as lost:
             self._lost = lost
-        return (0.0, 0.0, 0.0), None
+        except PlannerError as failed:
+            self._failed = failed
+            raise
+        return super().act(observation, memory)
 
     def stop_where_lost(self, what: str) -> None:
         """End the episode before a step of the world where the joystick is gone: it has no result then."""

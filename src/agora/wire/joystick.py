@@ -41,29 +41,29 @@ _ALGO = "algo: "
 _LONGEST_NAME = 100
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Agent:
     """A robot or a pedestrian in a message.
 
     Attributes:
-        name: of its own. pose: (3,) x, y, heading, m and rad. radius: m.
-        start, goal: (3,) poses.
+        name: of its own. pose: x, y, heading, m and rad; of float32. radius: m.
+        start, goal: poses.
         cooldown: steps until it may collide again. last_collision: moment, s.
     """
 
     name: str
-    pose: Floats
-    start: Floats
-    goal: Floats
+    pose: list[float]
+    start: list[float]
+    goal: list[float]
     radius: float
     cooldown: int = 0
     last_collision: float = NEVER
 
     def plain(self, whole: bool) -> dict[str, Any]:
         """As in a message; with start and goal where ``whole``."""
-        ends = {"start_config": self.start.tolist(), "goal_config": self.goal.tolist()} if whole else {}
+        ends = {"start_config": self.start, "goal_config": self.goal} if whole else {}
         said = {"radius": self.radius, "collision_cooldown": self.cooldown, "last_collision_t": self.last_collision}
-        return {"name": self.name, **ends, "current_config": self.pose.tolist(), **said}
+        return {"name": self.name, **ends, "current_config": self.pose, **said}
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,7 +129,7 @@ def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
         connection.sendall(text.encode())
 
 
-@dataclass
+@dataclass(eq=False)
 class _Arriving:
     """A connection, and what has come over it."""
 
@@ -188,13 +188,16 @@ class Mailbox:
         """Take what has come by ``until``; False where nothing has."""
         seconds = None if math.isinf(until) else max(0.0, until - time.monotonic())
         ready = {key.fd for key, _ in self._selector.select(seconds)}
-        for one in list(self._arriving):  # who connected first closed first, so that texts keep their order
-            if one.socket.fileno() in ready:
-                self._read(one)
         if self._listener.fileno() in ready:
             self._accept()
         elif ready == {self._watched}:
             raise SenderGoneError("its process has ended")
+        for one in list(
+            self._arriving
+        ):  # in the order in which they were opened, so that texts keep theirs
+            self._read(one)
+            if one in self._arriving and one.socket not in self._selector.get_map():
+                self._selector.register(one.socket, selectors.EVENT_READ)
         return bool(ready)
 
     def _accept(self) -> None:
@@ -204,7 +207,6 @@ class Mailbox:
             one = _Arriving(connection, peer(connection))
             self._arriving.append(one)
             self._visitors.append(one.sender)
-            self._selector.register(connection, selectors.EVENT_READ)
         if len(self._arriving) > _OPEN:
             self._close(oldest := self._arriving[0])
             self._letters.append(Letter("", oldest.sender, f"a connection with {oldest.length} bytes was never closed"))
@@ -239,7 +241,8 @@ class Mailbox:
             self._letters.append(Letter(text, one.sender, problem))
 
     def _close(self, one: _Arriving) -> None:
-        self._selector.unregister(one.socket)
+        if one.socket in self._selector.get_map():
+            self._selector.unregister(one.socket)
         self._arriving.remove(one)
         one.socket.close()
 
