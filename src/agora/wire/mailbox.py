@@ -192,9 +192,7 @@ class Mailbox:
             self._accept()
         elif ready == {self._watched}:
             raise SenderGoneError("its process has ended")
-        for one in list(
-            self._arriving
-        ):  # in the order in which they were opened, so that texts keep theirs
+        for one in list(self._arriving):  # in the order in which they were opened, so that texts keep theirs
             self._read(one)
             if one in self._arriving and one.socket not in self._selector.get_map():
                 self._selector.register(one.socket, selectors.EVENT_READ)
