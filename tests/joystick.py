@@ -1,6 +1,6 @@
 """A stand-in for a joystick of SocNavBench, written from its protocol: straight to the goal, with no code but Python's own.
 
-As a script: ``python joystick.py RECV SEND [velocity] [vanish=EPISODES]``; addresses are paths or HOST:PORT.
+As a script: ``python joystick.py RECV SEND [velocity] [vanish=STEPS]``; addresses are paths or HOST:PORT.
 """
 
 from __future__ import annotations
