@@ -38,7 +38,7 @@ def socnavbench(
         bool, typer.Option("--asynchronous", help="Let time pass at its real speed, whether there is a command or not.")
     ] = False,
     repeats: Annotated[int, typer.Option(help="With --asynchronous: most repeats of commands in an episode.")] = 50,
-    patience: Annotated[float, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits.")] = 60.0,
+    patience: Annotated[float, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits.")] = 3600.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     video: Annotated[int, typer.Option(help="Episodes to make a video of.")] = 0,
 ) -> None:

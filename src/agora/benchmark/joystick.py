@@ -40,7 +40,8 @@ class Meeting:
         recv: socket at which the simulator listens, instead. send: that at which the joystick listens.
         asynchronous: time passes whether there is a command or not; the last one is repeated.
         repeats: most repeats of commands in an episode (``max_repeats``).
-        patience: s without a word of the joystick that end the conversation, where time waits for it.
+        patience: s without a word of the joystick that end the conversation, where time waits for it. That its process has ended
+            is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
     """
 
     address: str = ADDRESS
@@ -48,7 +49,7 @@ class Meeting:
     send: str = ""
     asynchronous: bool = False
     repeats: Annotated[int, Within(0, 1_000_000)] = 50
-    patience: Annotated[float, Within(0.0, 1e6, above=True)] = 60.0
+    patience: Annotated[float, Within(0.0, 1e6, above=True)] = 3600.0
 
     def __post_init__(self) -> None:
         if self.receives == self.sends:
