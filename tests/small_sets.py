@@ -76,6 +76,60 @@ def small_socnavbench(folder, **recording):
     return folder
 
 
+def played_socnavbench(folder):
+    """A whole data set of two short episodes on a map of 8 x 6 m whose corner is (-3, 2), walled, under a folder for AGORA_DATA.
+
+    In t_one pedestrian 7 stands at (-0.6, 4.2), in the way, 5 walks from (0, 3) upwards at 1 m/s from time 0, and 41 of the second
+    recording comes after 0.5 s; in t_two nobody is near but 41, who is gone after 0.4 s.
+    """
+    root = folder / "socnavbench"
+    for part in ("maps", "pedestrians"):
+        (root / part).mkdir(parents=True)
+    for name in ("univ", "zara01", "zara02"):
+        (root / "pedestrians" / f"{name}.csv").write_text("")
+    for name in ("Univ", "Zara", "DoubleHotel", "HotelSmall"):
+        for kind in ("yaml", "pgm"):
+            (root / "maps" / f"{name}.{kind}").write_text("")
+    cells = np.full((24, 32), 254, np.uint8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1], cells[2, 5] = 0, 0, 0, 0, 0
+    (root / "maps" / "ETH.pgm").write_bytes(b"P5\n32 24\n255\n" + cells.tobytes())
+    (root / "maps" / "ETH.yaml").write_text(
+        "image: ETH.pgm\nresolution: 0.25\norigin: [-3, 2, 0]\noccupied_thresh: 0.65\nfree_thresh: 0.196\nnegate: 0\n"
+    )
+    eth = [(100, 5, 1, 0), (140, 5, 1, 4), (100, 7, 1.6, 1.2), (180, 7, 1.6, 1.2), (100, 4, 9, 9), (101, 4, 9, 8)]
+    (root / "pedestrians" / "eth.csv").write_text("frame,ped,x,y\n" + "".join(f"{f},{i},{x},{y}\n" for f, i, x, y in eth))
+    late = [(40, 41, 3, 5), (44, 41, 2, 5)]
+    (root / "pedestrians" / "hotel.csv").write_text("frame,ped,x,y\n" + "".join(f"{f},{i},{x},{y}\n" for f, i, x, y in late))
+    placed = {"fps": 10, "swapxy": False, "flipyn": False}
+    size = {
+        "file": "maps/ETH.pgm",
+        "resolution_m": 0.25,
+        "width_m": 8.0,
+        "height_m": 6.0,
+        "origin": [-3, 2],
+        "provenance": "made up",
+    }
+    common = {"map": "M", "straight_line_m": 1.0, "n_pedestrians_active": 1, "peak_concurrent": 1, "mean_concurrent": 0.2}
+    first = {"dataset": "p", "ped_range": [4, -1], "first_ped_id": 5, "last_ped_id_loaded": 7, "start_frame": 100, "start_t": 0.0}
+    then = {"dataset": "q", "ped_range": [40, -1], "first_ped_id": 41, "last_ped_id_loaded": 41, "start_frame": 40, "n_loaded": 1}
+    one = {"name": "t_one", "max_time_s": 6.0, "robot_start": [-2, 4, 0.3], "robot_goal": [0.6, 4.3, -1]}
+    two = {"name": "t_two", "max_time_s": 4.0, "robot_start": [3.8, 6.9, -2.5], "robot_goal": [3.1, 7.2, 0.5]}
+    content = {
+        "simulator": {"dt_s": 0.05},
+        "datasets": {
+            "p": placed | {"knots_file": "pedestrians/eth.csv", "offset": [1, 3, 0], "flipxn": True},
+            "q": placed | {"knots_file": "pedestrians/hotel.csv", "offset": [-3, 1, 0], "flipxn": False},
+        },
+        "maps": {"M": size},
+        "episodes": [
+            common | one | {"pedestrians": [first | {"n_loaded": 2}, then | {"start_t": 0.5}]},
+            common | two | {"pedestrians": [then | {"start_t": 0.0}]},
+        ],
+    }
+    (root / "episodes.json").write_text(json.dumps(content, indent=1))
+    return folder
+
+
 def crooked_zara(folder):
     """A scene "zara01" of two pedestrians: obsmat is the annotation's metres (x, y) taken to (3 - 0.8 y, 5 + 1.2 x)."""
     place = folder / "zara01"

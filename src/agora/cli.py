@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,9 @@ from agora import __version__
 from agora.cli_bags import bag, demonstrations
 from agora.cli_maps import import_, maps
 from agora.cli_policies import policies
+from agora.cli_results import finish
 from agora.cli_scenarios import scenarios
+from agora.cli_serve import serve
 from agora.cli_train import train
 from agora.cli_tune import tune
 from agora.cli_validate import calibrate, validate
@@ -40,6 +42,7 @@ app.add_typer(scenarios, name="scenario")
 app.add_typer(maps, name="map")
 app.add_typer(import_, name="import")
 app.add_typer(policies, name="policy")
+app.add_typer(serve, name="serve")
 app.command()(bag)
 app.command()(demonstrations)
 app.command()(train)
@@ -108,7 +111,8 @@ def bench(
     """Run a suite under one or more planners and write a report.
 
     A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
-    The planner ros is whatever drives the robots of a running ROS graph.
+    The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
+    connects to PATH_recv (agora serve).
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -136,9 +140,16 @@ def bench(
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
 
-        if planner != ["ros"] or seed is not None or pedestrians or simulator or record:
+        if planner != ["ros"] or seed is not None or pedestrians or simulator or record or counterfactual:
             raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians, the graph's simulator, and bags")
-        _finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
+        finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
+        return
+    if any(text.partition(":")[0] == "socnavbench" for text in planner):
+        from agora.cli_serve import bench_by_sockets
+
+        if len(planner) > 1 or interplanner or pedestrians or simulator or record or executor or counterfactual:
+            raise InputError("--planner socnavbench goes alone: one joystick drives, told of true pedestrians, as the stage says")
+        finish(bench_by_sockets(chosen, planner[0], folder, resume), folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner) or contestants
     runs = parse_component("executors", executor, "--executor").part if executor else None
@@ -153,7 +164,7 @@ def bench(
 
         with stoppable(lambda: episodes_kept(folder)):
             rows = run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
-    _finish(rows, folder, video)
+    finish(rows, folder, video)
 
 
 def _level(text: str) -> Level:
@@ -165,47 +176,6 @@ def _level(text: str) -> Level:
         if level == text:
             return level
     raise InputError(f"--pedestrians: expected {', '.join(LEVELS)}, got {text!r}")
-
-
-def _finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
-    """Say how a run went, and write its report and videos."""
-    from agora.benchmark.account import account
-    from agora.benchmark.kept import report
-    from agora.benchmark.terminal import print_rows
-
-    if rows:
-        print_rows(rows)
-        for path in _videos(folder, video):
-            typer.echo(f"video   {path}")
-        typer.echo(f"report  {report(folder)}")
-    found = account(folder)
-    for key, reason in found.interrupted.items():
-        typer.echo(f"interrupted  {key}: {reason}", err=True)
-    for problem in found.problems():
-        typer.echo(f"not as planned  {problem}", err=True)
-    lost = len(found.interrupted) + len(found.missing)
-    if lost or found.problems():
-        typer.echo(f"{lost} episodes have no row; go on with --resume to try them again", err=True)
-        raise typer.Exit(1)
-
-
-def _videos(folder: Path, count: int) -> list[Path]:
-    """Videos of the first ``count`` kept episodes of each planner."""
-    if count <= 0:
-        return []
-    from agora.benchmark.account import account
-    from agora.benchmark.kept import recordings
-    from agora.viewer.video import write_video
-
-    chosen: dict[str, list[str]] = {}
-    for row in account(folder).rows:
-        chosen.setdefault(row["planner"], []).append(row["key"])
-    paths = []
-    for key, recording in recordings(folder, [k for keys in chosen.values() for k in sorted(keys)[:count]]).items():
-        path = folder / "video" / (key.replace("/", "_").replace(":", "_") + ".mp4")
-        path.parent.mkdir(exist_ok=True)
-        paths.append(write_video(path, recording, title=key))
-    return paths
 
 
 @app.command()

@@ -104,6 +104,15 @@ def test_there_are_33_episodes_with_44_8_pedestrians_on_average(data):
 
 
 @pytest.mark.data
+def test_pedestrians_have_the_names_that_joysticks_are_told(data):
+    for name in episode_names(data / "socnavbench"):
+        read = read_episode(name, data / "socnavbench")
+        assert len(read.names) == read.trajectories.count == len(set(read.names)) and read.names[0] == "prerec_0000"
+    both = read_episode("t_dhotel_bottopmid", data / "socnavbench")  # ids 141 to 163, then 181 to 233
+    assert (both.names[list(both.trajectories.id).index(163)], both.names[-1]) == ("prerec_0022", f"prerec_{23 + 233 - 181:04d}")
+
+
+@pytest.mark.data
 def test_hotel_and_univ_are_played_at_three_fifths_of_their_speed(data):
     folder = data / "socnavbench"
     for name, slower in (("t_hotel_follow", 0.6), ("t_dhotel_bottopmid", 0.6), ("t_ETH2", 1.0), ("t_zara2", 1.0)):

@@ -12,6 +12,7 @@ episodes in DoubleHotel is the sum of the peaks of their two recordings (9 and 1
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,7 @@ class Episode:
         start, goal: of the robot.
         budget: longest duration, s.
         trajectories: its pedestrians; time 0 is the episode's start.
+        map_name: as in SocNavBench. names: of the pedestrians in the order of the trajectories, "prerec_0000" upward.
     """
 
     name: str
@@ -127,6 +129,8 @@ class Episode:
     goal: tuple[float, float, float]
     budget: float
     trajectories: Trajectories
+    map_name: str = ""
+    names: tuple[str, ...] = ()
 
 
 def episode_names(folder: Path | None = None) -> list[str]:
@@ -174,7 +178,22 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
         goal=_pose(episode.robot_goal),
         budget=episode.max_time_s,
         trajectories=joined(parts),
+        map_name=episode.map,
+        names=_names(episode.pedestrians, parts),
     )
+
+
+def _names(segments: Sequence[_Segment], parts: Sequence[Trajectories]) -> tuple[str, ...]:
+    """What SocNavBench calls pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, counted from the first.
+
+    There a second recording counts from 0 again, and who has a name that was given loses against the later one; here it counts on.
+    """
+    names: list[str] = []
+    begin = 0
+    for segment, part in zip(segments, parts, strict=True):
+        names += [f"prerec_{begin + int(each) - segment.first_ped_id:04d}" for each in part.id]
+        begin += int(part.id[-1]) - segment.first_ped_id + 1 if part.count else 0
+    return tuple(names)
 
 
 def _pose(given: tuple[float, float, float]) -> tuple[float, float, float]:

@@ -136,7 +136,7 @@ def drive_robots(dt, now, after, traits, maps, status, commands, walls, centre, 
 
 
 @lean_kernel
-def lead_robots(now, after, traits, maps, status, there, walls, first, last):
+def lead_robots(now, after, traits, maps, status, there, walls, centre, first, last):
     """Write generation t + dt of the robots of worlds ``first <= w < last``: ``there`` (W, R, 6), pose and twist."""
     for w in range(first, last):
         if status.clock.done[w]:
@@ -146,7 +146,7 @@ def lead_robots(now, after, traits, maps, status, there, walls, first, last):
             after.x[w, r], after.y[w, r], after.heading[w, r] = there[w, r, 0], there[w, r, 1], there[w, r, 2]
             after.vx[w, r], after.vy[w, r], after.omega[w, r] = there[w, r, 3], there[w, r, 4], there[w, r, 5]
             after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
-            _finish(now, after, traits, maps, status, walls, False, w, r)
+            _finish(now, after, traits, maps, status, walls, centre, w, r)
 
 
 @dataclass(frozen=True)
@@ -204,12 +204,12 @@ class LedBodies(NativeBodies):
         there: (W, R, 6) where they are at the end of the next step: pose in the map, m and rad, and twist, m/s and rad/s.
     """
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world)
+    def __init__(self, world: World, centre: bool = False) -> None:
+        super().__init__(world, centre)
         self.there: Floats = np.zeros((*self.walls.shape, 6), np.float32)
 
     def move(self, now: int) -> Work:
         """What takes the robots from generation ``now`` to the other one."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
-        return bind(lead_robots, robots, after, w.robot_traits, w.maps, w.status, self.there, self.walls)
+        return bind(lead_robots, robots, after, w.robot_traits, w.maps, w.status, self.there, self.walls, self._centre)

@@ -1,0 +1,231 @@
+"""The simulator's side of the conversation with a joystick of SocNavBench (CMU-TBD/SocNavBench 2724ea85), whatever moves the robot.
+
+The joystick connects to the simulator's socket; the simulator connects to the joystick's and tells it the episodes. Each episode
+begins with what the world is like. The joystick answers with its name and ``ready``, then asks for states and sends commands until
+it hears the end.
+"""
+
+from __future__ import annotations
+
+import math
+import select
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NoReturn
+
+from agora.benchmark.outside import EpisodeLostError
+from agora.errors import AgoraError, InputError, PlannerError
+from agora.ranges import Within
+from agora.wire import joystick as messages
+from agora.wire.joystick import Commands, Name, Word
+from agora.wire.mailbox import Address, Letter, Mailbox, SenderGoneError, connect, deliver, peer
+
+__all__ = ["Joystick", "Meeting"]
+
+ADDRESS = "/tmp/socnavbench_joystick"
+"""What SocNavBench's two sockets begin with; ``params/user_params.ini`` has them as ``recv_ID`` and ``send_ID``."""
+_LISTENS = 5.0  # s that a joystick may take to listen after it has connected
+_KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
+_REFUSED = 10  # messages of an episode that may be none, before it has failed
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Where and how a joystick is met.
+
+    Attributes:
+        address: what the two sockets have in common: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT + 1.
+        recv: socket at which the simulator listens, instead. send: that at which the joystick listens.
+        asynchronous: time passes whether there is a command or not; the last one is repeated.
+        repeats: most repeats of commands in an episode (``max_repeats``).
+        patience: s without a word of the joystick that end the conversation, where time waits for it. That its process has ended
+            is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
+    """
+
+    address: str = ADDRESS
+    recv: str = ""
+    send: str = ""
+    asynchronous: bool = False
+    repeats: Annotated[int, Within(0, 1_000_000)] = 50
+    patience: Annotated[float, Within(0.0, 1e6, above=True)] = 3600.0
+
+    def __post_init__(self) -> None:
+        if self.receives == self.sends:
+            raise InputError(f"{self.sends}: the simulator's and the joystick's socket must differ")
+
+    @property
+    def receives(self) -> Address:
+        """Where the simulator listens."""
+        return Address.of(self.recv, "recv") if self.recv else self._of_both("_recv", 0)
+
+    @property
+    def sends(self) -> Address:
+        """Where the joystick listens."""
+        return Address.of(self.send, "send") if self.send else self._of_both("_send", 1)
+
+    def _of_both(self, ending: str, number: int) -> Address:
+        common = Address.of(self.address)
+        if common.path:
+            return Address.of(common.path + ending)
+        return Address.of(f"{common.host}:{common.port + number}")
+
+
+class Joystick:
+    """A joystick, from the moment on at which one is waited for.
+
+    Args:
+        meeting: where and how. say: told what is to be seen by whoever looks on.
+
+    Attributes:
+        gone: why nothing more is to be had of it, or "".
+    """
+
+    def __init__(self, meeting: Meeting, say: Callable[[str], None]) -> None:
+        self.meeting, self._say = meeting, say
+        self.gone = ""
+        self._process = 0
+        self._refused = 0
+        self._answers = meeting.sends
+        self._greeting: socket.socket | None = None
+        self._mailbox = Mailbox(meeting.receives)
+
+    def meet(self, episodes: Sequence[str]) -> None:
+        """Wait until a joystick connects, connect to it, and tell it the episodes.
+
+        Raises:
+            EpisodeLostError: it does not take them.
+        """
+        while self._greeting is None:
+            self._say(f"waiting for a joystick at {self._mailbox.address}")
+            visitor = self._mailbox.visitor(math.inf)
+            self._greeting = self._greet(visitor or 0)
+        self._mailbox.watch(self._process)
+        self._tell(messages.names(episodes))
+
+    def _greet(self, visitor: int) -> socket.socket | None:
+        """Connect to the joystick of a process; None where it does not listen."""
+        end = time.monotonic() + _LISTENS
+        reason = "nobody listens there"
+        while time.monotonic() < end:
+            try:
+                greeting = connect(self._answers, self.meeting.patience)
+            except OSError as error:
+                reason = error.strerror or str(error)
+            else:
+                if (found := peer(greeting)) in (0, visitor) or not visitor:
+                    self._process = found or visitor
+                    return greeting
+                greeting.close()
+                reason = f"process {found} listens there"
+            select.select([], [], [], _KNOCK)
+        self._say(f"somebody connected (process {visitor}), but the joystick's socket {self._answers} cannot be reached: {reason}")
+        return None
+
+    def begin(self, message: str) -> str:
+        """Begin an episode, and return the name that the joystick gives its planner.
+
+        Raises:
+            EpisodeLostError: it is gone, or does not get ready.
+        """
+        self._refused, name = 0, messages.UNKNOWN
+        self._tell(message)
+        while True:  # what it sent before it heard that the last episode has ended is of no use any more
+            try:
+                said = self.next(time.monotonic() + self.meeting.patience)
+            except PlannerError as error:
+                self._lose(str(error))
+            match said:
+                case Name(told):
+                    name = told
+                case Word("ready"):
+                    return name
+                case None:
+                    self._lose(f"it was not ready within {self.meeting.patience:g} s{self._unfinished()}")
+
+    def next(self, until: float) -> Word | Name | Commands | None:
+        """Return the next thing that it says, None where there is none by ``until``, a moment of `time.monotonic`.
+
+        Raises:
+            EpisodeLostError: its process has ended. PlannerError: too much of what it said in this episode made no sense.
+        """
+        while True:
+            try:
+                letter = self._mailbox.wait(until)
+            except SenderGoneError as error:
+                self._lose(str(error))
+            if letter is None:
+                return None
+            try:
+                return self._read(letter)
+            except InputError as error:
+                self._refuse(letter, str(error))
+
+    def command(self, until: float = math.inf) -> Word | Name | Commands | None:
+        """As `next`; where time waits for the joystick, its silence ends the conversation."""
+        if self.meeting.asynchronous:
+            return self.next(until)
+        said = self.next(time.monotonic() + self.meeting.patience)
+        if said is None:
+            self._lose(f"it sent no command for {self.meeting.patience:g} s{self._unfinished()}")
+        return said
+
+    def call_itself(self, before: str, now: str) -> None:
+        """Make sure that it names its planner as before. Raises: EpisodeLostError: it does not."""
+        if now != before:
+            self._lose(f"it calls its planner {now!r} now, {before!r} before; results of two planners are two runs")
+
+    def answer(self, message: str) -> None:
+        """Send a state. Raises: EpisodeLostError: nobody takes it."""
+        self._tell(message)
+
+    def end(self, message: str) -> None:
+        """Say that an episode has ended.
+
+        Raises:
+            EpisodeLostError: it did not hear it, and time did not wait for it: nobody knows since when it is gone.
+        """
+        try:
+            self._tell(message)
+        except EpisodeLostError:
+            if self.meeting.asynchronous:
+                raise
+
+    def _read(self, letter: Letter) -> Word | Name | Commands:
+        if letter.sender and self._process and letter.sender != self._process:
+            raise InputError(f"it comes from process {letter.sender}; the joystick is process {self._process}, one at a time")
+        if letter.problem:
+            raise InputError(letter.problem)
+        return messages.parse(letter.text)
+
+    def _refuse(self, letter: Letter, reason: str) -> None:
+        """Say that a message is not taken; too many of the joystick's own are its planner's failure."""
+        self._say(f"message refused: {reason}")
+        if letter.sender in (0, self._process):
+            self._refused += 1
+        if self._refused >= _REFUSED:
+            raise PlannerError(f"{self._refused} messages of the joystick were refused, the last one: {reason}")
+
+    def _unfinished(self) -> str:
+        begun = self._mailbox.begun
+        return f"; {begun} of its messages have no end: a sender must close its connection" if begun else ""
+
+    def _tell(self, message: str) -> None:
+        if self.gone:
+            raise EpisodeLostError(self.gone)
+        try:
+            deliver(self._answers, message, self.meeting.patience, self._process)
+        except (OSError, AgoraError) as error:
+            self._lose(f"it does not listen at {self._answers}: {getattr(error, 'strerror', None) or error}")
+
+    def _lose(self, reason: str) -> NoReturn:
+        """Have nothing more to do with it. Raises: EpisodeLostError: always."""
+        self.gone = f"the joystick is gone: {reason}"
+        raise EpisodeLostError(self.gone)
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self._greeting is not None:
+            self._greeting.close()
+        self._mailbox.close()

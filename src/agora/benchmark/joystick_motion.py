@@ -1,0 +1,62 @@
+"""How SocNavBench's robot takes a joystick's commands (CMU-TBD/SocNavBench 2724ea85): clipped, then done at once.
+
+Velocities move a unicycle by Euler steps (``systems/dubins_3d.py``); positions are jumped to (``execute_position_cmds``). Poses are
+float32, and what that code computes in float64 under its NumPy 1 is float64 here.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.state import Floats
+
+__all__ = ["follow"]
+
+TOLERANCE = 0.01
+"""Speed by which a position may be too far, m/s (``clip_posn: epsilon``)."""
+
+
+def clip_velocity(value: float, low: float, high: float) -> float:
+    """Return a velocity, rounded to 3 digits, within its bounds (``agents/robot_utils.py: clip_vel``)."""
+    return min(max(low, round(float(value), 3)), high)
+
+
+def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats:
+    """Return the pose (3,) that is reached of one that is asked for (``agents/robot_utils.py: clip_posn``).
+
+    Where that is farther than ``fastest``, m/s, allows in ``dt``, s, it is shortened along its direction, then its heading.
+    """
+    dx, dy = new[0] - old[0], new[1] - old[1]
+    if math.hypot(dx, dy) / dt <= fastest + TOLERANCE:
+        return new
+    heading = np.arctan2(dy, dx)
+    reach = dt * fastest
+    shortened = [reach * float(np.cos(heading)) + float(old[0]), reach * float(np.sin(heading)) + float(old[1]), heading]
+    return np.array(shortened).astype(np.float32)
+
+
+def follow(
+    command: Floats, pose: Floats, dt: float, v: tuple[float, float], w: tuple[float, float]
+) -> tuple[Floats, tuple[float, float, float], bool]:
+    """Do what a command says for one step.
+
+    Args:
+        command: (2,) v, w or (4,) x, y, heading, v. pose: (3,) of the robot; its heading counts turns.
+        dt: s. v, w: lowest and highest, m/s and rad/s.
+
+    Returns:
+        The pose (3,) after it, the twist in the robot's frame, m/s and rad/s, and whether the command was clipped.
+    """
+    if len(command) == 2:
+        taken = np.array([clip_velocity(command[0], *v), clip_velocity(command[1], *w)], np.float32)
+        rate = np.array([taken[0] * np.cos(pose[2]), taken[0] * np.sin(pose[2]), taken[1]], np.float32)
+        asked = np.array([round(float(value), 3) for value in command], np.float32)
+        return (pose + dt * rate).astype(np.float32), (float(taken[0]), 0.0, float(taken[1])), bool((asked != taken).any())
+    asked = command[:3]
+    after = clip_position(dt, pose, asked, v[1])
+    vx, vy = ((float(after[k]) - float(pose[k])) / dt for k in range(2))
+    s, c = math.sin(after[2]), math.cos(after[2])
+    turn = math.remainder(float(after[2]) - float(pose[2]), math.tau) / dt
+    return after, (c * vx + s * vy, c * vy - s * vx, turn), after is not asked

@@ -1,0 +1,112 @@
+"""``agora serve``, and ``agora bench --planner socnavbench``: worlds for planners elsewhere; imports are made when they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agora.cli_results import finish
+
+if TYPE_CHECKING:
+    from agora.benchmark.joystick import Meeting
+    from agora.tasks.suite import Suite
+
+serve = typer.Typer(help="Worlds for planners in other processes.", no_args_is_help=True)
+
+
+@serve.callback()
+def _serve() -> None:
+    """Worlds for planners in other processes."""
+
+
+@serve.command()
+def socnavbench(
+    episodes: Annotated[
+        list[str] | None,
+        typer.Option("--episodes", "-e", help="An episode, or several with commas; without it, all 33."),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("results/serve_socnavbench"),
+    address: Annotated[
+        str,
+        typer.Option(help="PATH for the sockets PATH_recv and PATH_send, or 127.0.0.1:PORT for PORT and PORT + 1."),
+    ] = "/tmp/socnavbench_joystick",
+    recv: Annotated[str, typer.Option(help="Socket of the simulator, a path or 127.0.0.1:PORT (recv_ID there).")] = "",
+    send: Annotated[str, typer.Option(help="Socket of the joystick, a path or 127.0.0.1:PORT (send_ID there).")] = "",
+    asynchronous: Annotated[
+        bool, typer.Option("--asynchronous", help="Let time pass at its real speed, whether there is a command or not.")
+    ] = False,
+    repeats: Annotated[int, typer.Option(help="With --asynchronous: most repeats of commands in an episode.")] = 50,
+    patience: Annotated[float, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits.")] = 3600.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    video: Annotated[int, typer.Option(help="Episodes to make a video of.")] = 0,
+) -> None:
+    """Be SocNavBench's simulator for one of its joysticks, and write results and a report.
+
+    The episodes are those of the suite socnavbench, under its rules. The results are those of the planner that the joystick names.
+    """
+    from agora.tasks.suite import load_suite
+
+    meeting = {"address": address, "recv": recv, "send": send}
+    meeting |= {"asynchronous": asynchronous, "repeats": repeats, "patience": patience}  # type: ignore[dict-item]
+    suite = with_episodes(load_suite("socnavbench"), [name for text in episodes or () for name in text.split(",")])
+    finish(_play(suite, output, _meeting(meeting, "serve"), resume), output, video)
+
+
+def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> list[dict[str, Any]]:
+    """Have a joystick of SocNavBench drive through a suite, and return the rows.
+
+    Args:
+        suite: the episodes. planner: ``socnavbench``, behind a colon with fields of `agora.benchmark.joystick.Meeting`.
+        folder: of the results. resume: go on with a run that was begun there.
+    """
+    from agora.config import parse_parameters
+
+    return _play(suite, folder, _meeting(parse_parameters(planner.partition(":")[2], "--planner socnavbench"), "--planner"), resume)
+
+
+def with_episodes(suite: Suite, names: list[str]) -> Suite:
+    """Return the suite with some episodes of SocNavBench alone; as it is where none are named.
+
+    Raises:
+        UnknownNameError: no such episode.
+    """
+    from dataclasses import replace
+
+    from agora.datasets.socnavbench import episode_names
+    from agora.errors import UnknownNameError
+
+    known = episode_names() if names else []
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("episode of SocNavBench", name, known)
+    if not names:
+        return suite
+    (stage,) = suite.stages
+    world = replace(stage.world, part=replace(stage.world.part, episodes=tuple(dict.fromkeys(names))))
+    return replace(suite, stages=(replace(stage, world=world),))
+
+
+def _meeting(given: dict[str, Any], where: str) -> Meeting:
+    from agora.benchmark.joystick import Meeting
+    from agora.config import build
+
+    return build(given, Meeting, where)
+
+
+def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> list[dict[str, Any]]:
+    """Play a suite with a joystick, and say how it goes."""
+    from agora.benchmark.outside import EpisodeLostError
+    from agora.benchmark.socnavbench import bench_by_joystick
+    from agora.benchmark.stopping import episodes_kept, stoppable
+    from agora.errors import ResultsError
+
+    def say(line: str) -> None:
+        typer.echo(line, err=True)
+
+    try:
+        with stoppable(lambda: episodes_kept(folder)):
+            return bench_by_joystick(suite, folder, meeting, resume=resume, say=say)
+    except EpisodeLostError as lost:
+        raise ResultsError(f"{folder}: no episode was played: {lost}") from lost

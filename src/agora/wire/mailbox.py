@@ -1,0 +1,299 @@
+"""Texts between two processes of one machine, a connection for each: connect, send, close; the end of the stream ends the text.
+
+SocNavBench's framing (CMU-TBD/SocNavBench 2724ea85, ``agents/robot_utils.py`` and ``utils/utils.py: conn_recv``): UTF-8 without a
+length before it. Addresses are paths of Unix sockets, or ``HOST:PORT`` of this machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import os
+import selectors
+import socket
+import stat
+import struct
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agora.errors import AgoraError, InputError
+
+__all__ = ["Address", "Letter", "Mailbox", "deliver"]
+
+LONGEST = 1 << 20
+"""Most bytes of a text that is taken."""
+_OPEN = 16  # connections that may be open at a time; the oldest is closed for another one
+_CHUNK = 1 << 16
+_PATH = 107  # bytes that Linux takes as the path of a Unix socket
+
+
+class SenderGoneError(AgoraError):
+    """The process at the other side has ended."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where texts go: the ``path`` of a Unix socket, or where that is empty a ``port`` of this machine's loopback ``host``."""
+
+    path: str = ""
+    host: str = ""
+    port: int = 0
+
+    @staticmethod
+    def of(text: str, where: str = "address") -> Address:
+        """Read an address; a text with a "/" is a path.
+
+        Raises:
+            InputError: a path that is too long, a host that is not this machine, or no port; ``where`` names the text.
+        """
+        host, colon, port = text.rpartition(":")
+        if "/" in text or not colon:
+            if not text or "\0" in text or len(os.fsencode(text)) > _PATH:
+                raise InputError(f"{where} {text!r}: expected a path of 1 to {_PATH} bytes, or HOST:PORT")
+            return Address(path=text)
+        if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise InputError(f"{where} {text!r}: expected a port from 1 to 65535 behind the colon")
+        if host != "localhost" and not _is_loopback(host):
+            raise InputError(f"{where} {text!r}: nobody outside this machine is listened to; expected localhost or 127.0.0.1")
+        return Address(host="127.0.0.1" if host == "localhost" else host, port=int(port))
+
+    def __str__(self) -> str:
+        return self.path or f"{self.host}:{self.port}"
+
+    def socket(self) -> socket.socket:
+        """A new socket of its kind."""
+        return socket.socket(socket.AF_UNIX if self.path else socket.AF_INET, socket.SOCK_STREAM)
+
+    @property
+    def target(self) -> str | tuple[str, int]:
+        """What a socket binds or connects to."""
+        return self.path or (self.host, self.port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.IPv4Address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What came over one connection.
+
+    Attributes:
+        text: in UTF-8. sender: number of the process that sent it, 0 where nobody can say. problem: why it is none, or "".
+    """
+
+    text: str
+    sender: int
+    problem: str = ""
+
+
+def peer(connection: socket.socket) -> int:
+    """Return the number of the process at the other end of a Unix socket; 0 where nobody can say."""
+    if connection.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    number: int = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    return number
+
+
+def connect(address: Address, patience: float) -> socket.socket:
+    """Return a connection; who does not take it, or what is sent over it, within ``patience``, s, is not there.
+
+    Raises:
+        OSError: nobody listens there.
+    """
+    connection = address.socket()
+    try:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(patience), int(patience % 1 * 1e6)))
+        connection.connect(address.target)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
+    """Send a text to whoever listens at an address; ``to``, where not 0, is the process that must.
+
+    Raises:
+        OSError: nobody took it within ``patience``, s. InputError: another process listens there.
+    """
+    with connect(address, patience) as connection:
+        if to and (found := peer(connection)) not in (0, to):
+            raise InputError(f"{address}: process {found} listens there now, expected process {to}; one joystick at a time")
+        connection.sendall(text.encode())
+
+
+@dataclass(eq=False)
+class _Arriving:
+    """A connection, and what has come over it."""
+
+    socket: socket.socket
+    sender: int
+    chunks: list[bytes] = field(default_factory=list)
+    length: int = 0
+
+
+class Mailbox:
+    """Takes texts at an address, in the order in which their connections were opened.
+
+    Args:
+        address: to listen at. Of a Unix socket, a file that nobody listens at is removed.
+
+    Raises:
+        InputError: somebody listens there, or nobody can.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._visitors: deque[int] = deque()
+        self._letters: deque[Letter] = deque()
+        self._arriving: list[_Arriving] = []
+        self._watched = -1
+        self._listener = _listener(address)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+
+    def watch(self, process: int) -> None:
+        """Have `wait` say when a process, 0 for nobody, has ended; where the system can tell."""
+        if process and hasattr(os, "pidfd_open"):
+            with suppress(OSError):
+                self._watched = os.pidfd_open(process)
+                self._selector.register(self._watched, selectors.EVENT_READ)
+
+    def visitor(self, until: float) -> int | None:
+        """Return the process of the next connection that is opened, 0 for one unknown; None where none is by ``until``."""
+        while not self._visitors:
+            if not self._pass(until):
+                return None
+        return self._visitors.popleft()
+
+    def wait(self, until: float) -> Letter | None:
+        """Return the next text; None where there is none by ``until``, a moment of `time.monotonic`.
+
+        Raises:
+            SenderGoneError: the process that is watched has ended, and all that it sent was taken.
+        """
+        while not self._letters:
+            if not self._pass(until):
+                return None
+        return self._letters.popleft()
+
+    def _pass(self, until: float) -> bool:
+        """Take what has come by ``until``; False where nothing has."""
+        seconds = None if math.isinf(until) else max(0.0, until - time.monotonic())
+        ready = {key.fd for key, _ in self._selector.select(seconds)}
+        if self._listener.fileno() in ready:
+            self._accept()
+        elif ready == {self._watched}:
+            raise SenderGoneError("its process has ended")
+        for one in list(self._arriving):  # in the order in which they were opened, so that texts keep theirs
+            self._read(one)
+            if one in self._arriving and one.socket not in self._selector.get_map():
+                self._selector.register(one.socket, selectors.EVENT_READ)
+        return bool(ready)
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # it has gone away already
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
+            one = _Arriving(connection, peer(connection))
+            self._arriving.append(one)
+            self._visitors.append(one.sender)
+        if len(self._arriving) > _OPEN:
+            self._close(oldest := self._arriving[0])
+            self._letters.append(Letter("", oldest.sender, f"a connection with {oldest.length} bytes was never closed"))
+
+    def _read(self, one: _Arriving) -> None:
+        """Take what has come over a connection, to its end if that has come."""
+        with suppress(BlockingIOError):
+            while one.length <= LONGEST:
+                try:
+                    chunk = one.socket.recv(_CHUNK)
+                except BlockingIOError:
+                    raise
+                except OSError:
+                    chunk = b""
+                one.chunks.append(chunk)
+                one.length += len(chunk)
+                if not chunk:
+                    break
+            self._close(one)
+            self._finish(one)
+
+    def _finish(self, one: _Arriving) -> None:
+        problem, text = "", ""
+        if one.length > LONGEST:
+            problem = f"a message is longer than {LONGEST} bytes"
+        else:
+            try:
+                text = b"".join(one.chunks).decode()
+            except UnicodeDecodeError:
+                problem = f"a message of {one.length} bytes is no UTF-8"
+        if text or problem:
+            self._letters.append(Letter(text, one.sender, problem))
+
+    def _close(self, one: _Arriving) -> None:
+        if one.socket in self._selector.get_map():
+            self._selector.unregister(one.socket)
+        self._arriving.remove(one)
+        one.socket.close()
+
+    @property
+    def begun(self) -> int:
+        """How many texts have begun and have no end."""
+        return sum(one.length > 0 for one in self._arriving)
+
+    def close(self) -> None:
+        """Listen no more; the file of a Unix socket goes."""
+        for one in list(self._arriving):
+            self._close(one)
+        self._selector.close()
+        if self._watched >= 0:
+            os.close(self._watched)
+        if self.address.path:
+            Path(self.address.path).unlink(missing_ok=True)
+        self._listener.close()
+
+
+def _listener(address: Address) -> socket.socket:
+    """A socket that listens at an address."""
+    if address.path:
+        _make_way(address)
+    listener = address.socket()
+    try:
+        if not address.path:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address.target)
+        listener.listen()
+        listener.setblocking(False)
+    except OSError as error:
+        listener.close()
+        raise InputError(f"{address}: cannot be listened at: {error.strerror or error}") from error
+    return listener
+
+
+def _make_way(address: Address) -> None:
+    """Remove the file of a socket at which nobody listens any more.
+
+    Raises:
+        InputError: somebody does, or the file is none of a socket.
+    """
+    path = Path(address.path)
+    try:
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise InputError(f"{path}: is there, and is no socket; choose another address")
+        connect(address, 1.0).close()
+    except FileNotFoundError:
+        return
+    except ConnectionRefusedError:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be listened at: {error.strerror or error}") from error
+    else:
+        raise InputError(f"{path}: somebody listens there already; end that process, or choose another address")
