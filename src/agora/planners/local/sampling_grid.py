@@ -47,7 +47,9 @@ def _sides(count: int, headings: int, width: float, height: float) -> tuple[int,
     """Columns, rows and headings, all odd: the next at which places are as far apart across as up."""
     places = math.ceil((count + 1) / headings)
     spacing = math.sqrt(width * height / places)
-    columns, rows, angles = (number + (number + 1) % 2 for number in (math.ceil(width / spacing), math.ceil(height / spacing), headings))
+    columns, rows, angles = (
+        number + (number + 1) % 2 for number in (math.ceil(width / spacing), math.ceil(height / spacing), headings)
+    )
     return columns, rows, angles
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
-from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.core.scalar import TWO, ZERO
 from agora.core.state import Array, Doubles, Floats, Ints
 from agora.planners.local.sampling_grid import waypoints
 
