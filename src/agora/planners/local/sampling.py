@@ -1,32 +1,30 @@
 """The sampling planner of SocNavBench, its "Baseline", which knows nothing of pedestrians.
 
 Biswas et al., "SocNavBench: A Grounded Simulation Testing Framework for Evaluating Social Navigation", ACM Transactions on
-Human-Robot Interaction 11(3), 2022; waypoints, splines, costs and defaults are those of the code (commit 2724ea85:
-``SamplingPlanner``, ``ControlPipelineV0``, ``Spline3rdOrder``, ``params``), which has them from Bansal et al., "Combining Optimal Control
-and Learning for Visual Navigation in Novel Environments", CoRL 2019.
+Human-Robot Interaction 11(3), 2022. Waypoints, splines, costs and defaults are those of its code (commit 2724ea85:
+``SamplingPlanner``, ``ControlPipelineV0``, ``Spline3rdOrder``, ``params``).
 
 Every ``control_horizon`` it takes, of all splines that begin with about the robot's speed, the one whose places cost least
-(`agora.planners.local.sampling_plan.cost_of_spline`) and drives along it. The splines lead to some 21,000 waypoints within 90 degrees
-ahead, twenty times, each time for another start speed; the final time is the shortest within the limits, and what takes longer than
-``max_final_time`` is left out. That shortens the start speed's part in it too, so that splines are sorted by the start speeds that
-come out.
+(`agora.planners.local.sampling_plan.cost_of_spline`), and drives along it. The splines lead to some 21,000 waypoints within 90 degrees
+ahead, twenty times, each time for another start speed. The final time is the shortest within the limits, and what takes longer
+than ``max_final_time`` is left out. A shorter time makes the start faster too: splines are sorted by the start speeds that come out.
 
 Where it differs:
-- The distance to the goal along free space is solved for in the local costmap, from where the global path leaves it (or ends), to
-  which the length of the rest is added; the original has it of the whole map. Its direction is that of the bilinear distance at the
-  place, where the original mixes the angles of four cells. Outside the window nothing is known: such splines are discarded.
+- The distance to the goal along free space is solved for in the local costmap, from where the global path leaves it, or ends, and
+  the length of the rest is added; the original has it of the whole map. Its direction is that of the bilinear distance at the
+  place; the original mixes the angles of four cells. Splines that leave the window are discarded.
 - Obstacles are the lethal and unknown cells of the costmap. Splines whose middle line enters one, or a cell from which there is no
-  way to the goal, are discarded; the original counts 1000 m there. If none is left the robot stands for the reason ``blocked``. A
-  robot that touches an obstacle may not come nearer to it within the control horizon; there, the episode is over.
-- Splines that would back up are left out: the original tracks them with a simulated car, which stands instead. Its LQR has no part
-  in what it drives otherwise: the benchmark is given poses. Here the twists in the middle of every period are commanded; what a robot
-  cannot follow is made good by the next spline.
-- The personal-space term of the original's version for the benchmark is evaluated on the first spline alone and added to all, so
-  that it changes nothing; it is left out.
-- Limits that are not given are the robot's, and its turning radius; the benchmark's robot's own are the preset
-  `sampling_socnavbench`. Splines are made for whole centimetres a second, as robots have them; a robot that an interplanner slows down
-  to something else drives those of the next tenth of a metre a second above, more slowly.
-- A start speed that has no splines uses the next that has.
+  way to the goal, are discarded; the original counts 1000 m there. Where none is left, the robot stands for the reason ``blocked``.
+  A robot that touches an obstacle may not come nearer to it within the control horizon; the original's episode is over then.
+- Splines that would back up are left out; the original's simulated car stands instead. Otherwise its LQR has no part in what is
+  driven, because the benchmark is given poses. Here twists are commanded, those in the middle of every period; what a robot cannot
+  follow is made good by the next spline.
+- The original's personal-space term is evaluated on the first spline alone and added to all, so that it changes nothing. It is
+  left out.
+- Limits that are not given are the robot's, with its turning radius; those of the benchmark's robot are the preset
+  `sampling_socnavbench`. Splines are made for whole centimetres a second, as robots have them. A robot that an interplanner slows
+  down to something else drives those of the next tenth of a metre a second above, more slowly.
+- Where a start speed has no splines, those of the nearest that has some are taken.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Bools, Doubles, Floats, Ints, frozen
+from agora.core.state import Array, Bools, Doubles, Floats, frozen
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
 from agora.errors import InputError
@@ -105,7 +103,7 @@ class Sampling:
         goal_margin: distance to the goal at which that costs nothing, m.
     """
 
-    window: Window = field(default_factory=lambda: Window(size=8.0, sources=("map",)))
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
     max_speed: Speed | None = None
     max_omega: TurningRate | None = None
     waypoints: Annotated[int, Within(25, 50_000)] = 20_000
@@ -169,7 +167,7 @@ class Sampling:
         """The top speeds and turning rates (N,), m/s and rad/s."""
         return np.minimum(o.limits.max_vx, own(self.max_speed)), np.minimum(o.limits.max_omega, own(self.max_omega))
 
-    def best(self, o: Observation, rows: Ints) -> Best:
+    def best(self, o: Observation, rows: Array) -> Best:
         """Return the best splines of the robots ``rows`` (R,), all of which have a path."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         top, turn = self.limits(o)
@@ -208,7 +206,8 @@ class Sampling:
 
 def _none(count: int) -> Best:
     """No splines."""
-    return Best(*(np.zeros((count, 3), np.float32) for _ in range(3)), np.zeros(count, np.float32))
+    x, y, p = np.zeros((3, count, 3), np.float32)
+    return Best(x, y, p, np.zeros(count, np.float32))
 
 
 def _nothing(count: int) -> Memory:
@@ -224,7 +223,7 @@ def _made_for(speed: float) -> float:
     return max(math.ceil(10.0 * speed), 1) / 10.0
 
 
-def _obstacles(o: Observation, rows: Ints) -> tuple[Floats, Bools]:
+def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
     """Distances of cells to obstacles (R, H, W), m, and which robots touch one (R,)."""
     assert o.costmap is not None
     cell = o.costmap.resolution
@@ -235,10 +234,10 @@ def _obstacles(o: Observation, rows: Ints) -> tuple[Floats, Bools]:
     return np.stack(gaps), (here >= INSCRIBED) & (here < NO_INFORMATION)
 
 
-def _filled(of: Splines, bins: Ints) -> Ints:
+def _filled(of: Splines, bins: Array) -> Array:
     """The start speeds with splines that are nearest to these (R,)."""
     filled = np.flatnonzero(np.diff(of.first))
     if not len(filled):
         return bins
-    nearest: Ints = filled[np.argmin(np.abs(bins[:, None] - filled), axis=1)]
+    nearest: Array = filled[np.argmin(np.abs(bins[:, None] - filled), axis=1)]
     return nearest

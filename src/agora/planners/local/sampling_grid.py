@@ -1,8 +1,8 @@
 """The waypoints of SocNavBench's sampling planner: a grid in the picture of a camera on the robot, projected to the floor.
 
 Even in the picture, it is dense before the robot and sparse far away. Facts from SocNavBench (commit 2724ea85,
-``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class puts the camera's field of view in
-their place, and of the bounds only those of the heading count.
+``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class puts the camera's field of view
+in their place, and of the bounds only those of the heading count.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _between(field, column, row, a, b):
 
 @hidden
 def obstacle_and_goal(p, goal, gap):
-    """What a place costs that is so far from the goal and from the nearest obstacle, m, but for the constant of `cost_of_spline`."""
+    """What a place costs so far from the goal and the nearest obstacle, m, but for the constant of `cost_of_spline`."""
     within = max(p.margin - gap, ZERO) / p.width
     return p.obstacle_cost * within * within * within + p.goal_cost * goal * goal
 
@@ -132,7 +132,7 @@ def _sum_of_angles(p, x, y, way, time, scene):
 def cost_of_spline(p, x, y, way, time, scene, limit):
     """The mean cost of the places of a spline; infinite where it is discarded, or where it is sure to be above ``limit``.
 
-    Source: SocNavBench (commit 2724ea85), ``ObstacleAvoidance``, ``GoalDistance``, ``AngleDistance`` and ``valid_mean``: the mean of
+    Source: SocNavBench (commit 2724ea85), ``ObstacleAvoidance``, ``GoalDistance``, ``AngleDistance``, ``valid_mean``: the mean of
     obstacle_cost (max(0, margin - gap) / width)^3 + goal_cost (goal^2 - goal_margin^2) + angle_cost |angle| over the places that
     come before the final time, with the goal's distance and direction along free space.
     """

@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import TWO, ZERO
@@ -19,7 +20,7 @@ from agora.core.state import Array, Doubles, Floats, Ints
 from agora.planners.local.sampling_grid import waypoints
 
 CHECKS = 80
-"""Places on a spline at which its speeds are compared with the limits: the steps of the published horizon, 4 s in steps of 0.05 s."""
+"""Places on a spline at which its speeds are compared with the limits: the original's, which are 0.05 s apart."""
 
 _THREE, _SIX, _TINY = np.float32(3.0), np.float32(6.0), np.float32(1e-12)
 _BACKWARDS = np.float32(-1e-5)
@@ -60,7 +61,7 @@ class Splines(NamedTuple):
         waypoint: (S,) numbers of the waypoints.
     """
 
-    first: Ints
+    first: NDArray[np.int64]
     x: Floats
     y: Floats
     p: Floats
@@ -125,7 +126,7 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
 
 @functools.lru_cache(maxsize=32)
 def splines(of: Catalogue) -> Splines:
-    """Return the splines of a catalogue, each waypoint at most once at a start speed: of the lowest speed that it was fitted for."""
+    """Return the splines of a catalogue, each waypoint once at a start speed: of the lowest speed that it was fitted for."""
     goals = np.ascontiguousarray(waypoints(*of[:5]), np.float32)
     speeds = np.linspace(0.0, of.max_speed, of.speeds).astype(np.float32)
     shape = (of.speeds, len(goals))
@@ -137,22 +138,22 @@ def splines(of: Catalogue) -> Splines:
     chosen = [_once(bins, one) for one in range(of.speeds)]
     first = np.concatenate(([0], np.cumsum([len(which) for which in chosen]))).astype(np.int64)
     order = np.concatenate(chosen)
-    coefficients = (np.ascontiguousarray(part.reshape(-1, 3)[order]) for part in (x, y, p))
-    return Splines(first, *coefficients, time.ravel()[order], (order % len(goals)).astype(np.int32))
+    x, y, p = (np.ascontiguousarray(part.reshape(-1, 3)[order]) for part in (x, y, p))
+    return Splines(first, x, y, p, time.ravel()[order], (order % len(goals)).astype(np.int32))
 
 
-def bin_of(speed: Array, max_speed: float, count: int) -> Ints:
+def bin_of(speed: Array, max_speed: float, count: int) -> NDArray[np.int64]:
     """Return the number of the start speed that is nearest to each speed, m/s; of two the lower."""
     spacing = max_speed / (count - 1)
-    found: Ints = np.clip(np.ceil(np.asarray(speed, np.float64) / spacing - 0.5), 0, count - 1).astype(np.int64)
+    found: NDArray[np.int64] = np.clip(np.ceil(np.asarray(speed, np.float64) / spacing - 0.5), 0, count - 1).astype(np.int64)
     return found
 
 
-def _once(bins: Ints, one: int) -> Ints:
+def _once(bins: Array, one: int) -> Array:
     """Flat numbers of the splines in a bin, in order, without those to a waypoint that an earlier one has."""
     found = np.flatnonzero(bins == one)
     _, earliest = np.unique(found % bins.shape[1], return_index=True)
-    ordered: Ints = found[np.sort(earliest)]
+    ordered: Array = found[np.sort(earliest)]
     return ordered
 
 
