@@ -5,9 +5,10 @@ Human-Robot Interaction 11(3), 2022. Waypoints, splines, costs and defaults are 
 ``SamplingPlanner``, ``ControlPipelineV0``, ``Spline3rdOrder``, ``params``).
 
 Every ``control_horizon`` it takes, of all splines that begin with about the robot's speed, the one whose places cost least
-(`agora.planners.local.sampling_plan.cost_of_spline`), and drives along it. The splines lead to some 21,000 waypoints within 90 degrees
-ahead, twenty times, each time for another start speed. The final time is the shortest within the limits, and what takes longer
-than ``max_final_time`` is left out. A shorter time makes the start faster too: splines are sorted by the start speeds that come out.
+(`agora.planners.local.sampling_plan.cost_of_spline`), and drives along it. The splines lead to some 21,000 waypoints within 90
+degrees ahead, twenty times, each time for another start speed. The final time is the shortest within the limits, and what takes
+longer than ``max_final_time`` is left out. A shorter time makes the start faster too: splines are sorted by the start speeds that
+come out.
 
 Where it differs:
 - The distance to the goal along free space is solved for in the local costmap, from where the global path leaves it, or ends, and
