@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -22,14 +21,14 @@ from agora.ranges import Distance, Duration
 class Checkpoint:
     """Show the local planner the end of the best spline of `agora.planners.local.sampling.Sampling` as its goal, straight ahead.
 
-    This is what SocNavBench (Biswas et al., THRI 2022) does in RVOwCkpt and SacadrlwCkpt: the robot goes to a checkpoint, and within
-    ``radius`` of it there is a new one; from a checkpoint that is nearer to the goal than ``goal_radius`` on, it goes to the goal.
-    The splines are those of a robot without people, as long as ``horizon``; the paper says 6 s, which is 4 to 7 m for its robot.
+    This is what SocNavBench (Biswas et al., THRI 2022) does in RVOwCkpt and SacadrlwCkpt: the robot goes to a checkpoint, and
+    within ``radius`` of it there is a new one; from one that is nearer to the goal than ``goal_radius`` on it goes to the goal.
+    The splines are those of a robot without people, up to ``horizon`` long, which is 6 s in the paper.
 
-    Where it differs: the paper's horizon counts, and the checkpoint is the spline's end; in the code (commit 3ac5b7d of the baselines)
-    it is where the robot is after the control horizon, 0.5 s as published. There RVOwCkpt is sent the goal and not the checkpoint,
-    which is left out here. Towards the goal the path stays as it is, which goes round walls; there it is straight. Where no spline
-    can be driven the path stays too, for the reason ``blocked``, and it looks for a checkpoint again at the next step.
+    Where it differs: the checkpoint is the spline's end, as the paper has it; in the code (commit 3ac5b7d of the baselines) it is
+    where the robot is after the control horizon, published as 0.5 s. There RVOwCkpt is sent the goal in place of the checkpoint;
+    here it is not. To the goal the path is left as it is, which goes round walls; there it is straight. Where no spline can be
+    driven it is left too, for the reason ``blocked``, and the next step looks for a checkpoint again.
 
     Attributes:
         window: local costmap where the local planner reads none; else that one's counts, and checkpoints are inside it: one of
