@@ -79,10 +79,14 @@ class Best(NamedTuple):
 
     def ends(self, pose: Floats) -> Doubles:
         """Where robots at the poses (R, 3) end that drive them (R, 3)."""
-        x, y, turn = end_of(self.x, self.y).T
-        sine, cosine = np.sin(pose[:, 2].astype(np.float64)), np.cos(pose[:, 2].astype(np.float64))
-        heading = np.remainder(pose[:, 2] + turn + math.pi, math.tau) - math.pi
-        return np.column_stack((pose[:, 0] + cosine * x - sine * y, pose[:, 1] + sine * x + cosine * y, heading))
+        made = end_of(self.x, self.y)
+        heading = np.remainder(pose[:, 2] + made[:, 2] + math.pi, math.tau) - math.pi
+        return np.column_stack((_in_map(pose, made[:, None, :2])[:, 0], heading))
+
+    def ways(self, pose: Floats, count: int) -> Doubles:
+        """Places (R, count, 2) on the way of robots at the poses (R, 3) that drive them, the first where they are."""
+        gone = np.linspace(0.0, 1.0, count)[:, None] ** (3, 2, 1)
+        return _in_map(pose, np.stack((self.x.astype(np.float64) @ gone.T, self.y.astype(np.float64) @ gone.T), -1))
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,13 @@ class Sampling:
         obstacles = (self.obstacle_cost, self.obstacle_margin, self.obstacle_width)
         values = (self.step, self.control_horizon, *obstacles, self.goal_cost, self.goal_margin, self.angle_cost)
         return Parameters(*(np.float32(value) for value in values))
+
+
+def _in_map(pose: Floats, places: Doubles) -> Doubles:
+    """Places (R, K, 2) in the frames of robots at the poses (R, 3), in the map's."""
+    x, y = places[..., 0], places[..., 1]
+    sine, cosine = (f(pose[:, 2:].astype(np.float64)) for f in (np.sin, np.cos))
+    return np.stack((pose[:, :1] + cosine * x - sine * y, pose[:, 1:2] + sine * x + cosine * y), -1)
 
 
 def _none(count: int) -> Best:
