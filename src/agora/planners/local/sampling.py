@@ -85,8 +85,10 @@ class Best(NamedTuple):
 
     def ways(self, pose: Floats, count: int) -> Doubles:
         """Places (R, count, 2) on the way of robots at the poses (R, 3) that drive them, the first where they are."""
-        gone = np.linspace(0.0, 1.0, count)[:, None] ** (3, 2, 1)
-        return _in_map(pose, np.stack((self.x.astype(np.float64) @ gone.T, self.y.astype(np.float64) @ gone.T), -1))
+        gone = np.linspace(0.0, 1.0, count)
+        x, y = (part.astype(np.float64)[..., None] for part in (self.x, self.y))
+        places = [((one[:, 0] * gone + one[:, 1]) * gone + one[:, 2]) * gone for one in (x, y)]
+        return _in_map(pose, np.stack(places, -1))
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ class Sampling:
 def _in_map(pose: Floats, places: Doubles) -> Doubles:
     """Places (R, K, 2) in the frames of robots at the poses (R, 3), in the map's."""
     x, y = places[..., 0], places[..., 1]
-    sine, cosine = (f(pose[:, 2:].astype(np.float64)) for f in (np.sin, np.cos))
+    sine, cosine = (np.array([[f(one)] for one in pose[:, 2].tolist()]) for f in (math.sin, math.cos))
     return np.stack((pose[:, :1] + cosine * x - sine * y, pose[:, 1:2] + sine * x + cosine * y), -1)
 
 

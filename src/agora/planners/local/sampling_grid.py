@@ -62,6 +62,7 @@ def _on_the_floor(across: Doubles, up: Doubles, angle: Doubles, height: float, t
     sine, cosine = math.sin(tilt), math.cos(tilt)
     depth = FOCAL * sine + up * cosine
     x, y = height * (FOCAL * cosine - up * sine) / depth, -across * height / depth
-    dx = -height * FOCAL / depth**2 * np.sin(angle)
-    dy = -height / depth * np.cos(angle) + across * height * cosine / depth**2 * np.sin(angle)
-    return np.column_stack((x, y, np.arctan2(dy, dx)))
+    along, upwards = (np.array([f(one) for one in angle]) for f in (math.cos, math.sin))
+    dx = -height * FOCAL / depth**2 * upwards
+    dy = -height / depth * along + across * height * cosine / depth**2 * upwards
+    return np.column_stack((x, y, [math.atan2(v, u) for u, v in zip(dx, dy, strict=True)]))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agora.core.jit import hidden, lean_kernel
-from agora.core.scalar import TWO, ZERO
+from agora.core.scalar import TWO, ZERO, sincos
 from agora.core.state import Array, Doubles, Floats, Ints
 from agora.planners.local.sampling_grid import waypoints
 
@@ -93,7 +93,8 @@ def _fit(goal, speed, horizon, x, y, p):
     The factors f1 = f2 = speed + distance are the original's; where the final time then becomes another, so does the start speed.
     """
     factor = speed + math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
-    ahead, aside = factor * np.cos(goal[2]), factor * np.sin(goal[2])
+    sine, cosine = sincos(goal[2])
+    ahead, aside = factor * cosine, factor * sine
     x[0], x[1], x[2] = ahead - TWO * goal[0] + factor, _THREE * goal[0] - ahead - TWO * factor, factor
     y[0], y[1], y[2] = aside - TWO * goal[1], _THREE * goal[1] - aside, ZERO
     begin = horizon * speed / factor
@@ -160,5 +161,6 @@ def _once(bins: Array, one: int) -> Array:
 def end_of(x: Floats, y: Floats) -> Doubles:
     """Return where splines with coefficients (..., 3) end, and their headings there (..., 3) in the frame of their start."""
     a, b = x.astype(np.float64), y.astype(np.float64)
-    heading = np.arctan2(b @ (3.0, 2.0, 1.0), a @ (3.0, 2.0, 1.0))
+    dx, dy = (3.0 * one[..., 0] + 2.0 * one[..., 1] + one[..., 2] for one in (a, b))
+    heading = np.reshape([math.atan2(v, u) for u, v in zip(dx.ravel(), dy.ravel(), strict=True)], dx.shape)
     return np.stack((a.sum(-1), b.sum(-1), heading), -1)
