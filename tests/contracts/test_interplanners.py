@@ -14,7 +14,7 @@ from agora.planners.inter.surroundings import unchanged
 from agora.registry import available, make
 from agora.testing import ContractError, check_interplanner
 
-IN_CELLS = {"replan": {"grid": True, "tolerance": 0.1}}
+IN_CELLS = {"replan": {"grid": True, "tolerance": 0.1}, "checkpoint": {"grid": True}}
 """Ways over cells: of two that are alike another one is taken in a scene that is turned."""
 
 

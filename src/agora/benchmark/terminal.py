@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from agora.benchmark.statistics import Row, wilson
@@ -24,7 +25,7 @@ def print_rows(rows: Sequence[Row]) -> None:
         failures = [row["failure"] for row in mine if row["outcome"] == "planner_failed"]
         counts = [*(sum(bool(row[name]) for row in mine) for name in _COUNTED), len(failures)]
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
-        table.add_row(planner, str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *map(str, counts), mean)
+        table.add_row(escape(planner), str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *map(str, counts), mean)
         reasons |= {planner: failures[0]} if failures else {}
     console.print(table)
     for planner, reason in reasons.items():

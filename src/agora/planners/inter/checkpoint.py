@@ -1,0 +1,100 @@
+"""The interplanner that gives checkpoints: SocNavBench's sampling planner in front of planners that see only people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import Bools, Floats
+from agora.costmap.window import Window
+from agora.interfaces import Declaration, Guidance, Memory, Observation
+from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.planners.inter.surroundings import unchanged
+from agora.planners.local.sampling import Sampling
+from agora.ranges import Distance, Duration
+
+POINTS = 24
+"""On the way to a checkpoint."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Make the best spline of `agora.planners.local.sampling.Sampling` the path, and its end, a checkpoint, the goal.
+
+    This is what SocNavBench (Biswas et al., THRI 2022) does in RVOwCkpt and SacadrlwCkpt: the robot goes to a checkpoint, and
+    within ``radius`` of it there is a new one; from one that is nearer to the goal than ``goal_radius`` on it goes to the goal.
+    The splines are those of a robot without people, up to ``horizon`` long, which is 6 s in the paper.
+
+    Where it differs: the checkpoint is the spline's end, as the paper has it; in the code (commit 3ac5b7d of the baselines) it is
+    where the robot is after the control horizon, published as 0.5 s. There RVOwCkpt is sent the goal in place of the checkpoint;
+    here it is not. There planners know of the checkpoint alone; here the way to it is the path, for those that follow one. To the
+    goal the path is left as it is; there it is straight. Where no spline can be driven it is left too, for the reason ``blocked``,
+    and the next step looks for a checkpoint again.
+
+    Attributes:
+        window: local costmap where the local planner reads none; else that one's counts, and checkpoints are inside it: one of
+            4 m, as `agora.planners.local.orca` has, leaves 2 m.
+        radius: distance to a checkpoint within which there is a new one, m.
+        goal_radius: distance to the goal below which there are no more checkpoints, m.
+        horizon: longest final time of the splines, s.
+    """
+
+    window: Window = field(default_factory=lambda: Window(size=14.0, sources=("map",)))
+    radius: Distance = 1.0
+    goal_radius: Distance = 5.0
+    horizon: Duration = 6.0
+
+    def __post_init__(self) -> None:
+        above_zero(self, "horizon")
+        at_least_zero(self, "radius", "goal_radius")
+        _ = self._sampling
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """What it says of itself."""
+        return Declaration(needs=("path", self.window), concurrent=True)
+
+    @cached_property
+    def _sampling(self) -> Sampling:
+        """Whose splines they are."""
+        return Sampling(window=self.window, max_final_time=self.horizon, min_final_time=min(1.5, self.horizon))
+
+    def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
+        """Return the ways to the checkpoints; the memory holds these (N, 3), the ways (N, K, 2) and who is going (N,)."""
+        o = observation
+        assert o.path is not None and o.path_count is not None
+        rows = len(o.pose)
+        point = memory["point"].copy() if memory else np.zeros((rows, 3), np.float32)
+        way = memory["way"].copy() if memory else np.zeros((rows, POINTS, 2), np.float32)
+        going = memory["going"].copy() if memory else np.zeros(rows, np.bool_)
+        arrived: Bools = ~going | (_apart(point, o.pose) <= np.float32(self.radius))
+        near: Bools = _apart(o.goal, o.pose) < np.float32(self.goal_radius)
+        wanted = arrived & ~near & (o.path_count > 0)
+        going &= ~arrived & (o.path_count > 0)
+        due = np.flatnonzero(wanted)
+        if len(due):
+            best = self._sampling.best(o, due)
+            going[due] = best.time > 0.0
+            point[due], way[due] = best.ends(o.pose[due]), best.ways(o.pose[due], POINTS)
+        reason = np.where(wanted & ~going, np.int8(Reason.BLOCKED), np.int8(Reason.NONE))
+        return replace(_led(o, point, way, going), reason=reason), {"point": point, "way": way, "going": going}
+
+
+def _led(o: Observation, point: Floats, way: Floats, going: Bools) -> Guidance:
+    """The ways (N, K, 2) to the checkpoints (N, 3) of the rows that are going to one."""
+    plain = unchanged(o)
+    more = max(POINTS - plain.path.shape[1], 0)
+    path, goal = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], more, axis=1)), axis=1), plain.goal.copy()
+    path[going] = point[going, None, :2]
+    path[going, :POINTS] = way[going]
+    goal[going] = point[going]
+    return replace(plain, path=path, path_count=np.where(going, np.int32(POINTS), plain.path_count), goal=goal)
+
+
+def _apart(one: Floats, other: Floats) -> Floats:
+    """Distances (N,) between places, m."""
+    gap = one[:, :2] - other[:, :2]
+    return np.asarray(np.sqrt(gap[:, 0] * gap[:, 0] + gap[:, 1] * gap[:, 1]))

@@ -1,0 +1,142 @@
+"""How far it is to the goal along free space, in the window of a local costmap: what the sampling planner asks about places.
+
+The original has the distance of the whole map by fast marching. Here the equation that that solves, |grad D| = 1, is solved in the
+window by sweeps over its cells (Zhao, "A fast sweeping method for Eikonal equations", Mathematics of Computation 74, 2005), from
+where the global path leaves the window, or ends, to which the length of the rest of the path is added.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.costmap.inflation import LETHAL
+
+CLOSED = np.float32(1000.0)
+"""By how much farther than the seed cells count that the wave does not come to, m: the original's value of obstacles."""
+
+_LETHAL = np.uint8(LETHAL)
+_TINY, _STEADY = np.float32(1e-9), np.float32(1e-4)
+_ROUNDS = 32
+
+
+@hidden
+def _nearest(path, count, x, y):
+    """The point of the path that is nearest to (x, y): the number of the next corner, and the place."""
+    least, after, px, py = np.float32(np.inf), 0, path[0, 0], path[0, 1]
+    for k in range(max(count - 1, 1)):
+        end = min(k + 1, count - 1)
+        ex, ey = path[end, 0] - path[k, 0], path[end, 1] - path[k, 1]
+        share = ((x - path[k, 0]) * ex + (y - path[k, 1]) * ey) / max(ex * ex + ey * ey, _TINY)
+        share = min(max(share, ZERO), ONE)
+        cx, cy = path[k, 0] + share * ex, path[k, 1] + share * ey
+        away = (x - cx) * (x - cx) + (y - cy) * (y - cy)
+        if away < least:
+            least, after, px, py = away, end, cx, cy
+    return after, px, py
+
+
+@hidden
+def _length(path, count, after, x, y):
+    """Length of the path from a place on it to its end."""
+    gone = ZERO
+    for k in range(after, count):
+        gone += math.sqrt((path[k, 0] - x) * (path[k, 0] - x) + (path[k, 1] - y) * (path[k, 1] - y))
+        x, y = path[k, 0], path[k, 1]
+    return gone
+
+
+@hidden
+def _seed(cost, left, bottom, cell, path, count, x, y):
+    """The last free place on the way to the path and along it, before it leaves the window: whether there is one, where, the rest.
+
+    The outermost cells are not in the window. The way is walked in steps of half a cell.
+    """
+    rows, columns = cost.shape
+    after, px, py = _nearest(path, count, x, y)
+    rest = math.sqrt((px - x) * (px - x) + (py - y) * (py - y)) + _length(path, count, after, px, py)
+    found, sx, sy, remains = False, ZERO, ZERO, ZERO
+    for k in range(after - 1, count):
+        ex, ey = (px, py) if k < after else (path[k, 0], path[k, 1])
+        leg = math.sqrt((ex - x) * (ex - x) + (ey - y) * (ey - y))
+        steps = np.int64(np.ceil(TWO * leg / cell)) + 1
+        for j in range(steps + 1):
+            share = np.float32(j) / np.float32(steps)
+            qx, qy = x + share * (ex - x), y + share * (ey - y)
+            u, v = np.int64(np.floor((qx - left) / cell)), np.int64(np.floor((qy - bottom) / cell))
+            if u < 1 or v < 1 or u >= columns - 1 or v >= rows - 1:
+                return found, sx, sy, remains
+            if cost[v, u] < _LETHAL:
+                found, sx, sy, remains = True, qx, qy, max(rest - share * leg, ZERO)
+        x, y, rest = ex, ey, rest - leg
+    return found, sx, sy, remains
+
+
+@hidden
+def _sweep_row(above, here, below, cost, cell, begin, end, step):
+    """Lower the distances of a row, one after the other, to what their neighbours give them; return whether any has changed."""
+    changed, before = False, here[begin - step]
+    for u in range(begin, end, step):
+        now = here[u]
+        if cost[u] < _LETHAL:
+            a, b = min(before, here[u + step]), min(above[u], below[u])
+            low, gap = min(a, b), abs(a - b)
+            if low < now - _STEADY:
+                given = low + cell if gap >= cell else HALF * (a + b + math.sqrt(TWO * cell * cell - gap * gap))
+                if given < now - _STEADY:
+                    here[u], now, changed = given, given, True
+        before = now
+    return changed
+
+
+@hidden
+def _sweep(distance, cost, cell):
+    """Sweep over all cells but the outermost, once from each corner; return whether anything has changed."""
+    rows, columns = cost.shape
+    changed = False
+    for turn in range(4):
+        begin, end, step = (1, columns - 1, 1) if turn % 2 == 0 else (columns - 2, 0, -1)
+        for i in range(1, rows - 1):
+            v = i if turn < 2 else rows - 1 - i
+            changed |= _sweep_row(distance[v - 1], distance[v], distance[v + 1], cost[v], cell, begin, end, step)
+    return changed
+
+
+@hidden
+def to_goal(cost, left, bottom, cell, path, count, x, y, distance):
+    """Write the distances from the centres of cells to the goal along free space, m; return from which on they are closed.
+
+    A cell that the wave does not come to has the distance of the seed and `CLOSED`. Where there is no seed all are closed.
+
+    Args:
+        cost: (H, W) of the window. left: its lower-left corner, m. bottom: see there. cell: m.
+        left: see there.
+        bottom: see there.
+        cell: see there.
+        path: (K, 2) m.
+        count: how many of its points count, at least 1.
+        x: of the robot, m. y: see there.
+        y: see there.
+        distance: out, (H, W).
+    """
+    rows, columns = cost.shape
+    found, sx, sy, rest = _seed(cost, left, bottom, cell, path, count, x, y)
+    distance[:] = CLOSED
+    if found:
+        column = min(max(np.int64(np.floor((sx - left) / cell - HALF)), 1), columns - 3)
+        row = min(max(np.int64(np.floor((sy - bottom) / cell - HALF)), 1), rows - 3)
+        for v in range(row, row + 2):
+            for u in range(column, column + 2):
+                dx, dy = left + (np.float32(u) + HALF) * cell - sx, bottom + (np.float32(v) + HALF) * cell - sy
+                if cost[v, u] < _LETHAL:
+                    distance[v, u] = math.sqrt(dx * dx + dy * dy)
+        rounds = 0
+        while rounds < _ROUNDS and _sweep(distance, cost, cell):
+            rounds += 1
+    for v in range(rows):
+        for u in range(columns):
+            distance[v, u] += rest
+    return rest + CLOSED

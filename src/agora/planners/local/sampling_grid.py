@@ -1,0 +1,68 @@
+"""The waypoints of SocNavBench's sampling planner: a grid in the picture of a camera on the robot, projected to the floor.
+
+Even in the picture, it is dense before the robot and sparse far away. Facts from SocNavBench (commit 2724ea85,
+``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class puts the camera's field of view
+in their place, and of the bounds only those of the heading count.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from agora.core.state import Doubles
+
+FOCAL = 0.01
+"""Of the camera, m; cancels out but for the clipped edge."""
+
+_EDGE = 0.01  # rad, by which the upper and the lower edge of the picture are clipped
+
+
+@functools.lru_cache(maxsize=16)
+def waypoints(count: int, headings: int, height: float, tilt: float, half_view: float) -> Doubles:
+    """Return the waypoints (K, 3) x, y, heading in the robot's frame, m and rad; K is somewhat more than ``count``, see `_sides`.
+
+    Args:
+        count: how many are wanted.
+        headings: how many at each place, from one side of the picture over straight up to the other.
+        height: of the camera above the floor, m.
+        tilt: of the camera below the horizon, rad.
+        half_view: half its field of view, rad.
+    """
+    right = FOCAL * math.tan(half_view)
+    lower = -right if tilt > half_view else -FOCAL * math.tan(tilt - _EDGE)
+    upper = right if tilt + half_view < math.pi / 2 else FOCAL * math.tan(math.pi / 2 - tilt - _EDGE)
+    columns, rows, angles = _sides(count, headings, 2.0 * right, upper - lower)
+    across, up, angle = np.meshgrid(
+        np.linspace(-right, right, columns), np.linspace(lower, upper, rows), np.linspace(-math.pi, 0.0, angles)
+    )
+    found = _on_the_floor(across.ravel(), up.ravel(), angle.ravel(), height, tilt)
+    found.flags.writeable = False
+    return found
+
+
+def _sides(count: int, headings: int, width: float, height: float) -> tuple[int, int, int]:
+    """Columns, rows and headings, all odd: the next at which places are as far apart across as up."""
+    places = math.ceil((count + 1) / headings)
+    spacing = math.sqrt(width * height / places)
+    columns, rows, angles = (
+        number + (number + 1) % 2 for number in (math.ceil(width / spacing), math.ceil(height / spacing), headings)
+    )
+    return columns, rows, angles
+
+
+def _on_the_floor(across: Doubles, up: Doubles, angle: Doubles, height: float, tilt: float) -> Doubles:
+    """Project places and directions in the picture to the floor (K, 3).
+
+    With D = f sin(tilt) + up cos(tilt): x = h (f cos(tilt) - up sin(tilt)) / D, y = -across h / D. The heading is that of the
+    derivative of both along the direction, for which the original takes a difference.
+    """
+    sine, cosine = math.sin(tilt), math.cos(tilt)
+    depth = FOCAL * sine + up * cosine
+    x, y = height * (FOCAL * cosine - up * sine) / depth, -across * height / depth
+    along, upwards = (np.array([f(one) for one in angle]) for f in (math.cos, math.sin))
+    dx = -height * FOCAL / depth**2 * upwards
+    dy = -height / depth * along + across * height * cosine / depth**2 * upwards
+    return np.column_stack((x, y, [math.atan2(v, u) for u, v in zip(dx, dy, strict=True)]))
