@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import direction, duration, offsets, once
+from agora.metrics.quantities import duration, facing, offsets, once, pedestrians_facing
 
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _CONE = math.radians(5.0)
@@ -55,7 +55,7 @@ def _visible(recording: Recording, candidates: Bools) -> Bools:
 def _bearing_from_robot(recording: Recording) -> Doubles:
     """(T, P) component of the offset to each pedestrian along the robot's heading, m."""
     x, y, _ = offsets(recording)
-    cosine, sine = direction(recording.pose[:, 2])
+    cosine, sine = facing(recording)
     ahead: Doubles = x * cosine[:, None] + y * sine[:, None]
     return ahead
 
@@ -64,7 +64,7 @@ def _bearing_from_robot(recording: Recording) -> Doubles:
 def _bearing_from_pedestrian(recording: Recording) -> Doubles:
     """(T, P) component of the offset to the robot along each pedestrian's heading, m."""
     x, y, _ = offsets(recording)
-    cosine, sine = direction(recording.pedestrian_heading)
+    cosine, sine = pedestrians_facing(recording)
     ahead: Doubles = -(x * cosine + y * sine)
     return ahead
 

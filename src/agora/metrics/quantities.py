@@ -3,8 +3,8 @@
 Sample k stands for the interval up to sample k + 1; time stamps increase and may be uneven. Results are cached per recording object
 and read-only, so a recording must not be written to after its first metric.
 
-Metrics use sums, products, quotients and square roots alone: NumPy's transcendental functions, `hypot`, `einsum` and ``@`` round
-differently on different CPUs, and a results file would differ with them.
+Metrics use sums, products, quotients and square roots alone: NumPy's transcendental functions, `hypot`, `einsum`, `fft` and ``@``
+round differently on different CPUs, and a results file would differ with them. What they need of those is here.
 """
 
 from __future__ import annotations
@@ -69,9 +69,21 @@ def speeds(recording: Recording) -> Doubles:
 
 
 @once
+def facing(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(T,) cosine and sine of the robot's heading."""
+    return direction(recording.pose[:, 2])
+
+
+@once
+def pedestrians_facing(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(T, P) cosine and sine of the pedestrians' headings."""
+    return direction(recording.pedestrian_heading)
+
+
+@once
 def velocities(recording: Recording) -> Doubles:
     """(T, 2) recorded velocity in the map frame, m/s: the twist turned by the heading."""
-    cosine, sine = direction(recording.pose[:, 2])
+    cosine, sine = facing(recording)
     vx, vy = recording.twist[:, 0], recording.twist[:, 1]
     return np.stack((cosine * vx - sine * vy, sine * vx + cosine * vy), axis=1)
 
@@ -112,6 +124,13 @@ def succeeded(recording: Recording) -> bool:
     return at_goal(recording) and not recording.contacts
 
 
+@once
+def somebody(recording: Recording) -> Bools:
+    """(T,) whether there is a pedestrian."""
+    about: Bools = np.any(recording.pedestrian_present, axis=1)
+    return about
+
+
 def anyone(recording: Recording) -> bool:
     """Whether there ever was a pedestrian."""
     return bool(recording.pedestrian_present.any())
@@ -134,9 +153,26 @@ def duration(recording: Recording, condition: Bools) -> float:
     return float(intervals(recording)[condition[:-1]].sum())
 
 
+def stretches(condition: Bools) -> tuple[Array, Array, Array]:
+    """First sample, sample after the last, and column of each unbroken stretch of a condition (T, P); column by column, in time."""
+    padded = np.zeros((condition.shape[1], len(condition) + 2), np.int8)
+    padded[:, 1:-1] = condition.T
+    change = np.diff(padded, axis=1)
+    column, begin = np.nonzero(change == 1)
+    return begin, np.nonzero(change == -1)[1], column
+
+
+def least(values: Doubles, found: tuple[Array, Array, Array]) -> Doubles:
+    """(E,) smallest of values (T, P) in each of E `stretches`."""
+    begin, end, column = found
+    flat = np.append(values.T.ravel(), np.inf)
+    smallest: Doubles = np.minimum.reduceat(flat, np.stack((begin, end), 1).ravel() + len(values) * np.repeat(column, 2))[::2]
+    return smallest
+
+
 def norm(vectors: Doubles) -> Doubles:
-    """(N,) lengths of (N, 2) vectors."""
-    x, y = vectors[:, 0], vectors[:, 1]
+    """(...) lengths of (..., 2) vectors."""
+    x, y = vectors[..., 0], vectors[..., 1]
     lengths: Doubles = np.sqrt(x * x + y * y)
     return lengths
 
@@ -154,9 +190,9 @@ def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def angle_between(a: Doubles, b: Doubles) -> Doubles:
-    """(N,) angle from 0 to pi between vectors (N, 2), rad, to 1e-15: the tangent halved three times, then its Taylor series."""
-    dot = a[:, 0] * b[:, 0] + a[:, 1] * b[:, 1]
-    cross = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+    """(...) angle from 0 to pi between vectors (..., 2), rad, to 1e-15: the tangent halved three times, then its Taylor series."""
+    dot = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]
+    cross = np.abs(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
     tangent = cross / (np.abs(dot) + np.sqrt(dot * dot + cross * cross))
     for _ in range(2):
         tangent = tangent / (1.0 + np.sqrt(1.0 + tangent * tangent))
@@ -165,6 +201,56 @@ def angle_between(a: Doubles, b: Doubles) -> Doubles:
     return angle
 
 
+def exponential(x: Doubles) -> Doubles:
+    """e**x of numbers of any shape, to 1e-15 of it; 0 below -700: powers of two, and a Taylor series about 0."""
+    x = np.minimum(np.maximum(x, -700.0), 700.0)
+    power = np.round(x * (1.0 / _LN2))
+    rest = (x - power * _LN2_HIGH) - power * _LN2_LOW
+    result: Doubles = np.where(x <= -700.0, 0.0, np.ldexp(_horner(_EXPONENTIAL, rest), power.astype(np.int32)))
+    return result
+
+
+def logarithm(x: float) -> float:
+    """Natural logarithm of a number above 0, to 1e-15: that of its power of two, and the series of the area tangent."""
+    fraction, power = math.frexp(x)
+    if fraction < math.sqrt(0.5):
+        fraction, power = 2.0 * fraction, power - 1
+    ratio = (fraction - 1.0) / (fraction + 1.0)
+    series = _horner(_AREA_TANGENT, np.array(ratio * ratio))
+    return float(power * _LN2_HIGH + (power * _LN2_LOW + 2.0 * ratio * float(series)))
+
+
+def spectrum(values: Doubles, size: int) -> Doubles:
+    """(size // 2,) magnitudes of the discrete Fourier transform of values, padded with zeros to ``size``, a power of two.
+
+    Stockham's radix-2 algorithm: J. W. Cooley, P. A. W. Lewis and P. D. Welch, IEEE Trans. Audio Electroacoust. 15(2), 1967.
+    """
+    real, imaginary = np.zeros(size), np.zeros(size)
+    real[: len(values)] = values
+    left = size
+    while left > 1:
+        half = left // 2
+        cosine, sine = (part[:, None] for part in _roots(left))
+        x, y = real.reshape(2, half, -1), imaginary.reshape(2, half, -1)
+        u, v = x[0] - x[1], y[0] - y[1]
+        real = np.stack((x[0] + x[1], u * cosine + v * sine), axis=1)
+        imaginary = np.stack((y[0] + y[1], v * cosine - u * sine), axis=1)
+        left = half
+    real, imaginary = real.ravel()[: size // 2], imaginary.ravel()[: size // 2]
+    magnitude: Doubles = np.sqrt(real * real + imaginary * imaginary)
+    return magnitude
+
+
+@functools.lru_cache(maxsize=40)
+def _roots(count: int) -> tuple[Doubles, Doubles]:
+    """(count / 2,) cosine and sine of the multiples of a full turn by ``count``, over half a turn."""
+    return direction(np.arange(count // 2, dtype=np.float64) * (2.0 * np.pi / count))
+
+
+_LN2 = math.log(2.0)
+_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+_EXPONENTIAL = [1.0 / math.factorial(k) for k in range(15)]
+_AREA_TANGENT = [1.0 / (2 * k + 1) for k in range(11)]
 _QUARTER, _QUARTER_REST = 1.5707963705062866, -4.3711390001862426e-08
 _COSINE = [(-1.0) ** k / math.factorial(2 * k) for k in range(10)]
 _SINE = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9)]
