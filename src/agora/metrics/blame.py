@@ -240,20 +240,21 @@ def collision_blame(recording: Recording) -> float | None:
     return sum(shares) / len(shares) if shares and len(shares) == len(closings) else None
 
 
+@functools.lru_cache(maxsize=4)
 def _hunavsim(recording: Recording) -> tuple[int, int]:
     """Samples of contact that HuNavSim's code charges to the robot, and to pedestrians; one for each pedestrian touched.
 
     Of the two bearings it compares the sizes. The robot's is the arc tangent of exchanged arguments, a right angle for whoever is
     straight ahead; sizes of angles compare as their cosines do, the other way round. Equal bearings decide with equal speeds alone.
     """
-    x, y, distance = offsets(recording)
-    touched = distance - recording.radius - recording.pedestrian_radius < _HUNAVSIM_GAP
-    cosine, sine = facing(recording)
-    across = (cosine[:, None] * y - sine[:, None] * x)[touched]  # D times the cosine of the robot's exchanged bearing
-    of_pedestrian = pedestrians_facing(recording)
-    ahead = -(of_pedestrian[0] * x + of_pedestrian[1] * y)[touched]  # D times the cosine of the pedestrian's
-    speed = np.broadcast_to(norm(recording.twist[:, :2])[:, None], touched.shape)[touched]
-    walking = norm(recording.pedestrian_velocity)[touched]
+    distance = offsets(recording)[2]
+    sample, column = np.nonzero(distance - recording.radius - recording.pedestrian_radius < _HUNAVSIM_GAP)
+    x, y, _ = (part[sample, column] for part in offsets(recording))
+    cosine, sine = (part[sample] for part in facing(recording))
+    across = cosine * y - sine * x  # D times the cosine of the robot's exchanged bearing
+    cosine, sine = (part[sample, column] for part in pedestrians_facing(recording))
+    ahead = -(cosine * x + sine * y)  # D times the cosine of the pedestrian's
+    speed, walking = norm(recording.twist[sample, :2]), norm(recording.pedestrian_velocity[sample, column])
     both = (ahead == across) & (speed == walking)
     robot, person = (ahead > across) & (speed != walking), (ahead < across) & (speed != walking)
     return int(np.count_nonzero(robot | both)), int(np.count_nonzero(person | both))

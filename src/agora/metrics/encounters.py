@@ -15,7 +15,7 @@ import numpy as np
 from agora.core.recording import ContactKind, Recording
 from agora.core.state import Array, Doubles
 from agora.interfaces import Metric, metric
-from agora.metrics.quantities import angle_between, intervals, norm, offsets, speeds, stretches
+from agora.metrics.quantities import angle_between, intervals, norm, offsets, once, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
 """By the angle between both ways: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38)."""
@@ -44,11 +44,13 @@ class Encounters(NamedTuple):
     column: Array
 
 
+@once
 def encounters_of(recording: Recording) -> Encounters:
     """Return the encounters of a recording, by slot and in time."""
     return Encounters(*stretches(offsets(recording)[2] <= NEAR))
 
 
+@once
 def kinds_of(recording: Recording) -> Array:
     """(E,) number in `KINDS` of each encounter, -1 where either did not walk."""
     begin, end, column = encounters_of(recording)

@@ -21,7 +21,7 @@ from agora.pedestrians.moussaid import interaction
 from agora.pedestrians.pedsim import Pedsim
 
 _MODEL = Pedsim()
-_WALL_SIGMA, _WALL_REACH = 0.2, 6.0
+_WALL_SIGMA, _WALL_REACH = 0.2, 2.0
 """Of the force of walls, m: where it falls to 1/e (HuNavSim's), and from where on it is left out."""
 
 _UNCOMFORTABLE = 2.0
@@ -93,6 +93,7 @@ def _walls_on_pedestrians(recording: Recording) -> Doubles:
     return mean
 
 
+@once
 def _work(recording: Recording) -> Doubles:
     """(T,) social work, m/s2."""
     walls = _walls_on_robot(recording)

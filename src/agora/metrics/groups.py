@@ -7,7 +7,7 @@ the code).
 
 from __future__ import annotations
 
-from itertools import combinations
+import functools
 
 import numpy as np
 
@@ -25,6 +25,7 @@ _MARGIN = 0.1 + 0.05
 _AHEAD, _BESIDE = 1.5, 0.6
 
 
+@functools.lru_cache(maxsize=4)
 def _slots(recording: Recording) -> list[tuple[Bools, Bools]]:
     """Slots (P,) that ever are in a group, and when which of them is, (T, n); nobody is of a group of one."""
     number = np.where(recording.pedestrian_present, recording.pedestrian_group, -1)
@@ -38,17 +39,23 @@ def _slots(recording: Recording) -> list[tuple[Bools, Bools]]:
     return groups
 
 
+@functools.lru_cache(maxsize=4)
 def members(recording: Recording) -> list[tuple[Doubles, Bools]]:
     """Places (T, n, 2) and presence (T, n) of the members of each group; nobody is present of a group of one."""
     return [(recording.pedestrian_position[:, ever], member) for ever, member in _slots(recording)]
+
+
+@functools.lru_cache(maxsize=4)
+def circles(recording: Recording) -> list[tuple[Doubles, Doubles, Bools]]:
+    """Centres (T, 2), radii (T,) and presence (T, n) of each group: to its farthest member, without margins."""
+    return [(*spaces.circle(position, present), present) for position, present in members(recording)]
 
 
 @once
 def inside_groups(recording: Recording) -> Bools:
     """(T,) whether the robot is in the circle of a group."""
     inside = np.zeros(len(recording.time), np.bool_)
-    for position, present in members(recording):
-        centre, radius = spaces.circle(position, present)
+    for centre, radius, _ in circles(recording):
         inside |= norm(recording.pose[:, :2] - centre) < radius + _MARGIN
     return inside
 
@@ -99,10 +106,8 @@ def group_distance_min(recording: Recording) -> float | None:
 )
 def group_boundary_min(recording: Recording) -> float | None:
     """Negative inside, as ``group_distance_min`` is not; undefined without groups."""
-    nearest = []
-    for position, present in members(recording):
-        centre, radius = spaces.circle(position, present)
-        nearest.append((norm(recording.pose[:, :2] - centre) - radius)[present.any(1)].min())
+    place = recording.pose[:, :2]
+    nearest = [(norm(place - centre) - radius)[present.any(1)].min() for centre, radius, present in circles(recording)]
     return float(min(nearest)) - recording.radius if nearest else None
 
 
@@ -138,6 +143,24 @@ group_space_share_personal = _share("personal")
 group_space_share_social = _share("social")
 
 
+@once
+def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
+    """Of each pair of members of a group, (T, C): the robot's side of their line, where it is along it, from 0 to 1, how
+    far beside it, m, and whether both are in the group.
+    """
+    found = [(np.zeros((len(recording.time), 0)),) * 3 + (np.zeros((len(recording.time), 0), np.bool_),)]
+    for position, present in members(recording):
+        one, other = np.triu_indices(position.shape[1], 1)
+        way = position[:, other] - position[:, one]
+        to_x, to_y = (position[:, one, k] - recording.pose[:, k, None] for k in (0, 1))
+        side = to_x * way[..., 1] - to_y * way[..., 0]
+        square = np.maximum(way[..., 0] * way[..., 0] + way[..., 1] * way[..., 1], 1e-300)
+        along = -(to_x * way[..., 0] + to_y * way[..., 1]) / square
+        found.append((side, along, np.abs(side) / np.sqrt(square), present[:, one] & present[:, other]))
+    side, along, beside, both = (np.concatenate(parts, axis=1) for parts in zip(*found, strict=True))
+    return side, along, beside, both
+
+
 @metric(
     "relation_disturbance",
     unit="",
@@ -147,19 +170,11 @@ group_space_share_social = _share("social")
 )
 def relation_disturbance(recording: Recording) -> float:
     """Events of each pair of members; members may move meanwhile. 0 without groups."""
-    count = 0
-    for position, present in members(recording):
-        away = position - recording.pose[:, None, :2]
-        for i, j in combinations(range(position.shape[1]), 2):
-            side = away[:, i, 0] * away[:, j, 1] - away[:, i, 1] * away[:, j, 0]
-            both = present[:, i] & present[:, j]
-            way = position[:, j] - position[:, i]
-            along = -(away[:, i] * way).sum(1) / np.maximum((way * way).sum(1), 1e-300)
-            changed = (side[1:] >= 0.0) != (side[:-1] >= 0.0)
-            scale = np.where(changed, side[1:] - side[:-1], 1.0)
-            at = along[:-1] + (along[1:] - along[:-1]) * (-side[:-1] / scale)
-            count += int(np.count_nonzero(changed & both[1:] & both[:-1] & (at >= 0.0) & (at <= 1.0)))
-    return float(count)
+    side, along, _, both = _relations(recording)
+    changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]
+    scale = np.where(changed, side[1:] - side[:-1], 1.0)
+    at = along[:-1] - (along[1:] - along[:-1]) * (side[:-1] / scale)
+    return float(np.count_nonzero(changed & (at >= 0.0) & (at <= 1.0)))
 
 
 @metric(
@@ -171,14 +186,5 @@ def relation_disturbance(recording: Recording) -> float:
 )
 def relation_disturbance_navmet(recording: Recording) -> float:
     """Of each pair of members; grows with the rate of the samples, as in its code. 0 without groups."""
-    count = 0
-    for position, present in members(recording):
-        away = position - recording.pose[:, None, :2]
-        for i, j in combinations(range(position.shape[1]), 2):
-            way = position[:, j] - position[:, i]
-            square = np.maximum((way * way).sum(1), 1e-300)
-            along = -(away[:, i] * way).sum(1) / square
-            across = np.abs(away[:, i, 0] * way[:, 1] - away[:, i, 1] * way[:, 0]) / np.sqrt(square)
-            beside = (along >= 0.0) & (along <= 1.0) & (across < _BESIDE)
-            count += int(np.count_nonzero(beside & present[:, i] & present[:, j]))
-    return float(count)
+    _, along, beside, both = _relations(recording)
+    return float(np.count_nonzero(both & (along >= 0.0) & (along <= 1.0) & (beside < _BESIDE)))

@@ -16,12 +16,13 @@ from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.costmap.personal_space import BEHIND, SIDE, PersonalSpace
 from agora.interfaces import metric
-from agora.metrics.groups import members
+from agora.metrics.groups import circles
 from agora.metrics.quantities import (
     angle_between,
     exponential,
     facing,
     intervals,
+    lowest,
     norm,
     offsets,
     once,
@@ -29,7 +30,6 @@ from agora.metrics.quantities import (
     somebody,
     weighted_mean,
 )
-from agora.perception import spaces
 
 _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _KIRBY = PersonalSpace()
@@ -48,23 +48,23 @@ def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools)
 
 @once
 def _personal(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T, P) Kirby's Gaussian about each pedestrian at the robot, with deviations and with variances; 0 for absent."""
-    x, y, _ = offsets(recording)
-    cosine, sine = pedestrians_facing(recording)
+    """(T, P) exponent of Kirby's Gaussian about each pedestrian at the robot, by deviations and by variances; -inf for absent."""
+    present = recording.pedestrian_present
+    x, y, _ = (part[present] for part in offsets(recording))
+    cosine, sine = (part[present] for part in pedestrians_facing(recording))
     along, beside = -(cosine * x + sine * y), sine * x - cosine * y
-    ahead = np.maximum(_KIRBY.seconds * norm(recording.pedestrian_velocity), _KIRBY.least_deviation)
+    ahead = np.maximum(_KIRBY.seconds * norm(recording.pedestrian_velocity[present]), _KIRBY.least_deviation)
     along_width, side_width = np.where(along >= 0.0, ahead, BEHIND * ahead), SIDE * ahead
-    along, beside, present = along * along, beside * beside, recording.pedestrian_present
-    by_deviation = along / (along_width * along_width) + beside / (side_width * side_width)
-    by_variance = along / along_width + beside / side_width
-    both = [np.where(present, exponential(np.where(present, -0.5 * power, 0.0)), 0.0) for power in (by_deviation, by_variance)]
-    return both[0], both[1]
+    along, beside = along * along, beside * beside
+    by_deviation, by_variance = np.full(present.shape, -np.inf), np.full(present.shape, -np.inf)
+    by_deviation[present] = -0.5 * (along / (along_width * along_width) + beside / (side_width * side_width))
+    by_variance[present] = -0.5 * (along / along_width + beside / side_width)
+    return by_deviation, by_variance
 
 
-def _largest(values: Doubles) -> Doubles:
-    """(T,) largest of (T, P) values, 0 without any."""
-    largest: Doubles = np.max(values, axis=1, initial=0.0)
-    return largest
+def _largest(exponents: Doubles) -> Doubles:
+    """(T,) largest exponential of (T, P) exponents, 0 without any."""
+    return exponential(np.max(exponents, axis=1, initial=-np.inf))
 
 
 @metric(
@@ -114,22 +114,19 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
     """A share of pairs and not of time: people far away thin it out. Undefined where there never was a pedestrian."""
     pairs = int(np.count_nonzero(recording.pedestrian_present))
-    return float(np.count_nonzero(_personal(recording)[1] > _INTRUDED)) / pairs if pairs else None
+    return float(np.count_nonzero(_personal(recording)[1] > -math.log(2.0))) / pairs if pairs else None
 
 
 @once
 def _formation(recording: Recording) -> tuple[Doubles, Bools]:
     """(T,) largest Gaussian of a group at the robot, and whether there is a group."""
-    largest, grouped = np.zeros(len(recording.time)), np.zeros(len(recording.time), np.bool_)
-    for position, present in members(recording):
-        centre, radius = spaces.circle(position, present)
-        there = present.any(1)
+    largest = np.full(len(recording.time), -np.inf)
+    for centre, radius, present in circles(recording):
         away = recording.pose[:, :2] - centre
         square = away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1]
-        width = np.where(there, np.maximum(radius, 1e-9), 1.0)
-        value = exponential(np.where(there, -2.0 * square / (width * width), 0.0))
-        largest, grouped = np.maximum(largest, np.where(there, value, 0.0)), grouped | there
-    return largest, grouped
+        exponent = -2.0 * square / np.maximum(radius * radius, 1e-18)
+        largest = np.where(present.any(1), np.maximum(largest, exponent), largest)
+    return exponential(largest), largest > -np.inf
 
 
 @metric(
@@ -163,31 +160,40 @@ def _disturbance(recording: Recording) -> Doubles:
 
     Angles are between directions, so that nothing depends on the map's axes; the code's thresholds do (they hold the double of the
     pedestrian's yaw) and agree with these where that yaw is 0. Its Gaussians are 1 at their middle here, as its comment says.
+    Who is seen and near enough is computed of all, where the robot heads only of those who can still be disturbed most.
     """
     x, y, distance = offsets(recording)
-    present = recording.pedestrian_present
-    where = np.nonzero(present)
-    to_robot = np.stack((x, y), 2)[where] * -1.0
-    ahead = np.stack([part[where] for part in pedestrians_facing(recording)], 1)
-    heading = np.stack([part[where[0]] for part in facing(recording)], 1)
-    away = np.maximum(distance[where], 1e-9)
+    sample, column = np.nonzero(recording.pedestrian_present)
+    to_robot = -np.stack((x[sample, column], y[sample, column]), 1)
+    ahead = np.stack([part[sample, column] for part in pedestrians_facing(recording)], 1)
     bearing = angle_between(ahead, to_robot)  # of the robot, seen by the pedestrian
-    # Crossing in front: the middle between heading for the pedestrian and heading as the pedestrian does.
+    seen = 6.0 * bearing / _FIELD
+    most = np.full(x.shape, -np.inf)
+    most[sample, column] = -0.5 * seen * seen - _FADING * distance[sample, column]
+    heading = np.stack([part[sample] for part in facing(recording)], 1)
+    largest = np.full(len(x), -np.inf)
+    first = lowest(-most)
+    for chosen in (first, ~first):
+        pairs = np.flatnonzero(chosen[sample, column] & (most[sample, column] > largest[sample]))
+        aim = _aim(heading[pairs], ahead[pairs], to_robot[pairs], bearing[pairs])
+        values = np.full(x.shape, -np.inf)
+        values[sample[pairs], column[pairs]] = most[sample[pairs], column[pairs]] - 0.5 * aim * aim
+        largest = np.maximum(largest, np.max(values, axis=1, initial=-np.inf))
+    return norm(recording.twist[:, :2]) * exponential(largest)
+
+
+def _aim(heading: Doubles, ahead: Doubles, to_robot: Doubles, bearing: Doubles) -> Doubles:
+    """(N,) how far the robot's heading is off the pedestrian, or off the middle of crossing in front, whichever is less.
+
+    In standard deviations. The middle is that between heading for the pedestrian and heading as the pedestrian does.
+    """
+    away = np.maximum(norm(to_robot), 1e-9)
     between = ahead - to_robot / away[:, None]
     straight = norm(between) < 1e-9
     between[straight] = np.stack((ahead[straight, 1], -ahead[straight, 0]), 1)
-    at_person = _bell(angle_between(heading, -to_robot), _half_width(away) / 3.0)
-    in_front = _bell(angle_between(heading, between), np.maximum((math.pi - bearing) / 6.0, 1e-9))
-    seen = _bell(bearing, np.full(len(bearing), _FIELD / 6.0))
-    speed = norm(recording.twist[:, :2])[where[0]]
-    value = np.zeros(present.shape)
-    value[where] = np.maximum(at_person, in_front) * seen * speed * exponential(-_FADING * away)
-    return _largest(value)
-
-
-def _bell(angle: Doubles, deviation: Doubles) -> Doubles:
-    ratio = angle / deviation
-    return exponential(-0.5 * ratio * ratio)
+    at_person = 3.0 * angle_between(heading, -to_robot) / _half_width(away)
+    in_front = 6.0 * angle_between(heading, between) / np.maximum(math.pi - bearing, 1e-9)
+    return np.minimum(at_person, in_front)
 
 
 def _half_width(distance: Doubles) -> Doubles:

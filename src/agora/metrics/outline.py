@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from agora.core.recording import Recording
@@ -48,6 +50,7 @@ def closest_surface(recording: Recording) -> Doubles:
     return closest(surface_distances(recording))
 
 
+@functools.lru_cache(maxsize=4)
 def wall_gaps(recording: Recording) -> Doubles | None:
     """(T,) distance from the robot's outline to the nearest obstacle of the map, m; None without an obstacle.
 
@@ -62,6 +65,7 @@ def wall_gaps(recording: Recording) -> Doubles | None:
         cosine, sine = (part[:, None] for part in facing(recording))
         x, y = cosine * polygon[:, 0] - sine * polygon[:, 1], sine * polygon[:, 0] + cosine * polygon[:, 1]
         gap = recording.map.gap_of(np.stack((x, y), axis=2) + recording.pose[:, None, :2])
+    gap.setflags(write=False)
     return gap if np.isfinite(gap).all() else None
 
 

@@ -76,8 +76,11 @@ def facing(recording: Recording) -> tuple[Doubles, Doubles]:
 
 @once
 def pedestrians_facing(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T, P) cosine and sine of the pedestrians' headings."""
-    return direction(recording.pedestrian_heading)
+    """(T, P) cosine and sine of the pedestrians' headings; 1 and 0 for absent ones."""
+    present = recording.pedestrian_present
+    cosine, sine = np.ones(present.shape), np.zeros(present.shape)
+    cosine[present], sine[present] = direction(recording.pedestrian_heading[present])
+    return cosine, sine
 
 
 @once
@@ -129,6 +132,15 @@ def somebody(recording: Recording) -> Bools:
     """(T,) whether there is a pedestrian."""
     about: Bools = np.any(recording.pedestrian_present, axis=1)
     return about
+
+
+def lowest(values: Array) -> Bools:
+    """(T, P) whether a value is the first smallest of its row; nowhere in a row of infinite values."""
+    first = np.zeros(values.shape, np.bool_)
+    some = np.flatnonzero(np.isfinite(closest(values)))
+    if len(some):
+        first[some, values[some].argmin(1)] = True
+    return first
 
 
 def anyone(recording: Recording) -> bool:
@@ -206,7 +218,8 @@ def exponential(x: Doubles) -> Doubles:
     x = np.minimum(np.maximum(x, -700.0), 700.0)
     power = np.round(x * (1.0 / _LN2))
     rest = (x - power * _LN2_HIGH) - power * _LN2_LOW
-    result: Doubles = np.where(x <= -700.0, 0.0, np.ldexp(_horner(_EXPONENTIAL, rest), power.astype(np.int32)))
+    result: Doubles = np.ldexp(_horner(_EXPONENTIAL, rest), power.astype(np.int32))
+    result[x <= -700.0] = 0.0
     return result
 
 
@@ -220,31 +233,47 @@ def logarithm(x: float) -> float:
     return float(power * _LN2_HIGH + (power * _LN2_LOW + 2.0 * ratio * float(series)))
 
 
-def spectrum(values: Doubles, size: int) -> Doubles:
-    """(size // 2,) magnitudes of the discrete Fourier transform of values, padded with zeros to ``size``, a power of two.
+def spectrum(values: Doubles, order: int) -> Doubles:
+    """Magnitudes of the discrete Fourier transform of N values, padded with zeros to 2^order times the next power of two.
 
-    Stockham's radix-2 algorithm: J. W. Cooley, P. A. W. Lewis and P. D. Welch, IEEE Trans. Audio Electroacoust. 15(2), 1967.
+    Those of the first half, the frequencies up to Nyquist's. Of each 2^order neighbours the values are turned back by the phase to
+    the first; then all are the transforms of one size, by Stockham's radix-2 algorithm (J. W. Cooley, P. A. W. Lewis and P. D.
+    Welch, IEEE Trans. Audio Electroacoust. 15(2), 1967). Neighbours above the half mirror those below, as values are real.
     """
-    real, imaginary = np.zeros(size), np.zeros(size)
-    real[: len(values)] = values
+    size, neighbours = 1 << (len(values) - 1).bit_length(), 1 << order
+    cosine, sine = _phases(size, neighbours)
     left = size
+    real, imaginary = np.zeros(cosine.shape), np.zeros(cosine.shape)
+    real[: len(values)] = values[:, None] * cosine[: len(values)]
+    imaginary[: len(values)] = values[:, None] * -sine[: len(values)]
     while left > 1:
         half = left // 2
         cosine, sine = (part[:, None] for part in _roots(left))
-        x, y = real.reshape(2, half, -1), imaginary.reshape(2, half, -1)
-        u, v = x[0] - x[1], y[0] - y[1]
-        real = np.stack((x[0] + x[1], u * cosine + v * sine), axis=1)
-        imaginary = np.stack((y[0] + y[1], v * cosine - u * sine), axis=1)
+        (x, u), (y, v) = real.reshape(2, half, -1), imaginary.reshape(2, half, -1)
+        real, imaginary = np.empty((half, 2, x.shape[1])), np.empty((half, 2, x.shape[1]))
+        np.add(x, u, out=real[:, 0])
+        np.add(y, v, out=imaginary[:, 0])
+        u, v = x - u, y - v
+        real[:, 1] = u * cosine + v * sine
+        imaginary[:, 1] = v * cosine - u * sine
         left = half
-    real, imaginary = real.ravel()[: size // 2], imaginary.ravel()[: size // 2]
-    magnitude: Doubles = np.sqrt(real * real + imaginary * imaginary)
+    found = np.sqrt(real * real + imaginary * imaginary).reshape(size, -1)
+    mirrored = found[: (size - 1) // 2 : -1, neighbours // 2 - 1 : 0 : -1]
+    magnitude: Doubles = np.concatenate((found[: len(mirrored)], mirrored), axis=1).ravel()
     return magnitude
 
 
-@functools.lru_cache(maxsize=40)
+@functools.lru_cache(maxsize=20)
 def _roots(count: int) -> tuple[Doubles, Doubles]:
     """(count / 2,) cosine and sine of the multiples of a full turn by ``count``, over half a turn."""
     return direction(np.arange(count // 2, dtype=np.float64) * (2.0 * np.pi / count))
+
+
+@functools.lru_cache(maxsize=4)
+def _phases(count: int, neighbours: int) -> tuple[Doubles, Doubles]:
+    """(count, neighbours / 2 + 1) cosine and sine of the products of row and column, in full turns by both numbers."""
+    product = np.arange(count, dtype=np.float64)[:, None] * np.arange(neighbours // 2 + 1)
+    return direction(product * (2.0 * np.pi / (count * neighbours)))
 
 
 _LN2 = math.log(2.0)
@@ -260,5 +289,6 @@ _ARCTANGENT = [(-1.0) ** k / (2 * k + 1) for k in range(11)]
 def _horner(coefficients: list[float], x: Doubles) -> Doubles:
     total = np.full(x.shape, coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
-        total = total * x + coefficient
+        total *= x
+        total += coefficient
     return total

@@ -137,9 +137,8 @@ def sparc(recording: Recording) -> float | None:
         return None
     even = np.linspace(recording.time[0], recording.time[-1], count)
     rate = (count - 1) / float(recording.time[-1] - recording.time[0])
-    size = 2 ** (math.ceil(math.log2(count)) + _PADDING)
-    magnitude = spectrum(np.interp(even, recording.time, _speeds(recording)), size)
-    magnitude = magnitude[: math.floor(min(_CUTOFF / rate, 0.5) * size) + 1] / magnitude.max()
+    magnitude = spectrum(np.interp(even, recording.time, _speeds(recording)), _PADDING)
+    magnitude = magnitude[: math.floor(_CUTOFF / rate * 2 * len(magnitude)) + 1] / magnitude.max()
     high = np.flatnonzero(magnitude >= _THRESHOLD)
     chosen = np.diff(magnitude[high[0] : high[-1] + 1])
     if not len(chosen):

@@ -6,6 +6,7 @@ closed the gap before a contact (`agora.core.recording.Closing`): by the parts o
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -113,7 +114,8 @@ def near_misses_robot_sf(recording: Recording) -> float:
     return float(np.count_nonzero((gap >= 0.0) & (gap < _NEAR)))
 
 
-def closers(recording: Recording, limit: float) -> list[Closer]:
+@functools.lru_cache(maxsize=4)
+def closers(recording: Recording, limit: float) -> tuple[Closer, ...]:
     """Who closed the gap each time that d to a pedestrian fell below ``limit``, in the first sample inside.
 
     A robot slower than `STANDING` closes none, and neither does who moves away.
@@ -125,7 +127,7 @@ def closers(recording: Recording, limit: float) -> list[Closer]:
     by_robot = (robot[:, 0] * x + robot[:, 1] * y) * scale
     by_person = -(person[:, 0] * x + person[:, 1] * y) * scale
     standing = robot[:, 0] * robot[:, 0] + robot[:, 1] * robot[:, 1] < STANDING * STANDING
-    return [Closing(float(a), float(b), bool(c)).closer for a, b, c in zip(by_robot, by_person, standing, strict=True)]
+    return tuple(Closing(float(a), float(b), bool(c)).closer for a, b, c in zip(by_robot, by_person, standing, strict=True))
 
 
 def _violations(zone: str, closer: Closer) -> Metric:
