@@ -16,7 +16,7 @@ from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import Metric, metric
 from agora.metrics.outline import wall_gaps
-from agora.metrics.quantities import average, exponential, norm, offsets, once, velocities
+from agora.metrics.quantities import average, exponential, norm, offsets, once, row_sums, velocities
 from agora.pedestrians.moussaid import interaction
 from agora.pedestrians.pedsim import Pedsim
 
@@ -67,7 +67,7 @@ def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
 def _on_robot(recording: Recording) -> Doubles:
     """(T,) size of the sum of the forces of all pedestrians on the robot, m/s2."""
     fx, fy, _ = _pairs(recording)
-    return norm(np.stack((fx.sum(1), fy.sum(1)), 1))
+    return norm(np.stack((row_sums(fx), row_sums(fy)), 1))
 
 
 def _wall_push(gap: Doubles) -> Doubles:
@@ -89,7 +89,7 @@ def _walls_on_pedestrians(recording: Recording) -> Doubles:
         gap = recording.map.gap(recording.pedestrian_position[present], _WALL_REACH)
         radius = np.broadcast_to(recording.pedestrian_radius, present.shape)[present]
         push[present] = np.where(gap < _WALL_REACH, _wall_push(gap - radius), 0.0)
-    mean: Doubles = push.sum(1) / np.maximum(present.sum(1), 1)
+    mean: Doubles = row_sums(push) / np.maximum(present.sum(1), 1)
     return mean
 
 
@@ -97,7 +97,7 @@ def _walls_on_pedestrians(recording: Recording) -> Doubles:
 def _work(recording: Recording) -> Doubles:
     """(T,) social work, m/s2."""
     walls = _walls_on_robot(recording)
-    social: Doubles = _on_robot(recording) + _pairs(recording)[2].sum(1)
+    social: Doubles = _on_robot(recording) + row_sums(_pairs(recording)[2])
     return social if walls is None else social + walls
 
 
@@ -122,7 +122,7 @@ def social_force_on_robot(recording: Recording) -> float:
 )
 def social_force_on_pedestrians(recording: Recording) -> float:
     """0 without pedestrians."""
-    return average(recording, _pairs(recording)[2].sum(1))
+    return average(recording, row_sums(_pairs(recording)[2]))
 
 
 @metric(
@@ -167,7 +167,7 @@ def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
         """Grows with the rate of the samples, as in its code; 0 without pedestrians and walls."""
         walls = _walls_on_robot(recording)
         found = {
-            "social_force": lambda: _pairs(recording)[2].sum(1),
+            "social_force": lambda: row_sums(_pairs(recording)[2]),
             "social_work": lambda: _work(recording),
             "obstacle_force": lambda: np.zeros(1) if walls is None else walls,
         }

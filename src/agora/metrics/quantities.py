@@ -134,6 +134,11 @@ def somebody(recording: Recording) -> Bools:
     return about
 
 
+def row_sums(values: Doubles) -> Doubles:
+    """(T,) sums of the rows of (T, P), slot after slot, so that zeros of empty slots do not change how they round."""
+    return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
+
+
 def lowest(values: Array) -> Bools:
     """(T, P) whether a value is the first smallest of its row; nowhere in a row of infinite values."""
     first = np.zeros(values.shape, np.bool_)
@@ -202,10 +207,13 @@ def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def angle_between(a: Doubles, b: Doubles) -> Doubles:
-    """(...) angle from 0 to pi between vectors (..., 2), rad, to 1e-15: the tangent halved three times, then its Taylor series."""
+    """(...) angle from 0 to pi between vectors (..., 2), rad, to 1e-15, 0 where one has no length.
+
+    The tangent is halved three times, then its Taylor series.
+    """
     dot = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]
     cross = np.abs(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
-    tangent = cross / (np.abs(dot) + np.sqrt(dot * dot + cross * cross))
+    tangent = cross / np.maximum(np.abs(dot) + np.sqrt(dot * dot + cross * cross), 1e-300)
     for _ in range(2):
         tangent = tangent / (1.0 + np.sqrt(1.0 + tangent * tangent))
     acute = 8.0 * tangent * _horner(_ARCTANGENT, tangent * tangent)

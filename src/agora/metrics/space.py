@@ -16,7 +16,19 @@ from agora.core.state import Doubles
 from agora.interfaces import Direction, Metric, metric
 from agora.metrics.outline import closest_surface, surface_distances
 from agora.metrics.proxemics import INTIMATE, PERSONAL, SOCIAL
-from agora.metrics.quantities import anyone, average, closest_centre, duration, least, offsets, somebody, stretches, velocities
+from agora.metrics.quantities import (
+    anyone,
+    average,
+    closest_centre,
+    duration,
+    intervals,
+    least,
+    offsets,
+    somebody,
+    stretches,
+    velocities,
+    weighted_mean,
+)
 
 BANDS = {
     "intimate": (-math.inf, INTIMATE),
@@ -184,7 +196,7 @@ def discomfort_dsrnn(recording: Recording) -> float:
 def _discomfort(recording: Recording, distance: float, factor: float) -> float:
     gap = closest_surface(recording)[:-1]
     near = (gap >= 0.0) & (gap < distance)
-    return factor * float(((gap[near] - distance) * np.diff(recording.time)[near]).sum())
+    return factor * float(((gap[near] - distance) * intervals(recording)[near]).sum())
 
 
 @metric(
@@ -196,9 +208,9 @@ def _discomfort(recording: Recording, distance: float, factor: float) -> float:
 )
 def pedestrian_speed_average(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian, or for a single sample."""
-    weight = recording.pedestrian_present[:-1] * np.diff(recording.time)[:, None]
-    total = float(weight.sum())
-    return float((_pedestrian_speeds(recording)[:-1] * weight).sum()) / total if total > 0.0 else None
+    present = recording.pedestrian_present[:-1]
+    speed, weight = _pedestrian_speeds(recording)[:-1][present], intervals(recording)[np.nonzero(present)[0]]
+    return weighted_mean(speed, weight) if len(weight) else None
 
 
 @metric(
@@ -216,7 +228,7 @@ def closest_pedestrian_speed_average(recording: Recording) -> float | None:
         return None
     nearest = offsets(recording)[2].argmin(1)
     speed = np.where(about, _pedestrian_speeds(recording)[np.arange(len(about)), nearest], 0.0)
-    return float((speed[:-1] * np.diff(recording.time)).sum()) / seconds
+    return float((speed[:-1] * intervals(recording)).sum()) / seconds
 
 
 def _pedestrian_speeds(recording: Recording) -> Doubles:
