@@ -12,7 +12,6 @@ from agora.interfaces import metric
 from agora.registry import available, load
 from agora.testing import ContractError, check_metric
 
-
 FROM_THE_ORIGIN = {"path_irregularity.socnavbench_code"}  # a peer's defect, kept under the peer's name
 
 

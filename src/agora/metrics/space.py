@@ -45,9 +45,9 @@ _CLOSERS = {Closer.ROBOT: "more than 0.6", Closer.PERSON: "less than 0.4", Close
 
 
 def in_band(distance: Doubles, zone: str) -> Doubles:
-    """1 where distances (T,) are in a zone, else 0."""
+    """1 where distances (T,) are in a zone, else 0; infinite ones are public."""
     low, high = BANDS[zone]
-    inside: Doubles = ((distance >= low) & (distance < high)).astype(np.float64)
+    inside: Doubles = ((distance >= low) & ((distance < high) | (high == math.inf))).astype(np.float64)
     return inside
 
 
