@@ -23,7 +23,9 @@ def law(offset, velocity):
     b = 0.35 * np.hypot(*d)
     theta = np.arctan2(t[0] * e[1] - t[1] * e[0], t @ e)
     n = np.array([-t[1], t[0]])
-    force = -np.exp(-distance / b - (3.0 * b * theta) ** 2) * t - np.sign(theta) * np.exp(-distance / b - (2.0 * b * theta) ** 2) * n
+    force = (
+        -np.exp(-distance / b - (3.0 * b * theta) ** 2) * t - np.sign(theta) * np.exp(-distance / b - (2.0 * b * theta) ** 2) * n
+    )
     return 2.1 * force
 
 
@@ -68,8 +70,8 @@ def test_the_nearest_wall_pushes_with_its_gap():
 
 
 def test_quantiles_and_exposure_are_of_samples_of_the_robots_force():
-    near = standing((5.5, -2.0), (5.0, -3.4), (90.0, 4.0), velocity=(0.5, 0.0))
-    sizes = [np.hypot(*law(np.array(offset), np.array([0.5, 0.0]))) for offset in ((0.5, 1e-9), (0.0, -1.4), (85.0, 6.0))]
+    near = standing((5.5, -1.9), (5.0, -3.4), (90.0, 4.0), velocity=(0.5, 0.0))
+    sizes = [np.hypot(*law(np.array(offset), np.array([0.5, 0.0]))) for offset in ((0.5, 0.1), (0.0, -1.4), (85.0, 6.0))]
     for percent in (50, 90, 95):
         quantile = getattr(forces, f"pedestrian_force_q{percent}")(near)
         assert quantile == pytest.approx(np.quantile(np.repeat(sizes, 4), percent / 100), rel=1e-3, abs=1e-3), percent
