@@ -9,7 +9,6 @@ import pytest
 
 from agora.core.recording import Contact, ContactKind
 from agora.metrics import encounters
-from agora.validation.encounters import KINDS
 from recordings import among, drive
 
 TIME = np.linspace(0.0, 20.0, 2001)
@@ -35,10 +34,6 @@ def test_the_kind_is_the_angle_between_both_ways(walk, kind):
     recording = meeting(walk)
     assert encounters.encounters(recording) == 1.0
     assert [count(recording) for count in COUNTS] == [float(kind == k) for k in range(3)]
-
-
-def test_kinds_are_those_of_the_encounters_of_pedestrians():
-    assert encounters.KINDS == KINDS
 
 
 def test_whom_the_robot_meets_twice_has_two_encounters():

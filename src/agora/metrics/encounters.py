@@ -27,7 +27,7 @@ NEAR = 2.0
 """Distance of the centres up to which two have an encounter, m."""
 
 WALKS = 0.3
-"""Speed from which on somebody walks, m/s."""
+"""Mean speed below which somebody stands about and is no walker, m/s."""
 
 _CANCELLI = "Cancelli et al. 2022, arXiv:2212.00767; encounters are cut at 2 m here"
 
