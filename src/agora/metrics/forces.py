@@ -7,6 +7,7 @@ with 10 m/s2 exp(-gap / 0.2 m). Metrics are means over time; HuNavSim's are sums
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +75,7 @@ def _wall_push(gap: Doubles) -> Doubles:
     return np.where(gap < _WALL_REACH, _MODEL.obstacle_factor * exponential(-gap / _WALL_SIGMA), 0.0)
 
 
+@functools.lru_cache(maxsize=4)
 def _walls_on_robot(recording: Recording) -> Doubles | None:
     """(T,) m/s2; None without an obstacle."""
     gap = wall_gaps(recording)
@@ -86,9 +88,11 @@ def _walls_on_pedestrians(recording: Recording) -> Doubles:
     present = recording.pedestrian_present
     push = np.zeros(present.shape)
     if recording.map is not None:
-        gap = recording.map.gap(recording.pedestrian_position[present], _WALL_REACH)
-        radius = np.broadcast_to(recording.pedestrian_radius, present.shape)[present]
-        push[present] = np.where(gap < _WALL_REACH, _wall_push(gap - radius), 0.0)
+        sample, column = np.nonzero(present)
+        gap = recording.map.gap(recording.pedestrian_position[sample, column], _WALL_REACH)
+        near = np.flatnonzero(gap < _WALL_REACH)
+        sample, column = sample[near], column[near]
+        push[sample, column] = _wall_push(gap[near] - recording.pedestrian_radius[column])
     mean: Doubles = row_sums(push) / np.maximum(present.sum(1), 1)
     return mean
 
@@ -185,6 +189,7 @@ obstacle_force_on_robot_hunavsim = _sum_over_samples(
 social_work_hunavsim = _sum_over_samples("social_work", "sum over samples of ``social_work``", "social_work")
 
 
+@once
 def _felt(recording: Recording) -> Doubles:
     """(N,) size of the robot's force on each pedestrian in each sample of its presence, m/s2."""
     felt: Doubles = _pairs(recording)[2][recording.pedestrian_present]
