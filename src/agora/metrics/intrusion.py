@@ -160,24 +160,24 @@ def _disturbance(recording: Recording) -> Doubles:
 
     Angles are between directions, so that nothing depends on the map's axes; the code's thresholds do (they hold the double of the
     pedestrian's yaw) and agree with these where that yaw is 0. Its Gaussians are 1 at their middle here, as its comment says.
-    Who is seen and near enough is computed of all, where the robot heads only of those who can still be disturbed most.
+    The angles are computed only of pedestrians who can still be the one disturbed most: b^2 >= 2 (1 - cos b) for a bearing b.
     """
     x, y, distance = offsets(recording)
-    sample, column = np.nonzero(recording.pedestrian_present)
-    to_robot = -np.stack((x[sample, column], y[sample, column]), 1)
-    ahead = np.stack([part[sample, column] for part in pedestrians_facing(recording)], 1)
-    bearing = angle_between(ahead, to_robot)  # of the robot, seen by the pedestrian
-    seen = 6.0 * bearing / _FIELD
-    most = np.full(x.shape, -np.inf)
-    most[sample, column] = -0.5 * seen * seen - _FADING * distance[sample, column]
-    heading = np.stack([part[sample] for part in facing(recording)], 1)
-    largest = np.full(len(x), -np.inf)
-    first = lowest(-most)
+    cosine, sine = pedestrians_facing(recording)
+    away = np.where(recording.pedestrian_present, np.maximum(distance, 1e-9), 1.0)
+    facing_it = -(cosine * x + sine * y) / away
+    bound = (36.0 / (_FIELD * _FIELD)) * (facing_it - 1.0) - _FADING * away + 1e-9
+    bound = np.where(recording.pedestrian_present, bound, -np.inf)
+    heading = np.stack(facing(recording), 1)
+    largest, first = np.full(len(x), -np.inf), lowest(-bound)
     for chosen in (first, ~first):
-        pairs = np.flatnonzero(chosen[sample, column] & (most[sample, column] > largest[sample]))
-        aim = _aim(heading[pairs], ahead[pairs], to_robot[pairs], bearing[pairs])
+        sample, column = np.nonzero(chosen & (bound > largest[:, None]))
+        pairs = sample, column
+        ahead, to_robot = np.stack((cosine[pairs], sine[pairs]), 1), -np.stack((x[pairs], y[pairs]), 1)
+        bearing = angle_between(ahead, to_robot)  # of the robot, seen by the pedestrian
+        seen, aim = 6.0 * bearing / _FIELD, _aim(heading[sample], ahead, to_robot, bearing)
         values = np.full(x.shape, -np.inf)
-        values[sample[pairs], column[pairs]] = most[sample[pairs], column[pairs]] - 0.5 * aim * aim
+        values[pairs] = -0.5 * (seen * seen + aim * aim) - _FADING * distance[pairs]
         largest = np.maximum(largest, np.max(values, axis=1, initial=-np.inf))
     return norm(recording.twist[:, :2]) * exponential(largest)
 
