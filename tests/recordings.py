@@ -111,5 +111,5 @@ class Wall:
     def clearance_at(self, points: np.ndarray) -> np.ndarray:
         return np.maximum(np.abs((points - self.through) @ self.normal) - self.half, 0.0)
 
-    def gap(self, points: np.ndarray) -> np.ndarray:
-        return self.clearance_at(points)
+    def gap(self, points: np.ndarray, limit: float = np.inf) -> np.ndarray:
+        return np.minimum(self.clearance_at(points), limit)

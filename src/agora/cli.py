@@ -223,7 +223,7 @@ def run(
         typer.echo(recording.failure)
     for measure in metrics():
         value = measure(recording)
-        typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
+        typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
     _show(recordings, picture, video, replay, live)
 
 

@@ -75,7 +75,7 @@ def _say(played: Played, full: bool) -> None:
         typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}")
         for measure in metrics() if full else ():
             value = robot.measure(measure)
-            typer.echo(f"  {measure.name:38s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
+            typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
 
 
 def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> list[dict[str, Any]]:

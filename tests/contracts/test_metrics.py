@@ -12,12 +12,20 @@ from agora.interfaces import metric
 from agora.registry import available, load
 from agora.testing import ContractError, check_metric
 
+FROM_THE_ORIGIN = {"path_irregularity.socnavbench_code"}  # a peer's defect, kept under the peer's name
+
 
 @pytest.mark.parametrize("name", sorted(available("metrics")))
 def test_a_registered_metric_keeps_the_contract(name):
     found = load("metrics", name)
     assert found.name == name
-    check_metric(found)
+    check_metric(found, moved=name not in FROM_THE_ORIGIN)
+
+
+@pytest.mark.parametrize("name", sorted(FROM_THE_ORIGIN))
+def test_only_what_measures_from_the_origin_is_let_off(name):
+    with pytest.raises(ContractError, match="shifted"):
+        check_metric(load("metrics", name))
 
 
 def of(function, **changes):

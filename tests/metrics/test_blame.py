@@ -18,6 +18,7 @@ from agora.metrics.blame import avoidable
 from agora.metrics.outcome import collisions_pedestrian
 from agora.world.start import RobotStart
 from agora.world.trajectories import Trajectories
+from recordings import among, drive
 
 BOX = replace(DISC, name="box", radius=0.55, footprint=((-0.5, -0.2), (0.5, -0.2), (0.5, 0.2), (-0.5, 0.2)))
 HEAVY = replace(DISC, name="heavy", vx=(0.0, 1.5), omega=0.4, ax=1.0, deceleration=0.8, alpha=0.5)
@@ -255,3 +256,43 @@ def test_the_larger_part_of_the_closing_speed_decides_unless_the_robot_stood(clo
 
 def test_a_contact_knows_nothing_of_who_closed_the_gap_unless_told():
     assert Contact(1.0, ContactKind.PEDESTRIAN, 3, 0.2, 0.1).closing is None
+
+
+def touched(*closings):
+    """A recording with a contact with a pedestrian for each closing, and one with a wall."""
+    contacts = [Contact(1.0 + k, ContactKind.PEDESTRIAN, k, 0.2, 0.1, closing) for k, closing in enumerate(closings)]
+    wall = Contact(9.0, ContactKind.WALL, -1, 0.2, 0.1)
+    return drive([0.0, 9.0], [1.0, 2.0], [3.0, 3.0], contacts=(*contacts, wall))
+
+
+def test_the_share_of_blame_is_the_mean_of_the_robots_shares():
+    shares = touched(Closing(0.6, 0.2, False), Closing(0.3, -0.2, False), Closing(0.04, 0.0, True))
+    assert blame.collision_blame(shares) == pytest.approx((0.75 + 1.0 + 0.0) / 3)
+    assert blame.collision_blame(touched()) is None
+    assert blame.collision_blame(touched(Closing(0.6, 0.2, False), None)) is None
+
+
+def pressed(pedestrian_heading, walking, gap=0.01, bearing=0.0):
+    """For three samples a pedestrian touches a robot that drives at 0.5 m/s along 0.7 rad; angles relative to that."""
+    time, c, s = np.array([0.0, 0.1, 0.7]), np.cos(0.7 + bearing), np.sin(0.7 + bearing)
+    heading = 0.7 + pedestrian_heading
+    crowd = among(time, (3.0 + c * (0.55 + gap), -1.0 + s * (0.55 + gap)), heading=heading)
+    crowd["pedestrian_velocity"][:, 0] = walking * np.cos(heading), walking * np.sin(heading)
+    return drive(time, [3.0] * 3, [-1.0] * 3, 0.7, [[0.5, 0.0, 0.0]] * 3, **crowd)
+
+
+@pytest.mark.parametrize(
+    ("pedestrian_heading", "walking", "bearing", "robot", "person"),
+    [
+        (np.pi, 1.0, 0.0, 3, 0),  # walks into the robot's front, and the robot is charged, for its bearing reads 90 degrees
+        (0.0, 0.2, 0.0, 0, 3),  # is run over from behind, and is charged
+        (-np.pi / 2 + 0.1, 1.0, np.pi / 2 + 0.2, 3, 0),  # 0.1 rad off the pedestrian, and 0.2 off the left for the robot
+        (np.pi, 0.5, 0.0, 0, 0),  # at equal speeds nobody is
+    ],
+)
+def test_hunavsim_charges_by_exchanged_bearings(pedestrian_heading, walking, bearing, robot, person):
+    recording = pressed(pedestrian_heading, walking, bearing=bearing)
+    assert blame.collisions_by_robot_hunavsim(recording) == robot
+    assert blame.collisions_by_person_hunavsim(recording) == person
+    apart = pressed(pedestrian_heading, walking, gap=0.03, bearing=bearing)
+    assert blame.collisions_by_robot_hunavsim(apart) == blame.collisions_by_person_hunavsim(apart) == 0.0

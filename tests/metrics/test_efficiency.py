@@ -163,3 +163,30 @@ def _length(cells, start):
     """Length of BARN's scoring path from (start, 3) over the reference cells to (start, 13)."""
     path = np.array([(start, 3.0), *((0.15 * r - 4.575, 0.15 * c + 5.075) for r, c in cells), (start, 13.0)])
     return float(np.hypot(*np.diff(path, axis=0).T).sum())
+
+
+def test_time_is_compared_with_that_of_a_free_run():
+    # 10 m at 1 m/s would take 10 of the 20 s; a robot of half that top speed takes no longer than it must
+    assert efficiency.time_ratio(straight()) == pytest.approx(2.0)
+    assert efficiency.stl(straight()) == pytest.approx(0.5)
+    assert efficiency.stl(straight(max_speed=0.4)) == 1.0
+    assert efficiency.time_norm(straight()) == pytest.approx(20.0 / 60.0)
+    for failed in (straight(outcome=Outcome.TIMEOUT), straight(contacts=touching(ContactKind.WALL))):
+        assert efficiency.stl(failed) == 0.0 and efficiency.time_norm(failed) == 1.0
+    assert efficiency.time_ratio(straight(outcome=Outcome.TIMEOUT)) is None
+    for unknown in (straight(shortest_path=np.inf), straight(shortest_path=0.0)):
+        assert efficiency.time_ratio(unknown) is None and efficiency.stl(unknown) is None
+
+
+def test_each_source_weighs_success_by_its_own_length():
+    # a half circle of 2 pi m over a diameter of 4 m, where the shortest way has 5 m
+    detour = half_circle(shortest_path=5.0)
+    length = 2.0 * np.pi
+    assert efficiency.spl_social_jym(detour) == pytest.approx(4.0 / length, rel=1e-4)
+    assert efficiency.spl_socnavgym(detour) == pytest.approx(5.0 / length, rel=1e-4)
+    assert efficiency.path_efficiency_sean(detour) == pytest.approx(length / 5.0, rel=1e-4)
+    touched = half_circle(shortest_path=5.0, contacts=touching(ContactKind.PEDESTRIAN))
+    assert efficiency.spl_social_jym(touched) == 0.0
+    assert efficiency.spl_socnavgym(touched) == pytest.approx(5.0 / length, rel=1e-4)
+    late = half_circle(outcome=Outcome.TIMEOUT)
+    assert efficiency.spl_socnavgym(late) == 0.0 and efficiency.path_efficiency_sean(late) is None

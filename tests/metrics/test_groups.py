@@ -79,3 +79,49 @@ def test_samples_stand_for_their_time():
 def test_a_crowd_without_groups_has_none():
     recording = crowded()
     assert groups.group_collision_rate(recording) == 0.0 and groups.group_distance_min(recording) is None
+
+
+def test_the_boundary_is_the_groups_circle_and_negative_inside():
+    reach = np.sqrt(1 + 1 / 9)
+    assert groups.group_boundary_min(passing(-3.0)) == pytest.approx(3.0 - 2 / 3 - reach - 0.3)
+    assert groups.group_boundary_min(passing(-2 / 3)) == pytest.approx(-reach - 0.3)
+    assert groups.group_boundary_min(passing(-1.0, number=-1)) is None
+
+
+def facing(headings, y=-1.0):
+    """The robot passes (8, -1) and (10, -1), who face along ``headings``."""
+    recording = passing(y, members=((8.0, -1.0), (10.0, -1.0)))
+    return dataclasses.replace(recording, pedestrian_heading=np.broadcast_to(headings, (len(TIME), 2)).astype(float))
+
+
+def test_hunavsims_space_of_a_group_lies_ahead_of_its_members():
+    # both face up: the centre is (9, 0.5), 1.5 m off the way of a robot of 0.3 m; personal space ends 1.2 + 0.3 m away
+    up = facing([np.pi / 2, np.pi / 2])
+    assert groups.group_space_share_intimate(up) == groups.group_space_share_personal(up) == 0.0
+    ways = 2.0 * np.sqrt(3.9**2 - 1.5**2)
+    assert groups.group_space_share_social(up) == pytest.approx(ways / 10.0, abs=0.003)
+    # facing each other: 1.5 m ahead of each is (9.5, -1) and (8.5, -1), the centre is on the way
+    other = facing([0.0, np.pi])
+    assert groups.group_space_share_intimate(other) == pytest.approx(2 * 0.75 / 10.0, abs=0.003)
+    assert groups.group_space_share_personal(other) == pytest.approx(2 * 0.75 / 10.0, abs=0.003)
+    strangers = passing(-1.0, number=-1)
+    assert groups.group_space_share_social(strangers) == groups.group_space_share_intimate(strangers) == 0.0
+
+
+@pytest.mark.parametrize(("members", "crossed"), [(((6.0, -3.0), (6.5, -1.0)), 1), (((6.0, -3.0), (6.5, -2.5)), 0)])
+def test_crossing_between_two_members_disturbs_them(members, crossed):
+    assert groups.relation_disturbance(passing(-2.0, members=members)) == crossed
+    assert groups.relation_disturbance(passing(-2.0, members=members, number=-1)) == 0.0
+
+
+def test_a_group_of_three_is_disturbed_once_for_each_line_crossed():
+    # the triangle's sides to (8, -1) are crossed at y = -0.5: two of the three lines, not the base
+    assert groups.relation_disturbance(passing(-0.5)) == 2.0
+    assert groups.relation_disturbance(passing(-2.0)) == 0.0
+
+
+def test_navmet_counts_samples_beside_the_line():
+    # along the line from (8, -1) to (10, -1), 0.5 m beside it: the 2 s between its ends at 100 samples a second
+    pair = passing(-1.5, members=((8.0, -1.0), (10.0, -1.0)))
+    assert groups.relation_disturbance_navmet(pair) == pytest.approx(200, abs=1)
+    assert groups.relation_disturbance_navmet(passing(-1.7, members=((8.0, -1.0), (10.0, -1.0)))) == 0.0

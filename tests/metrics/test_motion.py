@@ -126,3 +126,14 @@ def test_turning_left_and_right_adds_up():
     headings = [3.0, -3.0, 3.0]
     expected = 2 * (2 * np.pi - 6.0)
     assert motion.cumulative_heading_change(drive([0.0, 1.0, 3.0], [0.0, 1.0, 2.0], [0.0] * 3, headings)) == pytest.approx(expected)
+
+
+def test_the_least_speed_acceleration_and_jerk():
+    # speeds 0.5, 2, 1 m/s; velocities 0, 0.1, 0.3, 0.3 m/s: accelerations 1, 2, 0; jerks 10, -20
+    twist = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.3, 0.0, 0.0], [0.3, 0.0, 0.0]])
+    recording = drive([0.0, 0.1, 0.2, 0.3], [2.0, 2.05, 2.25, 2.35], [1.0] * 4, 0.0, twist)
+    assert motion.velocity_min(recording) == pytest.approx(0.5)
+    assert motion.acceleration_min(recording) == pytest.approx(0.0, abs=1e-9)
+    assert motion.jerk_min(recording) == pytest.approx(10.0)
+    single = drive([0.0], [1.0], [2.0])
+    assert motion.velocity_min(single) is motion.acceleration_min(single) is motion.jerk_min(single) is None

@@ -7,7 +7,7 @@ import pytest
 
 from agora.core.recording import ContactKind, Outcome
 from agora.metrics import outcome
-from recordings import drive, touching
+from recordings import among, drive, touching
 
 PEDESTRIAN, WALL, ROBOT = ContactKind.PEDESTRIAN, ContactKind.WALL, ContactKind.ROBOT
 
@@ -100,3 +100,51 @@ def test_driving_away_is_no_progress_and_an_unfinished_window_does_not_count():
     time = np.linspace(0.0, 14.9, 150)
     away = drive(time, -0.5 * time, np.zeros(150), np.pi, goal=np.array([3.0, 0.0, 0.0]), outcome=Outcome.TIMEOUT)
     assert outcome.failure_to_progress(away) == 2
+
+
+@pytest.mark.parametrize(("contacts", "expected"), [((WALL, ROBOT), 1.0), ((WALL, ROBOT, PEDESTRIAN), 0.0)])
+def test_arenas_code_lets_two_contacts_pass(contacts, expected):
+    assert outcome.success_k3(ended(Outcome.REACHED, *contacts)) == expected
+    assert outcome.success_k3(ended(Outcome.TIMEOUT, *contacts)) == 0.0
+
+
+@pytest.mark.parametrize("how", list(Outcome))
+def test_leaving_the_map_is_an_end_of_its_own(how):
+    assert outcome.out_of_map(ended(how)) == float(how == Outcome.OUT_OF_MAP)
+
+
+def test_the_nearest_that_the_robot_came_and_the_rest_by_its_way():
+    # from (1, 5) past the goal at (4, 5), 0.5 m beside it, to (7, 5.5): 3 m on, of a way of about 6
+    recording = drive([0.0, 1.0, 2.0], [1.0, 4.0, 7.0], [5.0, 5.5, 5.5], goal=np.array([4.0, 5.0, 0.0]))
+    assert outcome.goal_distance_min(recording) == pytest.approx(0.5)
+    rest, way = np.hypot(3.0, 0.5), np.hypot(3.0, 0.5) + 3.0
+    assert outcome.final_goal_distance_ratio(recording) == pytest.approx(rest / way)
+    assert outcome.final_goal_distance_ratio(drive([0.0, 1.0], [1.0, 1.0], [2.0, 2.0])) is None
+
+
+def test_sean_looks_a_second_ahead():
+    # stands for 4 s of 10, then 0.05 m are covered within 0.05 s at 1 m/s: 0.95 s before that it still stands
+    time = np.linspace(0.0, 10.0, 2001)
+    recording = drive(time, 3.0 + np.maximum(time - 4.0, 0.0), np.full_like(time, -2.0), 0.0)
+    assert outcome.stalled_time_sean(recording) == pytest.approx(3.05, abs=0.01)
+    creeping = drive(time, 3.0 + 0.04 * time, np.full_like(time, -2.0), 0.0)
+    assert outcome.stalled_time_sean(creeping) == pytest.approx(9.0, abs=0.01)
+
+
+def blocked(apart=1.9, until=12.0, **crowd):
+    """Robot and pedestrian stand for a time, ``apart`` m from each other; then both walk on."""
+    time = np.linspace(0.0, 20.0, 401)
+    on = np.maximum(time - until, 0.0)
+    others = among(time, (4.0 + apart - on, 1.0 - on), **crowd)
+    return drive(time, 4.0 + on, np.full_like(time, 1.0), 0.0, **others)
+
+
+def test_a_deadlock_is_both_standing_beside_each_other_for_five_seconds():
+    assert outcome.deadlocks(blocked()) == 1.0 and outcome.deadlock_time(blocked()) == pytest.approx(12.0, abs=0.11)
+    for free in (blocked(apart=2.1), blocked(until=4.5), blocked(present=False), drive([0.0, 9.0], [1.0, 1.0], [2.0, 2.0])):
+        assert outcome.deadlocks(free) == outcome.deadlock_time(free) == 0.0
+
+
+def test_socnavgym_counts_samples_without_progress():
+    recording = drive(np.arange(5.0), [0.0, -0.5, 1.0, 0.5, 3.0], [2.0] * 5, 0.0, goal=np.array([4.0, 2.0, 0.0]))
+    assert outcome.failure_to_progress_socnavgym(recording) == 2.0

@@ -112,3 +112,45 @@ def test_clearing_distance_is_the_walls_clearance_less_the_radius():
     nowhere = Wall((1.0, 2.0), 0.6)
     nowhere.gap = lambda points: np.full(len(points), np.inf)
     assert proxemics.clearing_distance_average(drive(time, time, time, map=nowhere)) is None
+
+
+def test_the_farthest_that_everybody_was_away_saturates():
+    # 5 m at first and at last, less both radii
+    assert proxemics.closest_pedestrian_distance_max(passing(0.4)) == pytest.approx(np.hypot(5.0, 0.4) - 0.55)
+    assert proxemics.closest_pedestrian_distance_max(passing(40.0)) == 10.0
+
+
+def test_hunavsim_leaves_the_pedestrians_radius_out_of_the_extremes():
+    time = np.array([0.0, 1.0, 3.0, 4.0])
+    crowd = among(time, (5.0, 1.0), (2.0 + time, 4.0), present=np.array([[1, 1], [1, 0], [1, 1], [0, 0]], bool))
+    recording = drive(time, np.full(4, 2.0), np.full(4, 1.0), 0.2, **crowd)
+    far = np.hypot(3.0, 3.0)
+    assert proxemics.closest_pedestrian_distance_min_hunavsim(recording) == pytest.approx(3.0 - 0.3)
+    assert proxemics.closest_pedestrian_distance_max_hunavsim(recording) == pytest.approx(far - 0.3)
+    # the sample without pedestrians counts 0, though nobody was near
+    assert proxemics.closest_pedestrian_distance_average_hunavsim(recording) == pytest.approx(3 * (3.0 - 0.55) / 4)
+
+
+def test_robot_sfs_compliance_is_the_share_of_violations():
+    assert proxemics.personal_space_compliance_robot_sf(passing(0.4)) == pytest.approx(0.06, abs=0.002)
+
+
+def test_nobody_has_no_distance_in_any_variant():
+    alone = drive(TIME, 3.0 + TIME, np.zeros_like(TIME), 0.0)
+    for metric in (
+        proxemics.closest_pedestrian_distance_max,
+        proxemics.closest_pedestrian_distance_min_hunavsim,
+        proxemics.closest_pedestrian_distance_max_hunavsim,
+        proxemics.closest_pedestrian_distance_average_hunavsim,
+        proxemics.personal_space_compliance_robot_sf,
+        proxemics.obstacle_safety,
+    ):
+        assert metric(alone) is None, metric.name
+
+
+def test_obstacle_safety_is_the_time_near_walls():
+    # the outline is 0.45 m less 0.04 m/s away from the wall: below 0.3 m after 3.75 of 10 s
+    time = np.linspace(0.0, 10.0, 1001)
+    out = 0.05 + 0.3 + 0.45 - 0.04 * time
+    recording = drive(time, 1.0 - np.sin(0.6) * out, 2.0 + np.cos(0.6) * out, map=Wall((1.0, 2.0), 0.6))
+    assert proxemics.obstacle_safety(recording) == pytest.approx(0.625, abs=0.002)

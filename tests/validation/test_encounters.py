@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.ways import TIME, TURN, line, scene
 
-from agora.validation.encounters import KINDS, encounters
+from agora.metrics.encounters import KINDS
+from agora.validation.encounters import encounters
 from agora.validation.stretches import of_scene
 from agora.validation.window import window
 

@@ -22,11 +22,20 @@ GROUPS = {
     "blame": "Who was to blame",
     "efficiency": "Time and path",
     "proxemics": "Distance to people and walls",
+    "space": "Shared space",
+    "intrusion": "Intrusion into people's spaces",
     "conflict": "Time to collision",
+    "encounters": "Encounters",
     "groups": "Groups of people",
     "attention": "Attention",
+    "following": "Finding people and giving way",
+    "effect": "What robots did to people",
+    "forces": "Social forces",
     "motion": "Motion and smoothness",
+    "smoothness": "How the robot was driven",
     "notes": "What planners note",
+    "composite": "Scores of challenges",
+    "socnavbench_code": "SocNavBench's code",
 }
 """Groups of metrics (`Metric.group`) in their order, in words."""
 

@@ -20,7 +20,10 @@ from agora.costmap.stamp import cells_about
 __all__ = ["PersonalSpace"]
 
 _STANDS = np.float32(0.05)  # below this speed, m/s, the direction is the heading
-_SIDE, _BEHIND = np.float32(2.0 / 3.0), np.float32(0.5)
+SIDE, BEHIND = 2.0 / 3.0, 0.5
+"""Deviations to the side and behind, in that ahead."""
+
+_SIDE, _BEHIND = np.float32(SIDE), np.float32(BEHIND)
 
 
 class _Parameters(NamedTuple):

@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from agora.core.recording import Recording
-from agora.core.state import Bools, Doubles
+from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import direction, duration, offsets, once
+from agora.metrics.quantities import duration, facing, lowest, offsets, once, pedestrians_facing
 
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _CONE = math.radians(5.0)
@@ -28,26 +28,30 @@ clearance: it is only good to a cell, and a whole step could leap over a thin wa
 """
 
 
-def _visible(recording: Recording, candidates: Bools) -> Bools:
-    """(T,) whether any of the candidates (T, P) has a free line of sight to the robot."""
+def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
+    """(N,) whether there is a free line of sight to each of N pedestrians in samples."""
     chart = recording.map
     if chart is None:
-        anybody: Bools = np.any(candidates, axis=1)
-        return anybody
-    seen = np.zeros(len(candidates), np.bool_)
-    sample, pedestrian = np.nonzero(candidates)
-    x, y, distance = offsets(recording)
-    length = distance[sample, pedestrian]
-    step = np.stack((x[sample, pedestrian], y[sample, pedestrian]), axis=1) / np.maximum(length, 1e-9)[:, None]
-    begin = recording.pose[sample, :2]
-    travelled = np.zeros(len(sample))
-    rays = np.arange(len(sample))
+        return np.ones(len(sample), np.bool_)
+    x, y, distance = (part[sample, pedestrian] for part in offsets(recording))
+    step = np.stack((x, y), axis=1) / np.maximum(distance, 1e-9)[:, None]
+    begin, travelled = recording.pose[sample, :2], np.zeros(len(sample))
+    seen, rays = np.zeros(len(sample), np.bool_), np.arange(len(sample))
     while len(rays):
         clearance = np.asarray(chart.clearance_at(begin[rays] + travelled[rays, None] * step[rays]), np.float64)
         travelled[rays] += np.maximum(0.5 * clearance, _STEP * chart.resolution)
-        arrived = travelled[rays] >= length[rays]
-        seen[sample[rays[arrived]]] = True
-        rays = rays[~arrived & (clearance >= _BLOCKED * chart.resolution) & ~seen[sample[rays]]]
+        arrived = travelled[rays] >= distance[rays]
+        seen[rays[arrived]] = True
+        rays = rays[~arrived & (clearance >= _BLOCKED * chart.resolution)]
+    return seen
+
+
+@once
+def _in_sight(recording: Recording) -> Bools:
+    """(T, P) whether there is a free line of sight to those whom the robot faces, or who face it."""
+    seen = _faced(recording) | _facing(recording)
+    sample, pedestrian = np.nonzero(seen)
+    seen[sample, pedestrian] = _march(recording, sample, pedestrian)
     return seen
 
 
@@ -55,7 +59,7 @@ def _visible(recording: Recording, candidates: Bools) -> Bools:
 def _bearing_from_robot(recording: Recording) -> Doubles:
     """(T, P) component of the offset to each pedestrian along the robot's heading, m."""
     x, y, _ = offsets(recording)
-    cosine, sine = direction(recording.pose[:, 2])
+    cosine, sine = facing(recording)
     ahead: Doubles = x * cosine[:, None] + y * sine[:, None]
     return ahead
 
@@ -64,7 +68,7 @@ def _bearing_from_robot(recording: Recording) -> Doubles:
 def _bearing_from_pedestrian(recording: Recording) -> Doubles:
     """(T, P) component of the offset to the robot along each pedestrian's heading, m."""
     x, y, _ = offsets(recording)
-    cosine, sine = direction(recording.pedestrian_heading)
+    cosine, sine = pedestrians_facing(recording)
     ahead: Doubles = -(x * cosine + y * sine)
     return ahead
 
@@ -76,6 +80,21 @@ def _within(recording: Recording, ahead: Doubles, half_angle: float, reach: floa
     return inside
 
 
+def _faced(recording: Recording) -> Bools:
+    """(T, P) who is in the robot's cone."""
+    return _within(recording, _bearing_from_robot(recording), _CONE, math.inf)
+
+
+def _facing(recording: Recording) -> Bools:
+    """(T, P) in whose cone the robot is."""
+    return _within(recording, _bearing_from_pedestrian(recording), _CONE, math.inf)
+
+
+def _beheld(recording: Recording) -> Bools:
+    """(T, P) in whose field of view the robot is."""
+    return _within(recording, _bearing_from_pedestrian(recording), _FIELD, _SIGHT)
+
+
 @metric(
     "time_facing_pedestrians",
     unit="s",
@@ -85,7 +104,7 @@ def _within(recording: Recording, ahead: Doubles, half_angle: float, reach: floa
 )
 def time_facing_pedestrians(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians."""
-    return duration(recording, _visible(recording, _within(recording, _bearing_from_robot(recording), _CONE, math.inf)))
+    return duration(recording, np.any(_faced(recording) & _in_sight(recording), axis=1))
 
 
 @metric(
@@ -97,7 +116,7 @@ def time_facing_pedestrians(recording: Recording) -> float:
 )
 def time_seen_by_pedestrians(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians."""
-    return duration(recording, _visible(recording, _within(recording, _bearing_from_pedestrian(recording), _CONE, math.inf)))
+    return duration(recording, np.any(_facing(recording) & _in_sight(recording), axis=1))
 
 
 @metric(
@@ -109,4 +128,10 @@ def time_seen_by_pedestrians(recording: Recording) -> float:
 )
 def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians."""
-    return duration(recording, _visible(recording, _within(recording, _bearing_from_pedestrian(recording), _FIELD, _SIGHT)))
+    candidates = _beheld(recording)
+    nearest = lowest(np.where(candidates, offsets(recording)[2], np.inf))
+    seen = np.zeros(len(candidates), np.bool_)
+    for tried in (nearest, candidates & ~nearest):  # the nearest is seen almost always, and the others are not asked for then
+        sample, pedestrian = np.nonzero(tried & ~seen[:, None])
+        seen[sample[_march(recording, sample, pedestrian)]] = True
+    return duration(recording, seen)

@@ -28,7 +28,7 @@ from agora.core.state import ACKERMANN, DIFFERENTIAL, Array, Bools, Doubles, Flo
 from agora.interfaces import metric
 from agora.maps.grid import Map
 from agora.maps.store import build_store
-from agora.metrics.quantities import velocities
+from agora.metrics.quantities import facing, norm, offsets, pedestrians_facing, velocities
 
 REACTION = 1.0
 """How long before a contact the robot could still have done something else, s."""
@@ -38,6 +38,8 @@ AFTER = 1.0
 
 _STEP = 0.02  # s, of what is driven
 _SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # twists of the fan
+_HUNAVSIM_GAP = 0.02
+_HUNAVSIM = "HuNavSim's code"
 _SEAN = "Tsoi et al. 2022, SEAN 2.0: by the larger velocity along the contact's normal; the margin of 0.1 is ours"
 
 
@@ -222,3 +224,63 @@ def collisions_avoidable(recording: Recording) -> float | None:
     found = [avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [value for value in found if value is not None]
     return float(sum(known)) if len(known) == len(found) else None
+
+
+@metric(
+    "collision_blame",
+    unit="",
+    direction="lower",
+    formula="mean over contact events with pedestrians of the robot's share of the closing speed, 0 where it stood (0.05 m/s)",
+    source="own, of the velocities along the contact's normal as in SEAN 2.0",
+)
+def collision_blame(recording: Recording) -> float | None:
+    """From 0 to 1; undefined without such contacts, and where nobody recorded who closed the gap."""
+    closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
+    shares = [0.0 if closing.standing else closing.share for closing in closings if closing is not None]
+    return sum(shares) / len(shares) if shares and len(shares) == len(closings) else None
+
+
+@functools.lru_cache(maxsize=4)
+def _hunavsim(recording: Recording) -> tuple[int, int]:
+    """Samples of contact that HuNavSim's code charges to the robot, and to pedestrians; one for each pedestrian touched.
+
+    Of the two bearings it compares the sizes. The robot's is the arc tangent of exchanged arguments, a right angle for whoever is
+    straight ahead; sizes of angles compare as their cosines do, the other way round. Equal bearings decide with equal speeds alone.
+    """
+    distance = offsets(recording)[2]
+    sample, column = np.nonzero(distance - recording.radius - recording.pedestrian_radius < _HUNAVSIM_GAP)
+    x, y, _ = (part[sample, column] for part in offsets(recording))
+    cosine, sine = (part[sample] for part in facing(recording))
+    across = cosine * y - sine * x  # D times the cosine of the robot's exchanged bearing
+    cosine, sine = (part[sample, column] for part in pedestrians_facing(recording))
+    ahead = -(cosine * x + sine * y)  # D times the cosine of the pedestrian's
+    speed, walking = norm(recording.twist[sample, :2]), norm(recording.pedestrian_velocity[sample, column])
+    both = (ahead == across) & (speed == walking)
+    robot, person = (ahead > across) & (speed != walking), (ahead < across) & (speed != walking)
+    return int(np.count_nonzero(robot | both)), int(np.count_nonzero(person | both))
+
+
+@metric(
+    "collisions_by_robot.hunavsim",
+    unit="",
+    direction="lower",
+    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, where the pedestrian's bearing of the "
+    "robot is the smaller one",
+    source=f"{_HUNAVSIM}, robot_on_person_collision",
+)
+def collisions_by_robot_hunavsim(recording: Recording) -> float:
+    """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""
+    return float(_hunavsim(recording)[0])
+
+
+@metric(
+    "collisions_by_person.hunavsim",
+    unit="",
+    direction="lower",
+    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, where the robot's bearing of the "
+    "pedestrian is the smaller one",
+    source=f"{_HUNAVSIM}, person_on_robot_collision",
+)
+def collisions_by_person_hunavsim(recording: Recording) -> float:
+    """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""
+    return float(_hunavsim(recording)[1])

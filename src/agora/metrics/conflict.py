@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
 from agora.metrics.outline import times_to_touch
-from agora.metrics.quantities import anyone, average, closest, offsets, once, velocities
+from agora.metrics.quantities import MOVING, anyone, average, closest, norm, offsets, once, velocities
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _LATE = 10.0
@@ -92,3 +95,74 @@ def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
 def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
     return average(recording, sight_time(recording)) if anyone(recording) else None
+
+
+@metric(
+    "time_to_collision_min.robot_sf",
+    unit="s",
+    direction="higher",
+    formula="min over t and approaching pedestrians of D / |dv|, dv the relative velocity",
+    source="robot_sf, time_to_collision_min",
+)
+def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
+    """Its defects: no radii, and who passes by counts as who collides. Undefined where nobody ever approached."""
+    (x, y, distance), (vx, vy) = offsets(recording), _relative(recording)
+    closing = recording.pedestrian_present & (x * vx + y * vy < 0.0)
+    times = distance[closing] / np.sqrt(vx * vx + vy * vy)[closing]
+    return float(times.min()) if len(times) else None
+
+
+@metric(
+    "time_headway_min",
+    unit="s",
+    direction="higher",
+    formula="min over t of (way to touching a pedestrian ahead, who goes the same way within 45 deg) / robot's speed, at most 10",
+    source="Vogel 2003, Accident Analysis and Prevention 35: time between leader and follower at one place; discs are ours",
+)
+def time_headway_min(recording: Recording) -> float | None:
+    """Ahead: in the strip that discs of robot and pedestrian would sweep. Undefined where the robot never followed anybody."""
+    velocity, (x, y, _) = velocities(recording), offsets(recording)
+    speed = norm(velocity)
+    scale = 1.0 / np.maximum(speed, MOVING)
+    ux, uy = (velocity[:, 0] * scale)[:, None], (velocity[:, 1] * scale)[:, None]
+    ahead, aside = ux * x + uy * y, ux * y - uy * x
+    reach = recording.radius + recording.pedestrian_radius
+    walking = recording.pedestrian_velocity
+    along, total = ux * walking[:, :, 0] + uy * walking[:, :, 1], norm(walking)
+    leads = (ahead > 0.0) & (aside * aside < reach * reach) & (total >= MOVING) & (along > math.sqrt(0.5) * total)
+    leads &= recording.pedestrian_present & (speed >= MOVING)[:, None]
+    chord = np.sqrt(np.where(leads, reach * reach - aside * aside, 0.0))
+    times = (np.maximum(ahead - chord, 0.0) * scale[:, None])[leads]
+    return min(float(times.min()), _LATE) if len(times) else None
+
+
+@lean_kernel
+def _encroach(time, place, people, present, reach, best, first, last):
+    """Lower ``best`` (1,) to the least time between robot and a pedestrian where their discs would overlap.
+
+    ``place`` (T, 2), ``people`` (T, P, 2), ``present`` (T, P), ``reach`` (P,) the sum of both radii; samples ``first <= k < last``.
+    """
+    for k in range(first, last):
+        for p in range(reach.shape[0]):
+            for way in (-1, 1):
+                j = k
+                while 0 <= j < time.shape[0] and abs(time[j] - time[k]) < best[0]:
+                    dx, dy = people[j, p, 0] - place[k, 0], people[j, p, 1] - place[k, 1]
+                    if present[j, p] and dx * dx + dy * dy < reach[p] * reach[p]:
+                        best[0] = abs(time[j] - time[k])
+                    j += way
+
+
+@metric(
+    "post_encroachment_time_min",
+    unit="s",
+    direction="higher",
+    formula="min over pedestrians and places of both ways where their discs would overlap of the time between one and the other",
+    source="Allen, Shin and Cooper 1978, Transportation Research Record 667; of discs here",
+)
+def post_encroachment_time_min(recording: Recording) -> float | None:
+    """To a sample; whoever was first. 0 where they touched; undefined where their ways never met within 10 s."""
+    best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
+    crowd = recording.pedestrian_position, recording.pedestrian_present
+    _encroach(recording.time, recording.pose[:, :2].copy(), *crowd, reach, best, 0, len(recording.time))
+    return float(best[0]) if best[0] < _LATE else None

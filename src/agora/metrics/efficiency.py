@@ -113,6 +113,88 @@ def spl(recording: Recording) -> float | None:
     return path_efficiency(recording)
 
 
+@metric(
+    "spl.socnavgym",
+    unit="",
+    direction="higher",
+    formula="R L* / max(L, L*), R = reached, with or without contacts, L* the shortest collision-free length",
+    source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+)
+def spl_socnavgym(recording: Recording) -> float | None:
+    """0 where the goal was not reached; there L* is an ORCA run's, and a failure of that run scores 1: not so here."""
+    return path_efficiency(recording) if at_goal(recording) else 0.0
+
+
+@metric(
+    "spl.social_jym",
+    unit="",
+    direction="higher",
+    formula="S |p_0 - g| / max(L, |p_0 - g|), S = reached without contact",
+    source="social-jym",
+)
+def spl_social_jym(recording: Recording) -> float:
+    """The straight line for L*, whatever is in the way; 1 for a success that began on the goal."""
+    if not succeeded(recording):
+        return 0.0
+    straight, length = float(goal_distances(recording)[0]), path_metres(recording)
+    return 1.0 if length <= straight else straight / length
+
+
+@metric(
+    "path_efficiency.sean",
+    unit="",
+    direction="lower",
+    formula="L / L*, L* the shortest collision-free length, only where the goal was reached",
+    source="Tsoi et al. 2022, SEAN 2.0",
+)
+def path_efficiency_sean(recording: Recording) -> float | None:
+    """Below 1 within the goal's tolerance; undefined where the episode began on the goal or no path is known."""
+    shortest = recording.shortest_path
+    if not at_goal(recording) or not math.isfinite(shortest) or shortest <= 0.0:
+        return None
+    return path_metres(recording) / shortest
+
+
+@metric(
+    "stl",
+    unit="",
+    direction="higher",
+    formula="S min(1, L* / (v_max T)), S = reached without contact, L* the shortest collision-free length, v_max the top speed",
+    source="iGibson Social Navigation Challenge 2021; there the time is compared with an ORCA run's, here with that of a free run",
+)
+def stl(recording: Recording) -> float | None:
+    """0 without success; undefined for a success that began on the goal, or where no path is known."""
+    if not succeeded(recording):
+        return 0.0
+    ratio = time_ratio(recording)
+    return None if ratio is None else 1.0 / max(ratio, 1.0)
+
+
+@metric(
+    "time_ratio",
+    unit="",
+    direction="lower",
+    formula="T v_max / L*, v_max the robot's top speed, L* the shortest collision-free length, only where the goal was reached",
+    source="robot_sf, time_to_goal_ideal_ratio",
+)
+def time_ratio(recording: Recording) -> float | None:
+    """1 at top speed on a shortest way; undefined where the episode began on the goal or no path is known."""
+    free = recording.shortest_path / recording.max_speed if recording.max_speed > 0.0 else math.inf
+    return float(recording.time[-1]) / free if at_goal(recording) and math.isfinite(free) and free > 0.0 else None
+
+
+@metric(
+    "time_norm",
+    unit="",
+    direction="lower",
+    formula="T / time limit for a success, else 1",
+    source="robot_sf, time_to_goal_norm",
+)
+def time_norm(recording: Recording) -> float:
+    """Success is without contacts."""
+    return min(float(recording.time[-1]) / recording.timeout, 1.0) if succeeded(recording) else 1.0
+
+
 def _barn(recording: Recording, factor: float) -> float | None:
     """The score of a recording."""
     length = recording.shortest_path if recording.reference_path is None else recording.reference_path

@@ -7,22 +7,27 @@ the code).
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
-from agora.interfaces import metric
-from agora.metrics.quantities import average, norm, once
+from agora.interfaces import Metric, metric
+from agora.metrics.quantities import average, norm, once, pedestrians_facing
+from agora.metrics.space import band_words, in_band
 from agora.perception import spaces
 
 __all__ = ["inside_groups"]
 
 _TAGA = "Sarker Roy et al. 2025, TAGA"
 _MARGIN = 0.1 + 0.05
+_AHEAD, _BESIDE = 1.5, 0.6
 
 
-def _groups(recording: Recording) -> list[tuple[Doubles, Bools]]:
-    """Places (T, n, 2) and presence (T, n) of the members of each group; nobody is present of a group of one."""
+@functools.lru_cache(maxsize=4)
+def _slots(recording: Recording) -> list[tuple[Bools, Bools]]:
+    """Slots (P,) that ever are in a group, and when which of them is, (T, n); nobody is of a group of one."""
     number = np.where(recording.pedestrian_present, recording.pedestrian_group, -1)
     groups = []
     for group in np.unique(number[number >= 0]):
@@ -30,16 +35,27 @@ def _groups(recording: Recording) -> list[tuple[Doubles, Bools]]:
         member &= member.sum(1, keepdims=True) > 1
         ever = member.any(0)
         if ever.any():
-            groups.append((recording.pedestrian_position[:, ever], member[:, ever]))
+            groups.append((ever, member[:, ever]))
     return groups
+
+
+@functools.lru_cache(maxsize=4)
+def members(recording: Recording) -> list[tuple[Doubles, Bools]]:
+    """Places (T, n, 2) and presence (T, n) of the members of each group; nobody is present of a group of one."""
+    return [(recording.pedestrian_position[:, ever], member) for ever, member in _slots(recording)]
+
+
+@functools.lru_cache(maxsize=4)
+def circles(recording: Recording) -> list[tuple[Doubles, Doubles, Bools]]:
+    """Centres (T, 2), radii (T,) and presence (T, n) of each group: to its farthest member, without margins."""
+    return [(*spaces.circle(position, present), present) for position, present in members(recording)]
 
 
 @once
 def inside_groups(recording: Recording) -> Bools:
     """(T,) whether the robot is in the circle of a group."""
     inside = np.zeros(len(recording.time), np.bool_)
-    for position, present in _groups(recording):
-        centre, radius = spaces.circle(position, present)
+    for centre, radius, _ in circles(recording):
         inside |= norm(recording.pose[:, :2] - centre) < radius + _MARGIN
     return inside
 
@@ -77,5 +93,98 @@ def group_intrusion(recording: Recording) -> float:
 )
 def group_distance_min(recording: Recording) -> float | None:
     """Undefined without groups."""
-    nearest = [spaces.hull_distance(p, present, recording.pose[:, :2]).min() for p, present in _groups(recording)]
+    nearest = [spaces.hull_distance(p, present, recording.pose[:, :2]).min() for p, present in members(recording)]
     return float(min(nearest)) - recording.radius if nearest else None
+
+
+@metric(
+    "group_boundary_min",
+    unit="m",
+    direction="higher",
+    formula="min over t and groups of D - R - r_robot, D to the members' mean place, R from there to the farthest member",
+    source="robot_sf (signed distance to the boundary of the group's space); the circle is TAGA's, without margins",
+)
+def group_boundary_min(recording: Recording) -> float | None:
+    """Negative inside, as ``group_distance_min`` is not; undefined without groups."""
+    place = recording.pose[:, :2]
+    nearest = [(norm(place - centre) - radius)[present.any(1)].min() for centre, radius, present in circles(recording)]
+    return float(min(nearest)) - recording.radius if nearest else None
+
+
+@once
+def _ahead_of_groups(recording: Recording) -> Doubles:
+    """(T,) distance from the robot to the nearest group's centre, the mean of the points 1.5 m ahead of its members, m."""
+    nearest = np.full(len(recording.time), np.inf)
+    cosine, sine = pedestrians_facing(recording)
+    for ever, present in _slots(recording):
+        ahead = np.stack((cosine[:, ever], sine[:, ever]), 2) * _AHEAD + recording.pedestrian_position[:, ever]
+        centre, _ = spaces.circle(ahead, present)
+        nearest = np.where(present.any(1), np.minimum(nearest, norm(recording.pose[:, :2] - centre)), nearest)
+    return nearest
+
+
+def _share(zone: str) -> Metric:
+    def share(recording: Recording) -> float:
+        """0 without groups; groups that form later count too, which its code leaves out."""
+        return average(recording, in_band(_ahead_of_groups(recording) - recording.radius, zone))
+
+    made = metric(
+        f"group_space_share_{zone}",
+        unit="",
+        direction="neutral" if zone == "social" else "lower",
+        formula=f"{band_words('min D_group - r_robot', zone)}, D_group to the mean of the points 1.5 m ahead of the members",
+        source=f"HuNavSim's code, group_{zone}_space_intrusions",
+    )
+    return made(share)
+
+
+group_space_share_intimate = _share("intimate")
+group_space_share_personal = _share("personal")
+group_space_share_social = _share("social")
+
+
+@once
+def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
+    """Of each pair of members of a group, (T, C): the robot's side of their line, where it is along it, from 0 to 1, how
+    far beside it, m, and whether both are in the group.
+    """
+    found = [(np.zeros((len(recording.time), 0)),) * 3 + (np.zeros((len(recording.time), 0), np.bool_),)]
+    for position, present in members(recording):
+        one, other = np.triu_indices(position.shape[1], 1)
+        way = position[:, other] - position[:, one]
+        to_x, to_y = (position[:, one, k] - recording.pose[:, k, None] for k in (0, 1))
+        side = to_x * way[..., 1] - to_y * way[..., 0]
+        square = np.maximum(way[..., 0] * way[..., 0] + way[..., 1] * way[..., 1], 1e-300)
+        along = -(to_x * way[..., 0] + to_y * way[..., 1]) / square
+        found.append((side, along, np.abs(side) / np.sqrt(square), present[:, one] & present[:, other]))
+    side, along, beside, both = (np.concatenate(parts, axis=1) for parts in zip(*found, strict=True))
+    return side, along, beside, both
+
+
+@metric(
+    "relation_disturbance",
+    unit="",
+    direction="lower",
+    formula="number of times the robot's centre crossed the line between two members of a group, between them",
+    source="srl-freiburg/navmet, relation_disturbance; crossings here, samples beside the line there",
+)
+def relation_disturbance(recording: Recording) -> float:
+    """Events of each pair of members; members may move meanwhile. 0 without groups."""
+    side, along, _, both = _relations(recording)
+    changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]
+    scale = np.where(changed, side[1:] - side[:-1], 1.0)
+    at = along[:-1] - (along[1:] - along[:-1]) * (side[:-1] / scale)
+    return float(np.count_nonzero(changed & (at >= 0.0) & (at <= 1.0)))
+
+
+@metric(
+    "relation_disturbance.navmet",
+    unit="",
+    direction="lower",
+    formula="number of samples with the robot's centre between two members of a group, less than 0.6 m beside their line",
+    source="srl-freiburg/navmet, relation_disturbance",
+)
+def relation_disturbance_navmet(recording: Recording) -> float:
+    """Of each pair of members; grows with the rate of the samples, as in its code. 0 without groups."""
+    _, along, beside, both = _relations(recording)
+    return float(np.count_nonzero(both & (along >= 0.0) & (along <= 1.0) & (beside < _BESIDE)))

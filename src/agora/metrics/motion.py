@@ -17,6 +17,7 @@ from agora.interfaces import metric
 from agora.metrics.quantities import intervals, norm, once, path_metres, speeds, velocities, weighted_mean
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _BOTH = f"{_ARENA}; {_SOCNAVBENCH} (not divided by time in Arena's code; corrected)"
 
@@ -38,6 +39,12 @@ def velocity_average(recording: Recording) -> float | None:
 def velocity_max(recording: Recording) -> float | None:
     """Undefined for a single sample."""
     return _largest(speeds(recording))
+
+
+@metric("velocity_min", unit="m/s", direction="neutral", formula="min |p_{k+1} - p_k| / dt_k", source=_FRANCIS)
+def velocity_min(recording: Recording) -> float | None:
+    """Undefined for a single sample."""
+    return _smallest(speeds(recording))
 
 
 @metric(
@@ -80,6 +87,10 @@ def _largest(values: Doubles) -> float | None:
     return float(values.max()) if len(values) else None
 
 
+def _smallest(values: Doubles) -> float | None:
+    return float(values.min()) if len(values) else None
+
+
 def _mean(values: Doubles, weights: Doubles) -> float | None:
     return weighted_mean(values, weights) if len(values) else None
 
@@ -96,6 +107,12 @@ def acceleration_max(recording: Recording) -> float | None:
     return _largest(_acceleration(recording))
 
 
+@metric("acceleration_min", unit="m/s2", direction="neutral", formula="min |dv/dt|, v a vector", source=_FRANCIS)
+def acceleration_min(recording: Recording) -> float | None:
+    """Undefined for a single sample."""
+    return _smallest(_acceleration(recording))
+
+
 @metric("jerk_average", unit="m/s3", direction="lower", formula="mean over time of |da/dt|, a = dv/dt a vector", source=_BOTH)
 def jerk_average(recording: Recording) -> float | None:
     """Undefined for fewer than three samples; where the velocity jumps it grows with the control rate."""
@@ -106,6 +123,12 @@ def jerk_average(recording: Recording) -> float | None:
 def jerk_max(recording: Recording) -> float | None:
     """Undefined for fewer than three samples; where the velocity jumps it grows with the control rate."""
     return _largest(_jerk(recording))
+
+
+@metric("jerk_min", unit="m/s3", direction="neutral", formula="min |da/dt|, a = dv/dt a vector", source=_FRANCIS)
+def jerk_min(recording: Recording) -> float | None:
+    """Undefined for fewer than three samples."""
+    return _smallest(_jerk(recording))
 
 
 def _turning(recording: Recording) -> float:
@@ -184,8 +207,7 @@ def curvature_max(recording: Recording) -> float | None:
 @metric("curvature_min", unit="1/m", direction="lower", formula="min 4 A / (a b c)", source=_ARENA)
 def curvature_min(recording: Recording) -> float | None:
     """Undefined for fewer than three points 0.05 m apart."""
-    curvature = _curvature(recording)
-    return float(curvature.min()) if len(curvature) else None
+    return _smallest(_curvature(recording))
 
 
 @metric("curvature_normalised", unit="", direction="lower", formula="mean along the path of (a + b) 4 A / (a b c)", source=_ARENA)

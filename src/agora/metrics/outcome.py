@@ -9,13 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.recording import ContactKind, Outcome, Recording
+from agora.core.state import Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import at_goal, duration, goal_distances, speeds, succeeded
+from agora.metrics.quantities import at_goal, duration, goal_distances, norm, offsets, path_metres, speeds, stretches, succeeded
 
 _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _STALLED_SPEED = 0.05
+_STALLED_LENGTH = 0.05
+_TRAVELLED = 0.01
+_BESIDE = 2.0
 _HUNAVSIM_SPEED, _HUNAVSIM_OMEGA = 0.01, 0.02
 _WINDOW, _PROGRESS = 5.0, 0.1
 
@@ -49,15 +53,33 @@ def success_k2(recording: Recording) -> float:
 
 
 @metric(
+    "success_k3",
+    unit="0/1",
+    direction="higher",
+    formula="goal reached in time with fewer than 3 contacts",
+    source="Arena 3.0's code; its text has 2",
+)
+def success_k3(recording: Recording) -> float:
+    """That the goal was reached is checked, not inferred as in its code."""
+    return float(at_goal(recording) and len(recording.contacts) < 3)
+
+
+@metric(
     "reached",
     unit="0/1",
     direction="higher",
     formula="goal reached in time, with or without contacts",
-    source="HuNavSim, SocNavGym",
+    source="HuNavSim, SocNavGym; SocNavBench's code where an episode goes on after contacts",
 )
 def reached(recording: Recording) -> float:
-    """Share of episodes that ended at the goal."""
+    """Share of episodes that ended at the goal, as SocNavBench's code counts success with keep_episode_running."""
     return float(at_goal(recording))
+
+
+@metric("out_of_map", unit="0/1", direction="lower", formula="ended by leaving the map", source="SocNavGym")
+def out_of_map(recording: Recording) -> float:
+    """Share of episodes in which the robot left the map."""
+    return float(recording.outcome == Outcome.OUT_OF_MAP)
 
 
 @metric("timeout", unit="0/1", direction="lower", formula="ended by the time limit", source=_SOCNAVBENCH)
@@ -115,6 +137,25 @@ def final_goal_distance(recording: Recording) -> float:
     return float(goal_distances(recording)[-1])
 
 
+@metric("goal_distance_min", unit="m", direction="lower", formula="min over t of |p - g|", source="SEAN 2.0, HuNavSim")
+def goal_distance_min(recording: Recording) -> float:
+    """How near the robot ever came to its goal."""
+    return float(goal_distances(recording).min())
+
+
+@metric(
+    "final_goal_distance_ratio",
+    unit="",
+    direction="lower",
+    formula="|p_N - g| / L, L the travelled length",
+    source="SEAN 2.0, targ_dist_norm",
+)
+def final_goal_distance_ratio(recording: Recording) -> float | None:
+    """Undefined where the robot travelled less than 0.01 m."""
+    length = path_metres(recording)
+    return float(goal_distances(recording)[-1]) / length if length >= _TRAVELLED else None
+
+
 @metric(
     "goal_traversal_ratio",
     unit="",
@@ -147,6 +188,67 @@ def stalled_time_hunavsim(recording: Recording) -> float:
     """A robot that turns on the spot, either way, is not stalled."""
     still = speeds(recording) < _HUNAVSIM_SPEED
     return duration(recording, np.append(still & (np.abs(recording.twist[:-1, 2]) < _HUNAVSIM_OMEGA), False))
+
+
+@metric(
+    "stalled_time.sean",
+    unit="s",
+    direction="lower",
+    formula="time at which the robot is less than 0.05 m away from where it is 1 s later",
+    source="SEAN 2.0",
+)
+def stalled_time_sean(recording: Recording) -> float:
+    """The last second of an episode is left out; a robot that turns on the spot is stalled."""
+    later = recording.time + 1.0
+    there = np.stack([np.interp(later, recording.time, axis) for axis in recording.pose[:, :2].T], axis=1)
+    still = norm(there - recording.pose[:, :2]) < _STALLED_LENGTH
+    return duration(recording, still & (later <= recording.time[-1] + 1e-9))
+
+
+def _deadlocks(recording: Recording) -> Doubles:
+    """(E,) durations of the deadlocks, s."""
+    stalled = np.append(speeds(recording) < _STALLED_SPEED, False)
+    stands = norm(recording.pedestrian_velocity) < _STALLED_SPEED
+    beside = (stands & (offsets(recording)[2] <= _BESIDE)).any(1)
+    begin, end, _ = stretches((stalled & beside)[:, None])
+    seconds: Doubles = recording.time[end] - recording.time[begin]
+    return seconds[seconds >= _WINDOW]
+
+
+@metric(
+    "deadlocks",
+    unit="",
+    direction="lower",
+    formula="number of times that robot and a pedestrian within 2 m (D) were both slower than 0.05 m/s for 5 s or longer",
+    source="robot_sf; the times and distances are ours",
+)
+def deadlocks(recording: Recording) -> float:
+    """Pedestrians may take turns; 0 without pedestrians."""
+    return float(len(_deadlocks(recording)))
+
+
+@metric(
+    "deadlock_time",
+    unit="s",
+    direction="lower",
+    formula="time in deadlocks: robot and a pedestrian within 2 m (D) both slower than 0.05 m/s, for 5 s or longer",
+    source="robot_sf; the times and distances are ours",
+)
+def deadlock_time(recording: Recording) -> float:
+    """From their beginning on; 0 without pedestrians."""
+    return float(_deadlocks(recording).sum())
+
+
+@metric(
+    "failure_to_progress.socnavgym",
+    unit="",
+    direction="lower",
+    formula="number of samples in which |p - g| grew",
+    source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+)
+def failure_to_progress_socnavgym(recording: Recording) -> float:
+    """Grows with the rate of the samples, as in its code."""
+    return float(np.count_nonzero(np.diff(goal_distances(recording)) > 0.0))
 
 
 @metric(

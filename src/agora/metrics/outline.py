@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
-from agora.metrics.quantities import closest, direction, norm, offsets, once
+from agora.metrics.quantities import closest, facing, norm, offsets, once
 
 
 def corners(recording: Recording) -> Doubles | None:
@@ -48,6 +50,7 @@ def closest_surface(recording: Recording) -> Doubles:
     return closest(surface_distances(recording))
 
 
+@functools.lru_cache(maxsize=4)
 def wall_gaps(recording: Recording) -> Doubles | None:
     """(T,) distance from the robot's outline to the nearest obstacle of the map, m; None without an obstacle.
 
@@ -59,9 +62,10 @@ def wall_gaps(recording: Recording) -> Doubles | None:
     if polygon is None:
         gap = recording.map.gap(recording.pose[:, :2]) - recording.radius
     else:
-        cosine, sine = (part[:, None] for part in direction(recording.pose[:, 2]))
+        cosine, sine = (part[:, None] for part in facing(recording))
         x, y = cosine * polygon[:, 0] - sine * polygon[:, 1], sine * polygon[:, 0] + cosine * polygon[:, 1]
         gap = recording.map.gap_of(np.stack((x, y), axis=2) + recording.pose[:, None, :2])
+    gap.setflags(write=False)
     return gap if np.isfinite(gap).all() else None
 
 
@@ -93,7 +97,7 @@ def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
 
 def in_robot_frame(recording: Recording, x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
     """Vectors (T, P) of the map frame, turned into the robot's."""
-    cosine, sine = (part[:, None] for part in direction(recording.pose[:, 2]))
+    cosine, sine = (part[:, None] for part in facing(recording))
     return cosine * x + sine * y, cosine * y - sine * x
 
 

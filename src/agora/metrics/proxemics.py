@@ -2,7 +2,7 @@
 
 Centre distance D is between the centres. Surface distance d is between the robot's outline and the pedestrian's disc, and negative
 where they overlap; it is D - r_robot - r_pedestrian for a robot that is a disc. Zones are Hall's (1966): intimate to 0.45 m,
-personal to 1.2 m.
+personal to 1.2 m, social to 3.6 m.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.recording import Recording
+from agora.core.state import Doubles
 from agora.interfaces import metric
 from agora.metrics.outline import closest_surface, surface_distances, wall_gaps
-from agora.metrics.quantities import anyone, average, closest_centre, duration
+from agora.metrics.quantities import anyone, average, closest, closest_centre, duration, offsets, somebody
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
+_HUNAVSIM = "HuNavSim's code"
 _FAR = 10.0
 _PRIVATE = 0.5
-_INTIMATE, _PERSONAL = 0.45, 1.2
+_SAFE = 0.3
+INTIMATE, PERSONAL, SOCIAL = 0.45, 1.2, 3.6
+"""Where Hall's zones end, m."""
 
 
 @metric(
@@ -45,6 +49,63 @@ def closest_pedestrian_distance_min(recording: Recording) -> float | None:
 def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     """Moments without pedestrians count 10 m; undefined where there never was one."""
     return average(recording, np.minimum(closest_surface(recording), _FAR)) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_max",
+    unit="m",
+    direction="neutral",
+    formula="max over t of min(10, min over pedestrians of d)",
+    source=f"HuNavSim; radii and saturation of {_SOCNAVBENCH}",
+)
+def closest_pedestrian_distance_max(recording: Recording) -> float | None:
+    """How far away everybody once was; undefined where there never was a pedestrian."""
+    return float(np.minimum(closest_surface(recording), _FAR).max()) if anyone(recording) else None
+
+
+def _from_outline(recording: Recording) -> Doubles:
+    """D - r_robot of each pedestrian at each moment of its presence, m, in one row."""
+    away: Doubles = offsets(recording)[2][recording.pedestrian_present] - recording.radius
+    return away
+
+
+@metric(
+    "closest_pedestrian_distance_min.hunavsim",
+    unit="m",
+    direction="higher",
+    formula="min over t and pedestrians of D - r_robot",
+    source=f"{_HUNAVSIM}, minimum_distance_to_people",
+)
+def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | None:
+    """Without the pedestrian's radius and without saturation; undefined where there never was a pedestrian."""
+    return float(_from_outline(recording).min()) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_max.hunavsim",
+    unit="m",
+    direction="neutral",
+    formula="max over t and pedestrians of D - r_robot",
+    source=f"{_HUNAVSIM}, maximum_distance_to_people",
+)
+def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | None:
+    """Of the farthest pedestrian and not of the closest; undefined where there never was a pedestrian."""
+    return float(_from_outline(recording).max()) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_average.hunavsim",
+    unit="m",
+    direction="higher",
+    formula="sum over samples with pedestrians of min (D - r_robot - r_pedestrian), over the number of all samples",
+    source=f"{_HUNAVSIM}, avg_distance_to_closest_person",
+)
+def closest_pedestrian_distance_average_hunavsim(recording: Recording) -> float | None:
+    """Its defect: samples without pedestrians count 0 m. Undefined where there never was a pedestrian."""
+    if not anyone(recording):
+        return None
+    gap = closest(offsets(recording)[2] - recording.pedestrian_radius) - recording.radius
+    return float(gap[somebody(recording)].sum()) / len(gap)
 
 
 @metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA)
@@ -74,7 +135,7 @@ def personal_space_compliance_igibson(recording: Recording) -> float:
 )
 def personal_space_compliance_socnavgym(recording: Recording) -> float:
     """1 without pedestrians."""
-    return average(recording, closest_centre(recording) - recording.radius >= _INTIMATE)
+    return average(recording, closest_centre(recording) - recording.radius >= INTIMATE)
 
 
 @metric(
@@ -87,6 +148,18 @@ def personal_space_compliance_socnavgym(recording: Recording) -> float:
 def personal_space_compliance_robosense(recording: Recording) -> float:
     """1 without pedestrians."""
     return average(recording, closest_centre(recording) >= 1.0)
+
+
+@metric(
+    "personal_space_compliance.robot_sf",
+    unit="",
+    direction="lower",
+    formula="share of time with min D < 0.5 m",
+    source="robot_sf, space_compliance, after Francis et al. 2023, Table 1",
+)
+def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
+    """Against its name the share of violations: less is better. Undefined where there never was a pedestrian."""
+    return average(recording, closest_centre(recording) < 0.5) if anyone(recording) else None
 
 
 def _entries(recording: Recording, distance: float) -> float:
@@ -105,7 +178,7 @@ def _entries(recording: Recording, distance: float) -> float:
 )
 def intimate_violations(recording: Recording) -> float:
     """Events of each pedestrian; 0 without pedestrians."""
-    return _entries(recording, _INTIMATE)
+    return _entries(recording, INTIMATE)
 
 
 @metric(
@@ -118,7 +191,7 @@ def intimate_violations(recording: Recording) -> float:
 )
 def personal_violations(recording: Recording) -> float:
     """Events of each pedestrian, on the way to an intimate violation too; 0 without pedestrians."""
-    return _entries(recording, _PERSONAL)
+    return _entries(recording, PERSONAL)
 
 
 @metric(
@@ -147,3 +220,16 @@ def clearing_distance_average(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""
     gap = wall_gaps(recording)
     return None if gap is None else average(recording, gap)
+
+
+@metric(
+    "obstacle_safety",
+    unit="",
+    direction="lower",
+    formula="share of time with less than 0.3 m between the robot's outline and the nearest wall",
+    source="SRPB, Karwowski and Szynkiewicz 2023, after MRPB; the distance, a parameter there, is ours",
+)
+def obstacle_safety(recording: Recording) -> float | None:
+    """Undefined without a map, or without an obstacle in it."""
+    gap = wall_gaps(recording)
+    return None if gap is None else average(recording, gap < _SAFE)

@@ -66,6 +66,7 @@ def recording(
         reason=rng.integers(0, len(Reason), max(samples - 1, 0)).astype(np.int32),
         speed_limit=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
         danger=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
+        command=rng.uniform(-0.1, 1.1, (max(samples - 1, 0), 3)) * (1.0, 0.0, 1.0),
         robot=robot_traits(1, 1),
         command_delay=0.1,
     )

@@ -14,12 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.state import Doubles, Ints
-from agora.validation.stretches import STEP, WALKS
+from agora.metrics.encounters import NEAR, TURNS, WALKS
+from agora.validation.stretches import STEP
 from agora.validation.window import Window, apart
 
-KINDS = ("overtaking", "crossing", "head-on")
-
-_NEAR = 2.0  # m
 _PASSED = 1.0  # m
 _ASIDE = 0.2  # sidestep from which on it has a beginning, m
 
@@ -29,7 +27,7 @@ class Encounters(NamedTuple):
 
     Attributes:
         walker, other: (E,) numbers in the window.
-        kind: (E,) number in `KINDS`.
+        kind: (E,) number in `agora.metrics.encounters.KINDS`.
         distance: (E,) least distance of the centres, m.
         sidestep: (E,) the walker's distance, when they are nearest, from the line along which it walked at the beginning, m.
         reaction: (E,) how long before they are nearest half of that is reached, s; NaN where it is less than 0.2 m.
@@ -51,7 +49,7 @@ def encounters(seen: Window) -> Encounters:
     mine = seen.group[: seen.walkers, None]
     strangers = (mine != seen.group) | (mine < 0)
     inside = (nearest > 0) & (nearest < len(place) - 1)
-    near = distance.min(0) <= _NEAR
+    near = distance.min(0) <= NEAR
     i, j = np.nonzero(walks[: seen.walkers, None] & walks & strangers & inside & near)
     moved = (place[-1, j] - place[-1, i]) - (place[0, j] - place[0, i])
     passed = np.hypot(*moved.T) >= _PASSED
@@ -64,7 +62,7 @@ def encounters(seen: Window) -> Encounters:
     sidestep = aside[at, np.arange(len(i))]
     begun = (aside >= sidestep / 2.0).argmax(0)
     reaction = np.where(sidestep >= _ASIDE, (at - begun) * STEP, np.nan)
-    return Encounters(i, j, np.digitize(turned, (45.0, 135.0)), distance[at, i, j], sidestep, reaction)
+    return Encounters(i, j, np.digitize(turned, TURNS), distance[at, i, j], sidestep, reaction)
 
 
 def _cross(one: Doubles, other: Doubles) -> Doubles:

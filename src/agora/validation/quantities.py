@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.validation.encounters import KINDS, encounters
-from agora.validation.stretches import WALKS
+from agora.metrics.encounters import KINDS, WALKS
+from agora.validation.encounters import encounters
 from agora.validation.window import Window, apart
 
 QUANTITIES = {

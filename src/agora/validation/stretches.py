@@ -15,6 +15,7 @@ import numpy as np
 from agora.core.state import STAY, Bools, Doubles, Ints
 from agora.datasets.eth_ucy import SOURCES, Scene, read_scene
 from agora.maps.grid import Map
+from agora.metrics.encounters import WALKS
 from agora.world.start import PedestrianStarts, Start
 from agora.world.trajectories import Trajectories
 
@@ -36,9 +37,6 @@ HELD_OUT = tuple(name for name in SOURCES if name not in TRAINING)
 
 RADIUS = 0.25
 """Of everybody, m."""
-
-WALKS = 0.3
-"""Mean speed below which somebody stands about and is no walker, m/s."""
 
 _TOLERANCE = 0.5
 

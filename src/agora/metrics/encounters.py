@@ -1,0 +1,159 @@
+"""Encounters of the robot with single people, each scored by itself, as Cancelli et al. propose (arXiv:2212.00767).
+
+An encounter is an unbroken time in which a pedestrian's centre is within 2 m of the robot's. Its kind is that of the angle between
+both ways from its beginning to where they are nearest: overtaking, crossing or head-on (`KINDS`), and none where one of them was
+slower than 0.3 m/s on that way. The rules that cut and sort are ours, as those of the encounters of pedestrians are
+(`agora.validation.encounters`); the scores are the paper's: survival, speed and distance. Several at once count each.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.recording import ContactKind, Recording
+from agora.core.state import Array, Doubles
+from agora.interfaces import Metric, metric
+from agora.metrics.quantities import angle_between, intervals, norm, offsets, once, speeds, stretches
+
+KINDS = ("overtaking", "crossing", "head-on")
+"""By the angle between both ways: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38)."""
+
+TURNS = (45.0, 135.0)
+"""Angles between the kinds, degrees."""
+
+NEAR = 2.0
+"""Distance of the centres up to which two have an encounter, m."""
+
+WALKS = 0.3
+"""Mean speed below which somebody stands about and is no walker, m/s."""
+
+_CANCELLI = "Cancelli et al. 2022, arXiv:2212.00767; encounters are cut at 2 m here"
+
+
+class Encounters(NamedTuple):
+    """E encounters.
+
+    Attributes:
+        begin: (E,) first sample. end: (E,) sample after the last. column: (E,) slot of the pedestrian.
+    """
+
+    begin: Array
+    end: Array
+    column: Array
+
+
+@once
+def encounters_of(recording: Recording) -> Encounters:
+    """Return the encounters of a recording, by slot and in time."""
+    return Encounters(*stretches(offsets(recording)[2] <= NEAR))
+
+
+@once
+def kinds_of(recording: Recording) -> Array:
+    """(E,) number in `KINDS` of each encounter, -1 where either did not walk."""
+    begin, end, column = encounters_of(recording)
+    distance, time = offsets(recording)[2], recording.time
+    nearest = np.array([a + int(distance[a:b, c].argmin()) for a, b, c in zip(begin, end, column, strict=True)], np.int64)
+    robot = recording.pose[nearest, :2] - recording.pose[begin, :2]
+    person = recording.pedestrian_position[nearest, column] - recording.pedestrian_position[begin, column]
+    enough = WALKS * (time[nearest] - time[begin])
+    walked = (nearest > begin) & (norm(robot) >= enough) & (norm(person) >= enough)
+    kind = np.full(len(begin), -1)
+    kind[walked] = np.digitize(np.degrees(angle_between(robot[walked], person[walked])), TURNS)
+    return kind
+
+
+@metric(
+    "encounters",
+    unit="",
+    direction="neutral",
+    formula="number of times a pedestrian's centre came within 2 m of the robot's",
+    source=_CANCELLI,
+)
+def encounters(recording: Recording) -> float:
+    """Of all kinds; what is under way at the beginning counts. 0 without pedestrians."""
+    return float(len(encounters_of(recording).begin))
+
+
+def _count(kind: str) -> Metric:
+    def count(recording: Recording) -> float:
+        """0 without pedestrians."""
+        return float(np.count_nonzero(kinds_of(recording) == KINDS.index(kind)))
+
+    low, high = {"overtaking": (0, 45), "crossing": (45, 135), "head-on": (135, 180)}[kind]
+    made = metric(
+        f"encounters_{kind.replace('-', '_')}",
+        unit="",
+        direction="neutral",
+        formula=f"number of encounters (2 m) in which both walk (0.3 m/s), their ways to the nearest {low} to {high} degrees apart",
+        source="own, with kinds of Olivier et al. 2013, Gait and Posture 38",
+    )
+    return made(count)
+
+
+encounters_overtaking = _count("overtaking")
+encounters_crossing = _count("crossing")
+encounters_head_on = _count("head-on")
+
+
+@metric(
+    "encounter_survival_rate",
+    unit="",
+    direction="higher",
+    formula="share of encounters (2 m) without a contact with that pedestrian while it lasts",
+    source=_CANCELLI,
+)
+def encounter_survival_rate(recording: Recording) -> float | None:
+    """Undefined without encounters."""
+    begin, end, column = encounters_of(recording)
+    if not len(begin):
+        return None
+    time, party = recording.time, recording.pedestrian_id[column]
+    until = time[np.minimum(end, len(time) - 1)]
+    touched = np.zeros(len(begin), np.bool_)
+    for contact in recording.contacts:
+        if contact.kind == ContactKind.PEDESTRIAN:
+            touched |= (party == contact.party) & (time[begin] <= contact.time) & (contact.time <= until)
+    return 1.0 - float(np.count_nonzero(touched)) / len(begin)
+
+
+@metric(
+    "encounter_speed_average",
+    unit="m/s",
+    direction="neutral",
+    formula="mean over encounters (2 m) of the robot's mean speed in each",
+    source=_CANCELLI,
+)
+def encounter_speed_average(recording: Recording) -> float | None:
+    """Undefined without encounters that last."""
+    speed = np.broadcast_to(speeds(recording)[:, None], recording.pedestrian_present[:-1].shape)
+    means = _means(recording, speed)
+    return float(means.mean()) if len(means) else None
+
+
+@metric(
+    "encounter_distance_average",
+    unit="m",
+    direction="higher",
+    formula="mean over encounters (2 m) of the mean over time of D in each",
+    source=_CANCELLI,
+)
+def encounter_distance_average(recording: Recording) -> float | None:
+    """Undefined without encounters that last."""
+    distance = offsets(recording)[2][:-1]
+    means = _means(recording, np.where(distance <= NEAR, distance, 0.0))
+    return float(means.mean()) if len(means) else None
+
+
+def _means(recording: Recording, values: Doubles) -> Doubles:
+    """(N,) mean over time, in each encounter that lasts, of values (T - 1, P) of each interval."""
+    begin, end, column = encounters_of(recording)
+    until = np.minimum(end, len(recording.time) - 1)
+    lasts = until > begin
+    begin, until, column = begin[lasts], until[lasts], column[lasts]
+    total = np.zeros(recording.pedestrian_present.shape)
+    np.cumsum(values * intervals(recording)[:, None], axis=0, out=total[1:])
+    means: Doubles = (total[until, column] - total[begin, column]) / (recording.time[until] - recording.time[begin])
+    return means

@@ -1,0 +1,102 @@
+"""Finding and following people, and giving way to them, as Habitat 3.0 counts it; of time here, of steps there.
+
+The robot has found somebody where a pedestrian is 1 to 2 m away (D; along the floor in Habitat) and no more than 60 degrees off its
+heading. Habitat has one person, whom it names; here any pedestrian will do.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import STANDING, Recording
+from agora.core.state import Bools
+from agora.interfaces import metric
+from agora.metrics.quantities import anyone, average, closest_centre, duration, facing, norm, offsets, once
+
+_HABITAT = "Puig et al. 2023, Habitat 3.0, social navigation"
+_FROM, _TO, _FACING, _BESIDE = 1.0, 2.0, 0.5, 1.5
+
+
+@once
+def _found(recording: Recording) -> Bools:
+    """(T,) whether somebody is found."""
+    x, y, distance = offsets(recording)
+    cosine, sine = (part[:, None] for part in facing(recording))
+    near = (distance >= _FROM) & (distance <= _TO)
+    found: Bools = np.any(near & (cosine * x + sine * y > _FACING * np.where(near, distance, 0.0)), axis=1)
+    return found
+
+
+@metric("found_human", unit="0/1", direction="higher", formula="1 where somebody is ever found", source=_HABITAT)
+def found_human(recording: Recording) -> float:
+    """Found: D from 1 to 2 m, within 60 degrees of the heading; 0 without pedestrians."""
+    return float(_found(recording).any())
+
+
+def _earliest(recording: Recording) -> float:
+    """The earliest time at which a robot at top speed, straight on, is 2 m from a pedestrian, s; infinite where there is none."""
+    elapsed = recording.time - recording.time[0]
+    start = recording.pedestrian_position - recording.pose[0, :2]
+    away = np.where(recording.pedestrian_present, norm(start), np.inf) - _TO
+    within = (away <= recording.max_speed * elapsed[:, None]).any(1)
+    return float(elapsed[within.argmax()]) if within.any() else math.inf
+
+
+@metric(
+    "first_encounter_spl",
+    unit="",
+    direction="higher",
+    formula="F l / max(l, t), F = somebody found, t when first, l the earliest time at which a robot at top speed, straight on, is "
+    "2 m from a pedestrian",
+    source=f"{_HABITAT}; there l is an oracle's, along the floor",
+)
+def first_encounter_spl(recording: Recording) -> float | None:
+    """0 where nobody was found, 1 where somebody was at once; undefined where there never was a pedestrian."""
+    if not anyone(recording):
+        return None
+    found = _found(recording)
+    if not found.any():
+        return 0.0
+    first, least = float(recording.time[found.argmax()] - recording.time[0]), _earliest(recording)
+    return least / first if first > least else 1.0
+
+
+@metric(
+    "follow_ratio",
+    unit="",
+    direction="higher",
+    formula="time with somebody found / (T - l), l the earliest time at which a robot at top speed, straight on, is 2 m from a "
+    "pedestrian",
+    source=f"{_HABITAT}, follow_human_steps_ratio_after_first_encounter",
+)
+def follow_ratio(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian, or none within reach before the end."""
+    left = float(recording.time[-1] - recording.time[0]) - _earliest(recording)
+    return min(duration(recording, _found(recording)) / left, 1.0) if left > 0.0 else None
+
+
+@metric(
+    "backup_ratio",
+    unit="",
+    direction="neutral",
+    formula="share of time in which the robot backs up, vx < 0, with a pedestrian within 1.5 m (D)",
+    source=_HABITAT,
+)
+def backup_ratio(recording: Recording) -> float:
+    """0 without pedestrians."""
+    return average(recording, (recording.twist[:, 0] < 0.0) & (closest_centre(recording) <= _BESIDE))
+
+
+@metric(
+    "yield_ratio",
+    unit="",
+    direction="neutral",
+    formula="share of time in which the robot stands, slower than 0.05 m/s and not backing up, with a pedestrian within 1.5 m (D)",
+    source=f"{_HABITAT}; its speed limit, 1, is in a unit of its own",
+)
+def yield_ratio(recording: Recording) -> float:
+    """0 without pedestrians."""
+    stands = (norm(recording.twist[:, :2]) < STANDING) & (recording.twist[:, 0] >= 0.0)
+    return average(recording, stands & (closest_centre(recording) <= _BESIDE))

@@ -1,0 +1,242 @@
+"""What forces robot and pedestrians feel in the social force model, as HuNavSim and its social force window planner weigh robots.
+
+The law of `agora.pedestrians.moussaid` with the factors of `agora.pedestrians.pedsim`, which are HuNavSim's, without cutoff: forces
+are accelerations, m/s2. What the robot does to a pedestrian is minus what the pedestrian does to the robot. The nearest wall pushes
+with 10 m/s2 exp(-gap / 0.2 m). Metrics are means over time; HuNavSim's are sums over samples, which grow with their rate.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import lean_kernel
+from agora.core.recording import Recording
+from agora.core.state import Doubles
+from agora.interfaces import Metric, metric
+from agora.metrics.outline import wall_gaps
+from agora.metrics.quantities import average, exponential, norm, offsets, once, row_sums, velocities
+from agora.pedestrians.moussaid import interaction
+from agora.pedestrians.pedsim import Pedsim
+
+_MODEL = Pedsim()
+_WALL_SIGMA, _WALL_REACH = 0.2, 2.0
+"""Of the force of walls, m: where it falls to 1/e (HuNavSim's), and from where on it is left out."""
+
+_UNCOMFORTABLE = 2.0
+_UNIT = "m/s2"
+_HUNAVSIM = "HuNavSim, Pérez-Higueras et al. 2023"
+_ROBOT_SF = "robot_sf; of the robot's force alone, where there is that of everything"
+
+
+class _Law(NamedTuple):
+    """What `agora.pedestrians.moussaid.interaction` takes."""
+
+    importance: float
+    gamma: float
+    n: float
+    n_prime: float
+    cutoff2: float
+
+
+@lean_kernel
+def _feel(law, x, y, vx, vy, present, fx, fy, first, last):
+    """Write to ``fx``, ``fy`` (T, P) the force on the robot of pedestrians at (x, y), with (vx, vy), relative to it."""
+    for t in range(first, last):
+        for p in range(x.shape[1]):
+            fx[t, p], fy[t, p] = 0.0, 0.0
+            if present[t, p]:
+                fx[t, p], fy[t, p] = interaction(x[t, p], y[t, p], -vx[t, p], -vy[t, p], law)
+
+
+@once
+def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
+    """(T, P) force of each pedestrian on the robot, x, y and size, m/s2; 0 for absent ones."""
+    x, y, _ = offsets(recording)
+    velocity, walking = velocities(recording), recording.pedestrian_velocity
+    vx, vy = walking[:, :, 0] - velocity[:, 0, None], walking[:, :, 1] - velocity[:, 1, None]
+    law = _Law(_MODEL.importance, _MODEL.gamma, _MODEL.n, _MODEL.n_prime, np.inf)
+    fx, fy = np.zeros(x.shape), np.zeros(x.shape)
+    _feel(law, x, y, vx, vy, recording.pedestrian_present, fx, fy, 0, len(x))
+    fx, fy = _MODEL.social_factor * fx, _MODEL.social_factor * fy
+    return fx, fy, np.sqrt(fx * fx + fy * fy)
+
+
+@once
+def _on_robot(recording: Recording) -> Doubles:
+    """(T,) size of the sum of the forces of all pedestrians on the robot, m/s2."""
+    fx, fy, _ = _pairs(recording)
+    return norm(np.stack((row_sums(fx), row_sums(fy)), 1))
+
+
+def _wall_push(gap: Doubles) -> Doubles:
+    return np.where(gap < _WALL_REACH, _MODEL.obstacle_factor * exponential(-gap / _WALL_SIGMA), 0.0)
+
+
+@functools.lru_cache(maxsize=4)
+def _walls_on_robot(recording: Recording) -> Doubles | None:
+    """(T,) m/s2; None without an obstacle."""
+    gap = wall_gaps(recording)
+    return None if gap is None else _wall_push(gap)
+
+
+@once
+def _walls_on_pedestrians(recording: Recording) -> Doubles:
+    """(T,) mean over those present of the force of the nearest wall, m/s2; 0 where nobody is there."""
+    present = recording.pedestrian_present
+    push = np.zeros(present.shape)
+    if recording.map is not None:
+        sample, column = np.nonzero(present)
+        gap = recording.map.gap(recording.pedestrian_position[sample, column], _WALL_REACH)
+        near = np.flatnonzero(gap < _WALL_REACH)
+        sample, column = sample[near], column[near]
+        push[sample, column] = _wall_push(gap[near] - recording.pedestrian_radius[column])
+    mean: Doubles = row_sums(push) / np.maximum(present.sum(1), 1)
+    return mean
+
+
+@once
+def _work(recording: Recording) -> Doubles:
+    """(T,) social work, m/s2."""
+    walls = _walls_on_robot(recording)
+    social: Doubles = _on_robot(recording) + row_sums(_pairs(recording)[2])
+    return social if walls is None else social + walls
+
+
+@metric(
+    "social_force_on_robot",
+    unit=_UNIT,
+    direction="lower",
+    formula="mean over time of the size of the sum of the pedestrians' social forces on the robot",
+    source=_HUNAVSIM,
+)
+def social_force_on_robot(recording: Recording) -> float:
+    """People on both sides cancel out; 0 without pedestrians."""
+    return average(recording, _on_robot(recording))
+
+
+@metric(
+    "social_force_on_pedestrians",
+    unit=_UNIT,
+    direction="lower",
+    formula="mean over time of the sum of the sizes of the robot's social forces on each pedestrian",
+    source=_HUNAVSIM,
+)
+def social_force_on_pedestrians(recording: Recording) -> float:
+    """0 without pedestrians."""
+    return average(recording, row_sums(_pairs(recording)[2]))
+
+
+@metric(
+    "obstacle_force_on_robot",
+    unit=_UNIT,
+    direction="lower",
+    formula="mean over time of 10 m/s2 exp(-gap of the robot's outline to the nearest wall / 0.2 m)",
+    source=f"{_HUNAVSIM}, where it is the mean over the listed points of obstacles",
+)
+def obstacle_force_on_robot(recording: Recording) -> float | None:
+    """Undefined without a map, or without an obstacle in it."""
+    walls = _walls_on_robot(recording)
+    return None if walls is None else average(recording, walls)
+
+
+@metric(
+    "obstacle_force_on_pedestrians",
+    unit=_UNIT,
+    direction="neutral",
+    formula="mean over time of the mean over pedestrians of 10 m/s2 exp(-gap to the nearest wall / 0.2 m)",
+    source=f"{_HUNAVSIM}, where it is the mean over the listed points of obstacles",
+)
+def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
+    """The robot may have pushed them there; moments without pedestrians count 0. Undefined without a map."""
+    return None if recording.map is None else average(recording, _walls_on_pedestrians(recording))
+
+
+@metric(
+    "social_work",
+    unit=_UNIT,
+    direction="lower",
+    formula="mean over time of |sum F_pedestrian on robot| + |F_wall on robot| + sum |F_robot on pedestrian|",
+    source=f"{_HUNAVSIM}; social force window planner",
+)
+def social_work(recording: Recording) -> float:
+    """A wall that is not there pushes with 0."""
+    return average(recording, _work(recording))
+
+
+def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
+    def total(recording: Recording) -> float:
+        """Grows with the rate of the samples, as in its code; 0 without pedestrians and walls."""
+        walls = _walls_on_robot(recording)
+        found = {
+            "social_force": lambda: row_sums(_pairs(recording)[2]),
+            "social_work": lambda: _work(recording),
+            "obstacle_force": lambda: np.zeros(1) if walls is None else walls,
+        }
+        return float(found[of]().sum())
+
+    return metric(f"{name}.hunavsim", unit=_UNIT, direction="lower", formula=formula, source=f"{_HUNAVSIM}, its code")(total)
+
+
+_SUM = "sum over samples of the sizes of the social forces between the robot and each pedestrian"
+social_force_on_robot_hunavsim = _sum_over_samples("social_force_on_robot", f"{_SUM}, felt by the robot", "social_force")
+social_force_on_pedestrians_hunavsim = _sum_over_samples("social_force_on_pedestrians", f"{_SUM}, the same there", "social_force")
+obstacle_force_on_robot_hunavsim = _sum_over_samples(
+    "obstacle_force_on_robot", "sum over samples of 10 m/s2 exp(-gap to the nearest wall / 0.2 m)", "obstacle_force"
+)
+social_work_hunavsim = _sum_over_samples("social_work", "sum over samples of ``social_work``", "social_work")
+
+
+@once
+def _felt(recording: Recording) -> Doubles:
+    """(N,) size of the robot's force on each pedestrian in each sample of its presence, m/s2."""
+    felt: Doubles = _pairs(recording)[2][recording.pedestrian_present]
+    return felt
+
+
+def _quantile(percent: int) -> Metric:
+    def quantile(recording: Recording) -> float | None:
+        """Undefined where there never was a pedestrian."""
+        felt = _felt(recording)
+        return float(np.quantile(felt, percent / 100.0)) if len(felt) else None
+
+    made = metric(
+        f"pedestrian_force_q{percent}",
+        unit=_UNIT,
+        direction="lower",
+        formula=f"{percent} % quantile, over samples and pedestrians, of the size of the robot's social force on a pedestrian",
+        source=f"{_ROBOT_SF}, force_quantiles",
+    )
+    return made(quantile)
+
+
+pedestrian_force_q50 = _quantile(50)
+pedestrian_force_q90 = _quantile(90)
+pedestrian_force_q95 = _quantile(95)
+
+
+@metric(
+    "force_exceed_events",
+    unit="",
+    direction="lower",
+    formula="number of samples, by pedestrian, with a social force of the robot above 2 m/s2",
+    source=f"{_ROBOT_SF}, force_exceed_events",
+)
+def force_exceed_events(recording: Recording) -> float:
+    """Grows with the rate of the samples, as in its code; 0 without pedestrians."""
+    return float(np.count_nonzero(_felt(recording) > _UNCOMFORTABLE))
+
+
+@metric(
+    "comfort_exposure",
+    unit="",
+    direction="lower",
+    formula="share of samples, by pedestrian, with a social force of the robot above 2 m/s2",
+    source=f"{_ROBOT_SF}, comfort_exposure",
+)
+def comfort_exposure(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    felt = _felt(recording)
+    return float(np.count_nonzero(felt > _UNCOMFORTABLE)) / len(felt) if len(felt) else None
