@@ -31,19 +31,21 @@ def finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
 
 
 def _videos(folder: Path, count: int) -> list[Path]:
-    """Videos of the first ``count`` kept episodes of each planner."""
+    """Videos of the first ``count`` kept episodes of each planner: of their first robots, among the others."""
     if count <= 0:
         return []
     from agora.benchmark.account import account
     from agora.benchmark.kept import recordings
     from agora.viewer.video import write_video
 
-    chosen: dict[str, list[str]] = {}
-    for row in account(folder).rows:
-        chosen.setdefault(row["planner"], []).append(row["key"])
-    paths = []
-    for key, recording in recordings(folder, [k for keys in chosen.values() for k in sorted(keys)[:count]]).items():
-        path = folder / "video" / (key.replace("/", "_").replace(":", "_") + ".mp4")
+    episodes: dict[str, dict[tuple[str, int], list[str]]] = {}
+    for row in sorted(account(folder).rows, key=lambda row: (row["stage"], row["episode"], row["robot"])):
+        episodes.setdefault(row["planner"], {}).setdefault((row["stage"], row["episode"]), []).append(row["key"])
+    chosen = [keys for each in episodes.values() for keys in list(each.values())[:count]]
+    kept, paths = recordings(folder, [key for keys in chosen for key in keys]), []
+    for keys in chosen:
+        shown = [kept[key] for key in keys if key in kept]
+        path = folder / "video" / (keys[0].replace("/", "_").replace(":", "_") + ".mp4")
         path.parent.mkdir(exist_ok=True)
-        paths.append(write_video(path, recording, title=key))
+        paths += [write_video(path, shown[0], title=keys[0], others=shown[1:])] if shown else []
     return paths

@@ -449,3 +449,19 @@ def test_no_mean_is_marked_best_where_planners_have_different_episodes():
         table = [row for row in table if not gone.items() <= row.items()]
     page = render({}, table, METRICS, {})
     assert 'class="best"' not in page and "none is named best" in page
+
+
+def test_the_ranking_says_from_whom_the_best_is_told_and_the_head_repeats_it():
+    table = [
+        {**row, "outcome": "reached" if row["planner"] != "a" or row["episode"] % 2 else "timeout"} for row in rows(("a", "b", "c"))
+    ]
+    for row in table:
+        if row["planner"] == "c" and row["episode"] == 3:
+            row["outcome"] = "timeout"
+    page = parse(table, run={"planners": ["a", "b", "c"]})
+    first, second, last = page.tables["ranking"][0][1:]
+    assert [first[0], second[0], last[0]] == ["b", "c", "a"]
+    assert (first[1], first[2], first[4], first[5]) == ("100.0", "1 to 2", "a", "c")
+    assert last[4:] == ["—", "—"]
+    assert any(text.endswith("The same episodes do not tell it from c.") for text in page.text)
+    assert "ranking" not in parse(table, run={"planners": ["a", "b", "c"], "incomplete": True}).tables

@@ -10,6 +10,7 @@ import numpy as np
 from agora.benchmark import charts, tables
 from agora.benchmark.headline import comparisons, headline
 from agora.benchmark.pictures import pictured, stage_pictures
+from agora.benchmark.ranking import ranking
 from agora.benchmark.statistics import RATE, Estimate, Row
 from agora.core.recording import Closer, Recording
 from agora.core.state import Array
@@ -43,6 +44,9 @@ OTHER = "Others"
 """The group of metrics that are not Agora's."""
 
 ARROWS = {"higher": "↑", "lower": "↓", "neutral": ""}
+
+_REACHED = Metric("reached", RATE, "higher", "goal reached in time, with or without contacts", "Agora", 1, lambda _: None)
+"""What planners are ranked by; rows say it as their outcome."""
 
 MOST_FAILURES = 500
 """More failures than this are counted and not listed."""
@@ -82,9 +86,11 @@ def render(
     calls = {key: recording.planning_time for key, recording in recordings.items()} if timing is None else timing
     others = [planner for planner in planners if planner != first]
     title = _words(run.get("suite", "")) or "Benchmark"
+    ranks = {} if run.get("incomplete") else _ranking(rows, planners)
     page = {
         "title": f"{title}: results",
-        "lead": _lead(rows, planners, bool(run.get("incomplete"))),
+        "lead": _lead(rows, planners, bool(run.get("incomplete")), ranks),
+        "ranking": ranks,
         "problems": [_words(problem) for problem in run.get("problems") or ()],
         "facts": _facts(run, rows, planners),
         "version": _words(run.get("version", "")),
@@ -149,8 +155,8 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys([*ordered, *present]))
 
 
-def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool) -> str:
-    """The run in two sentences; a best planner is named only if all planners have all episodes, or lack the same."""
+def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranks: Mapping[str, Any]) -> str:
+    """The run in a few sentences; a best planner is named only if all planners have all episodes, or lack the same."""
     if not rows:
         return "No episode was finished."
     stages = len({row["stage"] for row in rows})
@@ -165,7 +171,48 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool) -> str
     names = " and ".join(best) if len(best) < 3 else f"{len(best)} planners"
     who = f"{names}{' each' if len(best) > 1 else ''} reached"
     top, most_of = tables.cell(shares[best[0]], rate=True), ", the largest share" if len(shares) > len(best) else ""
-    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes{most_of}."
+    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes{most_of}.{_told(best, ranks)}"
+
+
+def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
+    """Whether the episodes tell the best planner from the others, in a sentence."""
+    line = next((line for line in ranks.get("lines", ()) if [line["planner"]] == list(best)), None)
+    if line is None:
+        return ""
+    unclear = line["unclear"].split(", ") if line["unclear"] else []
+    if not unclear:
+        return " The same episodes tell it apart from all others."
+    some = ", ".join(unclear[:3]) if len(unclear) < 4 else f"{len(unclear)} of {len(ranks['lines']) - 1} others"
+    return f" The same episodes do not tell it from {some}."
+
+
+def _ranking(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
+    """The planners by the share that reached the goal, and whom the same episodes tell apart; nothing without two planners."""
+    marked = [{**row, _REACHED.name: float(row["outcome"] == "reached")} for row in rows]
+    ranked, pairs, count = ranking(marked, _REACHED, planners)
+    if not ranked:
+        return {}
+    lines = []
+    for place in ranked:
+        rest = [other.planner for other in ranked if other is not place]
+        apart = {
+            pair.second if pair.first == place.planner else pair.first
+            for pair in pairs
+            if pair.apart and place.planner in (pair.first, pair.second)
+        }
+        ranks = str(place.low) if place.low == place.high else f"{place.low} to {place.high}"
+        lines.append(
+            {
+                "planner": place.planner,
+                "reached": place.mean,
+                "ranks": ranks,
+                "low": place.low,
+                "best": place.best,
+                "beats": "all others" if len(place.beats) == len(rest) else ", ".join(place.beats),
+                "unclear": ", ".join(name for name in rest if name not in apart),
+            }
+        )
+    return {"lines": lines, "pairs": pairs, "count": count}
 
 
 def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:

@@ -173,6 +173,18 @@ def detectable(differences: Sequence[float], confidence: float = 0.95, power: fl
     return z * deviation / math.sqrt(len(differences)) if deviation > 0.0 else None
 
 
+def needed(differences: Sequence[float], confidence: float = 0.95, power: float = 0.8) -> int | None:
+    """Return how many pairs, spread like these, find their mean difference with a probability of ``power``.
+
+    It is `detectable` solved for n, and at least 2. None where the mean is 0, and for fewer than two pairs.
+    """
+    mean = float(np.mean(differences)) if len(differences) else 0.0
+    found = detectable(differences, confidence, power)
+    if len(differences) < 2 or mean == 0.0:
+        return None
+    return 2 if found is None else max(2, math.ceil(len(differences) * (found / mean) ** 2))
+
+
 def summarise(
     rows: Iterable[Row], metrics: Iterable[Metric], by: Sequence[str] = ("planner",), confidence: float = 0.95
 ) -> list[Summary]:

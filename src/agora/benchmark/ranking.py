@@ -1,0 +1,161 @@
+"""Who is best, how sure that is, and which planners the same episodes tell apart.
+
+Planners are compared on the episodes that all of them have a value for. An episode is one observation: where it has several robots,
+their mean counts. So neither the number of robots nor an easy draw of episodes makes a planner look better than another.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.benchmark.statistics import RESAMPLES, Row, needed
+from agora.core.state import Doubles
+from agora.interfaces import Metric
+from agora.seeds import Stream
+
+__all__ = ["Pair", "Ranked", "ranking"]
+
+LEVEL = 0.05
+"""Adjusted p below which two planners are told apart."""
+
+_FLIPS = 9999
+_EXACT = 12  # observations up to which all signs are tried
+_BLOCK = 2_000_000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two planners on the same episodes.
+
+    Attributes:
+        first, second: planners, the better mean first.
+        difference: mean of first minus second.
+        p: two-sided, of the sign-flip test; adjusted by Holm over all pairs.
+        wins, losses: share of episodes in which the first has the better and the worse value; the rest are ties.
+        needed: number of episodes that would show this difference with a power of 0.8 (`agora.benchmark.statistics.needed`), before
+            the adjustment; None where there is no difference.
+    """
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    wins: float
+    losses: float
+    needed: int | None
+
+    @property
+    def apart(self) -> bool:
+        """Whether the episodes tell them apart."""
+        return self.p < LEVEL
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The place of a planner.
+
+    Attributes:
+        planner: its name. mean: of the metric.
+        low, high: ranks, 1 for the best, between which 95 % of resamples of the episodes put it.
+        best: share of resamples in which it has the best mean; ties share.
+        beats: planners that it is better than and told apart from.
+    """
+
+    planner: str
+    mean: float
+    low: int
+    high: int
+    best: float
+    beats: tuple[str, ...]
+
+
+def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tuple[list[Ranked], list[Pair], int]:
+    """Return planners from the best to the worst mean, their pairs, and the number of episodes that all of them have.
+
+    Nothing is ranked without two planners and two common episodes, nor by a metric that has no better direction.
+    """
+    values = _common(rows, metric.name, planners)
+    if len(planners) < 2 or len(values) < 2 or metric.direction == "neutral":
+        return [], [], len(values)
+    sign = 1.0 if metric.direction == "higher" else -1.0
+    order = np.argsort(-sign * values.mean(0), kind="stable")
+    names, values = [planners[k] for k in order], values[:, order]
+    pairs = _pairs(names, values, sign)
+    ranks = _ranks(sign * values)
+    low, high = np.floor(np.quantile(ranks, 0.025, axis=0)), np.ceil(np.quantile(ranks, 0.975, axis=0))
+    first = ranks == ranks.min(1, keepdims=True)
+    best = (first / first.sum(1, keepdims=True)).mean(0)
+    beaten = {name: tuple(pair.second for pair in pairs if pair.first == name and pair.apart) for name in names}
+    places = zip(names, values.mean(0), low, high, best, strict=True)
+    return [Ranked(n, float(m), int(a), int(b), float(c), beaten[n]) for n, m, a, b, c in places], pairs, len(values)
+
+
+def sign_flips(differences: Doubles) -> Doubles:
+    """Return the two-sided p (C,) that the mean of paired differences (N, C) is 0: Fisher's randomisation test (1935).
+
+    All signs are tried for up to 12 observations, else 9,999 drawn ones and those given; every column gets the same signs.
+    """
+    count = len(differences)
+    total = np.abs(differences.sum(0)) * (1.0 - 1e-9)
+    if count <= _EXACT:
+        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=count)))
+        return np.asarray((np.abs(signs @ differences) >= total).mean(0), np.float64)
+    extreme, size = np.ones(differences.shape[1]), max(1, _BLOCK // count)
+    for begin in range(0, _FLIPS, size):
+        drawn = Stream("statistics", count, "signs", step=begin).uniform(0.0, 1.0, (min(size, _FLIPS - begin), count))
+        extreme += (np.abs(np.where(drawn < 0.5, -1.0, 1.0) @ differences) >= total).sum(0)
+    return np.asarray(extreme / (_FLIPS + 1), np.float64)
+
+
+def holm(p: Doubles) -> Doubles:
+    """Return p values (C,) adjusted for C comparisons: Holm 1979, step-down."""
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> Doubles:
+    """(N, K) values of K planners in the N episodes that all have a value for, robots averaged."""
+    found: dict[tuple[object, ...], dict[str, list[float | None]]] = {}
+    for row in rows:
+        episode = (row.get("suite"), row["stage"], row["episode"], row.get("seed"))
+        found.setdefault(episode, {}).setdefault(row["planner"], []).append(row.get(metric))
+    table = []
+    for members in found.values():
+        each = [members.get(planner, [None]) for planner in planners]
+        if all(value is not None for values in each for value in values):
+            table.append([math.fsum(float(v or 0.0) for v in values) / len(values) for values in each])
+    return np.array(table, np.float64).reshape(-1, len(planners))
+
+
+def _pairs(names: Sequence[str], values: Doubles, sign: float) -> list[Pair]:
+    """All pairs of planners whose columns are sorted from the best mean to the worst."""
+    which = list(itertools.combinations(range(len(names)), 2))
+    differences = np.stack([values[:, a] - values[:, b] for a, b in which], 1)
+    adjusted = holm(sign_flips(differences))
+    wins, losses = (sign * differences > 0.0).mean(0), (sign * differences < 0.0).mean(0)
+    return [
+        Pair(names[a], names[b], float(each.mean()), float(p), float(w), float(v), needed(each.tolist()))
+        for (a, b), each, p, w, v in zip(which, differences.T, adjusted, wins, losses, strict=True)
+    ]
+
+
+def _ranks(values: Doubles) -> Doubles:
+    """(B, K) ranks of the columns' means in resamples of the rows, 1 for the largest; ties share."""
+    count, ranks = len(values), []
+    size = max(1, _BLOCK // count)
+    for begin in range(0, RESAMPLES, size):
+        shape = (min(size, RESAMPLES - begin), count)
+        chosen = Stream("statistics", count, "ranks", step=begin).uniform(0.0, count, shape).astype(np.int64)
+        means = np.round(np.stack([column[chosen].mean(1) for column in values.T], 1), 12)
+        above = (means[:, None, :] > means[:, :, None]).sum(2)
+        equal = (means[:, None, :] == means[:, :, None]).sum(2)
+        ranks.append(above + 0.5 * (equal + 1))
+    return np.concatenate(ranks)
