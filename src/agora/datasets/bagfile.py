@@ -36,10 +36,10 @@ class Connection(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message as it lies in the bag: its time, s, and its bytes."""
+    """A message as it lies in the bag: its time, ns, and its bytes."""
 
     connection: Connection
-    time: float
+    nanoseconds: int
     data: bytes
 
     def decode(self) -> Any:
@@ -122,7 +122,7 @@ class Bag:
         if topics is not None and connection.topic not in topics:
             return None
         seconds, nanoseconds = struct.unpack("<II", header["time"])
-        return Message(connection, seconds + nanoseconds * 1e-9, data)
+        return Message(connection, seconds * 1_000_000_000 + nanoseconds, data)
 
 
 def _record(file: BinaryIO) -> tuple[dict[str, bytes], bytes] | None:

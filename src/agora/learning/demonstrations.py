@@ -24,7 +24,7 @@ from agora.benchmark.kept import recordings
 from agora.config import build
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
-from agora.datasets.bagfile import Bag
+from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_pose, from_pose2d, from_twist, seconds
 from agora.datasets.robot_bag import in_map, shift_of
 from agora.documents import refuse_what_is_no_file
@@ -139,7 +139,7 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
     """
     drivers: dict[str, _Driver] = {}
     shift = None
-    for message in Bag(path).messages():
+    for message in opened(path).messages():
         place, _, leaf = message.connection.topic.rpartition("/")
         kind = message.connection.type
         if kind == _EPISODE:
