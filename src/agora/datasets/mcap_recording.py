@@ -54,9 +54,7 @@ def _type(one: Axes, axes: int) -> dict[str, Any]:
 
 def _sample_schema() -> dict[str, Any]:
     properties = {name: _type(one, len(one.names) - 1) for name, one in _SAMPLED.items()} | {"sensors": {"type": "object"}}
-    return _schema(
-        "agora.Sample", properties, [name for name, one in _SAMPLED.items() if not one.optional and one.names[0] == "T"]
-    )
+    return _schema("agora.Sample", properties, [name for name, one in _SAMPLED.items() if not one.optional and one.names[0] == "T"])
 
 
 def _episode_schema() -> dict[str, Any]:
@@ -194,7 +192,9 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
     where = f"robot {number} of {EPISODE}"
     _check(file, where, said, _needed())
     if len(samples) != said["samples"] or not samples:
-        raise InputError(f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing")
+        raise InputError(
+            f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing"
+        )
     lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
     arrays = {name: np.array(said[name], one.kind).reshape(one.shape(lengths)) for name, one in _FIXED.items()}
     for name, one in _SAMPLED.items():
@@ -224,7 +224,9 @@ def _touched(said: dict[str, Any]) -> Contact:
 
 
 def _traits(said: dict[str, Any]) -> RobotTraits:
-    arrays: dict[str, Any] = {name: np.array(said[name], np.int32 if name in _WHOLE else np.float32) for name in RobotTraits._fields}
+    arrays: dict[str, Any] = {
+        name: np.array(said[name], np.int32 if name in _WHOLE else np.float32) for name in RobotTraits._fields
+    }
     return RobotTraits(**arrays)
 
 

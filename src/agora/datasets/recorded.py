@@ -52,26 +52,34 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[Played]:
     Raises:
         InputError: there is nothing to read, or something cannot be read.
     """
-    episodes = [played for path in paths for played in _read(path, unsaid)]
+    episodes = [played for path in paths for file in files_of(path) for played in _read(file, unsaid)]
     if not unsaid.planner:
         return episodes
     return [replace(p, robots=tuple(replace(r, planner=unsaid.planner) for r in p.robots)) for p in episodes]
 
 
+def files_of(path: Path) -> list[Path]:
+    """The bags, MCAP files and folders of Arena's recorder that a path means: itself, or those in the folder.
+
+    Raises:
+        InputError: there are none in the folder.
+    """
+    if not path.is_dir() or (path / "odom.csv").is_file():
+        return [path]
+    found = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS) or p.name == "odom.csv")
+    if not found:
+        raise InputError(f"{path}: holds no bag (.bag, .bag.active), no .mcap and no odom.csv of Arena's recorder")
+    return [file.parent if file.name == "odom.csv" else file for file in found]
+
+
 def _read(path: Path, unsaid: Unsaid) -> Iterator[Played]:
-    if not path.is_dir():
-        with reading(path, "a bag of an episode"):
-            yield _sound(_bag(path, unsaid))
-    elif (path / "odom.csv").is_file():
+    if path.is_dir():
         with reading(path, "a folder of Arena's recorder"):
             played = arena_csv.read_folder(path, unsaid.robot)
         yield from map(_sound, played)
     else:
-        found = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS) or p.name == "odom.csv")
-        if not found:
-            raise InputError(f"{path}: holds no bag (.bag, .bag.active), no .mcap and no odom.csv of Arena's recorder")
-        for file in found:
-            yield from _read(file.parent if file.name == "odom.csv" else file, unsaid)
+        with reading(path, "a bag of an episode"):
+            yield _sound(_bag(path, unsaid))
 
 
 def _sound(played: Played) -> Played:

@@ -16,6 +16,7 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import SOCIAL_STATES
 from agora.datasets.mcapfile import Channel, Entry
+from agora.datasets.played import PlayedRobot
 from agora.viewer.scene import COLOURS
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ __all__ = ["scene_entries"]
 
 FRAME = "map"
 ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, of what is drawn
+UNSAID = 0.3
+"""Radius of the disc of a robot whose model nobody said, m."""
 FREE, OCCUPIED, UNKNOWN = 0, 100, 255
 """Values of the cells of the grid ``occupancy``."""
 _UINT8, _LOOP = 1, 1  # foxglove.PackedElementField, foxglove.LinePrimitive
@@ -84,13 +87,14 @@ GRID = Channel.json(
 )  # fmt: skip
 
 
-def scene_entries(recordings: Sequence[Recording], began: int = 0) -> list[Entry]:
-    """Return what Foxglove shows of the robots of one episode, in the order of time.
+def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[Entry]:
+    """Return what Foxglove shows of an episode, in the order of time.
 
     Args:
-        recordings: of its robots, by their numbers. began: time of the episode's beginning, ns.
+        robots: of it, by their numbers. began: time of the episode's beginning, ns.
     """
-    entries = [entry for n, recording in enumerate(recordings) for entry in _of_robot(recording, n, began)]
+    recordings = [robot.recording for robot in robots]
+    entries = [entry for n, robot in enumerate(robots) for entry in _of_robot(robot, n, began)]
     entries += _of_people(max(recordings, key=lambda one: len(one.time)), began)
     place = next((one.map for one in recordings if one.map is not None), None)
     if place is not None:
@@ -98,20 +102,22 @@ def scene_entries(recordings: Sequence[Recording], began: int = 0) -> list[Entry
     return sorted(entries, key=lambda entry: entry.nanoseconds)
 
 
-def _of_robot(recording: Recording, number: int, began: int) -> Iterator[Entry]:
+def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[Entry]:
     """The frame of a robot at each sample, itself in it, its goal and its contacts."""
+    recording = robot.recording
     frame, start = f"robot_{number}", began + _nanoseconds(recording.time[0])
     for time, (x, y, heading) in zip(recording.time, recording.pose.tolist(), strict=True):
         now = began + _nanoseconds(time)
         place = {"translation": _point(x, y), "rotation": _turn(heading)}
         yield Entry.json(FRAMES, now, {"timestamp": _time(now), "parent_frame_id": FRAME, "child_frame_id": frame} | place)
     colour = COLOURS["robot" if number == 0 else "others"]
-    outline = _outline(recording)
-    shapes = {"cylinders": [_cylinder(0.0, 0.0, recording.radius, ROBOT_HEIGHT, colour, 0.4 if outline else 1.0)]}
-    yield _scene(start, [_entity(start, frame, frame, **shapes, lines=outline, arrows=[_arrow(2.0 * recording.radius, colour)])])
-    x, y = recording.goal[:2].tolist()
-    goal = _cylinder(x, y, recording.goal_tolerance, GOAL_HEIGHT, COLOURS["goal"], 0.7)
-    yield _scene(start, [_entity(start, f"goal_{number}", FRAME, cylinders=[goal])])
+    outline, radius = _outline(recording), UNSAID if "radius" in robot.missing else recording.radius
+    disc = _cylinder(0.0, 0.0, radius, ROBOT_HEIGHT, colour, 0.4 if outline else 1.0)
+    yield _scene(start, [_entity(start, frame, frame, cylinders=[disc], lines=outline, arrows=[_arrow(2.0 * radius, colour)])])
+    if "goal" not in robot.missing:
+        x, y = recording.goal[:2].tolist()
+        goal = _cylinder(x, y, recording.goal_tolerance, GOAL_HEIGHT, COLOURS["goal"], 0.7)
+        yield _scene(start, [_entity(start, f"goal_{number}", FRAME, cylinders=[goal])])
     for n, contact in enumerate(recording.contacts):
         now = began + _nanoseconds(contact.time)
         told = {"kind": contact.kind.name.lower(), "party": str(contact.party)}
@@ -127,7 +133,14 @@ def _outline(recording: Recording) -> list[dict[str, Any]]:
     corners = int(recording.robot.vertices[0, 0])
     xs, ys = (values[0, 0, :corners].tolist() for values in (recording.robot.footprint_x, recording.robot.footprint_y))
     points = [_point(x, y, ROBOT_HEIGHT) for x, y in zip(xs, ys, strict=True)]
-    style = {"type": _LOOP, "thickness": THIN, "scale_invariant": False, "color": _colour(COLOURS["ink"]), "colors": [], "indices": []}
+    style = {
+        "type": _LOOP,
+        "thickness": THIN,
+        "scale_invariant": False,
+        "color": _colour(COLOURS["ink"]),
+        "colors": [],
+        "indices": [],
+    }
     return [style | {"pose": _pose(0.0, 0.0), "points": points}]
 
 
@@ -189,7 +202,13 @@ def _entity(now: int, name: str, frame: str, told: dict[str, str] | None = None,
 
 def _cylinder(x: float, y: float, radius: float, height: float, colour: str, alpha: float = 1.0) -> dict[str, Any]:
     size = {"x": 2.0 * radius, "y": 2.0 * radius, "z": height}
-    return {"pose": _pose(x, y, 0.0, height / 2), "size": size, "bottom_scale": 1.0, "top_scale": 1.0, "color": _colour(colour, alpha)}
+    return {
+        "pose": _pose(x, y, 0.0, height / 2),
+        "size": size,
+        "bottom_scale": 1.0,
+        "top_scale": 1.0,
+        "color": _colour(colour, alpha),
+    }
 
 
 def _arrow(length: float, colour: str, x: float = 0.0, y: float = 0.0, heading: float = 0.0) -> dict[str, Any]:
