@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def bag(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Bags, MCAP files, folders of them, or folders that Arena's recorder wrote.", metavar="PATH..."),
+        typer.Argument(help="Bags, MCAP files, folders of them, or folders of Arena's recorder.", metavar="PATH..."),
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results, with a report.")] = None,
     robot: Annotated[str, typer.Option(help="Model of the robot, where the recording does not say.")] = "",
@@ -58,14 +58,12 @@ def bag(
 def mcap(
     sources: Annotated[
         list[Path],
-        typer.Argument(help="Folders of runs, bags, folders of bags, or folders that Arena's recorder wrote.", metavar="SOURCE..."),
+        typer.Argument(help="Folders of runs, bags, MCAP files, folders of them, or of Arena's recorder.", metavar="SOURCE..."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one for each episode.")],
     key: Annotated[
         list[str] | None,
-        typer.Option(
-            "--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it. All that were kept by default."
-        ),
+        typer.Option("--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
     ] = None,
 ) -> None:
     """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""

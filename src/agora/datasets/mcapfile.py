@@ -146,8 +146,8 @@ class McapFile:
             raise InputError(f"{self.path}: no MCAP file; expected one that begins with {MAGIC!r}")
         if end != MAGIC:
             raise InputError(
-                f"{self.path}: its end is missing (footer and {MAGIC!r}): it was cut off, or is still being written; copy it again, "
-                "or repair it: mcap recover"
+                f"{self.path}: its end is missing (footer and {MAGIC!r}): it was cut off, or is still being written; "
+                "copy it again, or repair it: mcap recover"
             )
 
 
