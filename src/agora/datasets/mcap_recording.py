@@ -196,7 +196,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
             f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing"
         )
     lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
-    arrays = {name: np.array(said[name], one.kind).reshape(one.shape(lengths)) for name, one in _FIXED.items()}
+    arrays: dict[str, Any] = {name: np.array(said[name], one.kind).reshape(one.shape(lengths)) for name, one in _FIXED.items()}
     for name, one in _SAMPLED.items():
         due = samples[: one.shape(lengths)[0]]
         if due and (not one.optional or name in due[0]):
