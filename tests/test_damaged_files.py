@@ -23,7 +23,7 @@ from agora.config import load
 from agora.datasets import barn, dynabarn, socnavbench
 from agora.datasets.eth_ucy import map_of_image, read_homography, read_scene
 from agora.datasets.mcap_recording import entries_of
-from agora.datasets.mcapfile import encode_mcap
+from agora.datasets.mcapfile import Entry, encode_mcap
 from agora.datasets.played import Played, PlayedRobot
 from agora.datasets.recorded import Unsaid, read_all
 from agora.draft.scenario import read_scenario
@@ -85,9 +85,21 @@ def make_run(place: Path) -> None:
     bench(plane(episodes=2), planners("go_to_goal"), place / "run", Options(workers=0))
 
 
+def episode_entries() -> list[Entry]:
+    recording = crowded(np.arange(4) * 0.2, people=4)
+    return list(entries_of(Played(Path("here"), "odd", "hall", 3, 12, (PlayedRobot("orca", "jackal", recording),))))
+
+
 def write_episode(place: Path) -> None:
-    said = Played(Path("here"), "odd", "hall", 3, 12, (PlayedRobot("orca", "jackal", crowded(np.arange(9) * 0.2, people=4)),))
-    (place / "a.mcap").write_bytes(encode_mcap(entries_of(said), {}))
+    for number, entry in enumerate(episode_entries()):
+        (place / f"{number}.json").write_bytes(entry.data)
+
+
+def read_episode(place: Path) -> None:
+    entries = [entry._replace(data=(place / f"{n}.json").read_bytes()) for n, entry in enumerate(episode_entries())]
+    packed = place.parent / "a.mcap"
+    packed.write_bytes(encode_mcap(entries, {}))
+    read_all([packed], Unsaid())
 
 
 def read_run(place: Path) -> None:
@@ -136,7 +148,7 @@ FORMATS = {
     "bag": copy(BAG, lambda path: read_all([path], Unsaid())),
     "drive": Format(lambda place: write_drive(place / "a.bag"), lambda place: read_all([place / "a.bag"], Unsaid())),
     "mcap": Format(lambda place: write_mcap_files(place, [BAG]), lambda place: read_all([place / "two_robots.mcap"], Unsaid())),
-    "recording": Format(write_episode, lambda place: read_all([place / "a.mcap"], Unsaid())),
+    "recording": Format(write_episode, read_episode),
     "arena_folder": Format(lambda place: small_sets.arena_folder(place / "arena"), lambda place: read_all([place], Unsaid())),
     "barn": Format(small_sets.small_barn, barn.check),
     "dynabarn": Format(small_sets.small_dynabarn, dynabarn.check),

@@ -266,11 +266,16 @@ def test_a_recording_that_lacks_a_part_says_which(tmp_path):
     late = [*entries[:8], Entry.json(samples[7].channel, samples[7].nanoseconds, without), *entries[9:]]
     robot = json.loads(head.data)
     del robot["robots"][0]["goal"]
+    wide, named = json.loads(head.data), json.loads(head.data)
+    wide["robots"][0]["radius"], named["seed"] = "wide", "12"
     wrong = {
         "40 of 41 samples of robot 0": entries[:-1],
         f"{EPISODE} is missing": samples,
         "a sample of robot 0 lacks twist": late,
         f"robot 0 of {EPISODE} lacks goal": [Entry.json(head.channel, 0, robot), *samples],
+        "radius: expected a JSON number, got 'wide'": [Entry.json(head.channel, 0, wide), *samples],
+        "seed: expected a JSON integer, got '12'": [Entry.json(head.channel, 0, named), *samples],
+        "the times of robot 0 run backwards": [head, *reversed(samples)],
         f"{EPISODE} is no JSON": [Entry(head.channel, 0, b"{"), *samples],
         f"{EPISODE} lacks suite, stage": [Entry(Channel(EPISODE, "agora.Episode", "{}", JSON), 0, b"{}"), *samples],
     }  # fmt: skip

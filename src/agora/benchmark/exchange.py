@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import logging
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from agora.benchmark import store
 from agora.benchmark.account import described, own_shards
 from agora.benchmark.kept import recordings
 from agora.config import build
+from agora.datasets.bagfile import stem
 from agora.datasets.mcap_recording import entries_of, map_of
 from agora.datasets.mcapfile import ROS1, Channel, Entry, encode_mcap, opened
 from agora.datasets.played import Played, PlayedRobot
@@ -65,7 +65,7 @@ def write_mcap_files(
             progress(len(written), total)
     for number, file in enumerate(files):
         for played in read_all([file], Unsaid()):
-            name = _name(played) if file.is_dir() else re.split(r"\.bag|\.mcap", file.name)[0]
+            name = _name(played) if file.is_dir() else stem(file)
             written.append(_write(folder / f"{name}.mcap", _of_file(file, played)))
         progress(total - len(files) + number + 1, total)
     return written

@@ -12,6 +12,7 @@ from __future__ import annotations
 import bz2
 import functools
 import io
+import re
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -25,6 +26,11 @@ MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
 _LARGEST = 1 << 28  # bytes of one record, or of an unpacked chunk, above any that a recorder writes
 _PIECE = 1 << 22  # bytes that are read at a time
+
+
+def stem(path: Path) -> str:
+    """The name of a bag, cut off or not, or of an MCAP file, without its ending."""
+    return re.split(r"\.bag|\.mcap", path.name)[0]
 
 
 class Connection(NamedTuple):

@@ -35,6 +35,13 @@ _SAMPLED = {name: one for name, one in _ARRAYS.items() if one.names[0] in ("T", 
 _FIXED = {name: one for name, one in _ARRAYS.items() if name not in _SAMPLED}
 _SCALARS = ("failure", "clipped", "goal_tolerance", "radius", "max_speed", "timeout", "command_delay")
 _WHOLE = ("kinematics", "vertices")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "array": (list,),
+    "object": (dict,),
+}
 _SAID = {"suite": "string", "stage": "string", "episode": "integer", "seed": "integer", "interrupted": "string"}
 _CONDITIONS = "conditions"
 
@@ -58,21 +65,25 @@ def _sample_schema() -> dict[str, Any]:
 
 
 def _episode_schema() -> dict[str, Any]:
-    number, text = {"type": "number"}, {"type": "string"}
-    known: dict[str, Any] = {name: number for name in (*_SCALARS, "shortest_path", "reference_path")} | {
-        "failure": text, "clipped": {"type": "integer"}, "outcome": {"type": "integer"}, "samples": {"type": "integer"},
-        "planner": text, "model": text, "missing": {"type": "array", "items": text},
-        "contacts": {"type": "array", "items": {"type": "object"}}, "robot": {"type": "object"},
-    }  # fmt: skip
+    said: dict[str, Any] = {name: {"type": word} for name, word in _SAID.items()} | {_CONDITIONS: {"type": "string"}}
+    robots = {"type": "array", "items": _robot_schema()}
+    return _schema("agora.Episode", said | {"robots": robots}, [*_SAID, "robots"])
+
+
+def _robot_schema() -> dict[str, Any]:
+    """The schema of what is said once of a robot."""
+    number, text, whole = {"type": "number"}, {"type": "string"}, {"type": "integer"}
+    closing = _schema(
+        "agora.Closing", {"robot": number, "party": number, "standing": {"type": "boolean"}}, ["robot", "party", "standing"]
+    )
+    contact = {"time": number, "kind": whole, "party": whole, "x": number, "y": number}
+    known: dict[str, Any] = {name: number for name in _SCALARS}
+    known |= {name: text for name in ("failure", "planner", "model")} | {name: whole for name in ("clipped", "outcome", "samples")}
+    known |= {"missing": {"type": "array", "items": text}}
+    known |= {"contacts": {"type": "array", "items": _schema("agora.Contact", contact | {"closing": closing}, list(contact))}}
     known |= {name: _type(one, len(one.names)) for name, one in _FIXED.items()}
-    robot = _schema("agora.Robot", known, _needed())
-    said: dict[str, Any] = {name: {"type": word} for name, word in _SAID.items()} | {_CONDITIONS: text}
-    return _schema("agora.Episode", said | {"robots": {"type": "array", "items": robot}}, [*_SAID, "robots"])
-
-
-def _needed() -> list[str]:
-    """What must be said of a robot."""
-    return [*_SCALARS, "outcome", "samples", "planner", "model", "missing", "contacts", *_FIXED]
+    others: dict[str, Any] = {"shortest_path": number, "reference_path": number, "robot": {"type": "object"}}
+    return _schema("agora.Robot", known | others, list(known))
 
 
 def entries_of(played: Played) -> Iterator[Entry]:
@@ -172,7 +183,7 @@ def read_recording(file: McapFile) -> Played | None:
             raise InputError(f"{file.path}: samples of robots without an episode; {EPISODE} is missing")
         return None
     with reading(file.path, "an episode in an MCAP file"):
-        _check(file, EPISODE, said, [*_SAID, "robots"])
+        _check(file, EPISODE, said, _episode_schema())
         robots = tuple(_played(file, n, one, samples.get(n, [])) for n, one in enumerate(said["robots"]))
         if not robots:
             raise InputError(f"{file.path}: its {EPISODE} has no robots")
@@ -181,16 +192,24 @@ def read_recording(file: McapFile) -> Played | None:
         return Played(file.path, **{name: said[name] for name in _SAID}, robots=robots, conditions=stage)
 
 
-def _check(file: McapFile, where: str, said: dict[str, Any], names: list[str]) -> None:
-    missing = [name for name in names if name not in said]
+def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Make sure that a message has what its schema asks for, each of its type.
+
+    Raises:
+        InputError: something is missing, or of another type.
+    """
+    missing = [name for name in schema["required"] if name not in said]
     if missing:
         raise InputError(f"{file.path}: {where} lacks {', '.join(missing)}")
+    for name, one in schema["properties"].items():
+        if name in said and type(said[name]) not in _KINDS[one["type"]]:
+            raise InputError(f"{file.path}: {where}: {name}: expected a JSON {one['type']}, got {str(said[name])[:40]!r}")
 
 
 def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dict[str, Any]]) -> PlayedRobot:
     """One robot, from what is said once and its samples."""
     where = f"robot {number} of {EPISODE}"
-    _check(file, where, said, _needed())
+    _check(file, where, said, _robot_schema())
     if len(samples) != said["samples"] or not samples:
         raise InputError(
             f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing"
@@ -200,10 +219,11 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
     for name, one in _SAMPLED.items():
         due = samples[: one.shape(lengths)[0]]
         if due and (not one.optional or name in due[0]):
-            for sample in due:
-                _check(file, f"a sample of robot {number}", sample, [name])
+            _all_have(file, number, due, name)
         if not one.optional or (due and name in due[0]):
             arrays[name] = np.array([sample[name] for sample in due], one.kind).reshape(one.shape(lengths))
+    if (np.diff(arrays["time"]) < 0.0).any():
+        raise InputError(f"{file.path}: the times of robot {number} run backwards")
     recording = Recording(
         **arrays,
         **{name: said[name] for name in _SCALARS},
@@ -218,9 +238,18 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
     return PlayedRobot(said["planner"], said["model"], recording, frozenset(said["missing"]))
 
 
+def _all_have(file: McapFile, number: int, samples: list[dict[str, Any]], name: str) -> None:
+    if not all(name in sample for sample in samples):
+        raise InputError(f"{file.path}: a sample of robot {number} lacks {name}")
+
+
 def _touched(said: dict[str, Any]) -> Contact:
-    closing = Closing(**said["closing"]) if "closing" in said else None
-    return Contact(**said | {"kind": ContactKind(said["kind"]), "closing": closing})
+    closing = None
+    if "closing" in said:
+        robot, party, standing = (said["closing"][name] for name in Closing._fields)
+        closing = Closing(float(robot), float(party), bool(standing))
+    kind, party_id = ContactKind(said["kind"]), int(said["party"])
+    return Contact(float(said["time"]), kind, party_id, float(said["x"]), float(said["y"]), closing)
 
 
 def _traits(said: dict[str, Any]) -> RobotTraits:

@@ -15,7 +15,7 @@ import numpy as np
 
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array
-from agora.datasets.bagfile import Bag
+from agora.datasets.bagfile import Bag, stem
 from agora.datasets.mcapfile import McapFile, opened
 from agora.datasets.messages import from_pose, heading_of, seconds
 from agora.datasets.played import Played, PlayedRobot
@@ -69,7 +69,7 @@ def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None =
     ]
     notes += [f"{path.name}: {bag.cut}; what was written before is read"] if bag.cut else []
     played = drive(robot, time - time[0], pose, twist, end, place)
-    name = re.sub(r"[^\w.-]+", "_", re.split(r"\.bag|\.mcap", path.name)[0])
+    name = re.sub(r"[^\w.-]+", "_", stem(path))
     return Played(path, "recorded", name, 0, 0, (played,), notes=tuple(notes))
 
 
