@@ -49,6 +49,8 @@ def full() -> Recording:
     t, p = drive.pedestrian_present.shape
     traits = robot_traits(1, 1, len(load_robot("jackal").footprint))
     load_robot("jackal").fill(traits, 0, 0)
+    there = drive.pedestrian_present.copy()
+    there[30:, np.flatnonzero(there[29])[-1]] = False
     touched = drive.pedestrian_position[20, 4]
     groups = np.full((t, p), -1, np.int32)
     groups[:, :3], groups[10:, 5:7] = 4, 6
@@ -60,7 +62,7 @@ def full() -> Recording:
     place = Map(name="hall", resolution=0.5, origin=(1.5, -8.0), occupied=occupied, unknown=unknown, **shapes)
     contact = Contact(1.2375, ContactKind.PEDESTRIAN, 11, *touched.tolist(), Closing(0.75, -0.125, False))
     changes = {
-        "time": drive.time - drive.time[0], "pedestrian_group": groups, "contacts": (contact,), "shortest_path": math.inf,
+        "time": drive.time - drive.time[0], "pedestrian_present": there, "pedestrian_group": groups, "contacts": (contact,), "shortest_path": math.inf,
         "undisturbed": drive.pedestrian_position + 0.125, "pedestrian_state": rng.integers(0, 5, (t, p)).astype(np.int32),
         "door": np.linspace(0, 1, t).astype(np.float32).astype(float), "command": drive.twist[:-1] + 0.25,
         "reason": rng.integers(0, 8, t - 1).astype(np.int32), "speed_limit": np.full(t - 1, 0.75), "danger": np.full(t - 1, 0.5),
@@ -204,6 +206,7 @@ def test_foxglove_shows_what_was_recorded_where_and_when_it_was(tmp_path):
     found = of_json(write_mcap_files(tmp_path / "mcap", [tmp_path / "run"])[0])
     frames = found["foxglove.FrameTransform"]
     assert [time for time, _, _ in frames] == [round(t * 1e9) for t in ours.time]
+    assert [time for time, _, _ in found["agora.Sample"]] == [time for time, _, _ in frames]
     turns = [2 * math.atan2(one["rotation"]["z"], one["rotation"]["w"]) for _, one, _ in frames]
     places = [(one["translation"]["x"], one["translation"]["y"]) for _, one, _ in frames]
     assert np.allclose(np.column_stack((places, turns)), ours.pose, atol=1e-9)
@@ -220,7 +223,8 @@ def test_foxglove_shows_what_was_recorded_where_and_when_it_was(tmp_path):
                 spot = one["cylinders"][0]["pose"]["position"]
                 assert [spot["x"], spot["y"]] == ours.pedestrian_position[t, j].tolist() and one["frame_id"] == "map"
     left = {int(name.partition("_")[2]) for name in shown if name.startswith("pedestrian")}
-    assert left == set(ours.pedestrian_id[ours.pedestrian_present[-1]].tolist()) and not ours.pedestrian_present[0].all()
+    assert left == set(ours.pedestrian_id[ours.pedestrian_present[-1]].tolist())
+    assert (ours.pedestrian_present[29] & ~ours.pedestrian_present[30]).any() and not ours.pedestrian_present[0].all()
     assert {"robot_0", "goal_0", "contact_0_0"} <= set(shown) and shown["robot_0"]["frame_id"] == "robot_0"
     goal = shown["goal_0"]["cylinders"][0]["pose"]["position"]
     assert [goal["x"], goal["y"]] == ours.goal[:2].tolist()
