@@ -1,4 +1,7 @@
-"""Episodes that are played elsewhere: ``agora bag``, and ``agora bench --planner ros``; imports are made when they run."""
+"""Episodes that are played elsewhere or go there: ``agora bag``, ``agora mcap``, ``agora bench --planner ros``.
+
+Imports are made when they run.
+"""
 
 from __future__ import annotations
 

@@ -62,7 +62,8 @@ def full() -> Recording:
     place = Map(name="hall", resolution=0.5, origin=(1.5, -8.0), occupied=occupied, unknown=unknown, **shapes)
     contact = Contact(1.2375, ContactKind.PEDESTRIAN, 11, *touched.tolist(), Closing(0.75, -0.125, False))
     changes = {
-        "time": drive.time - drive.time[0], "pedestrian_present": there, "pedestrian_group": groups, "contacts": (contact,), "shortest_path": math.inf,
+        "time": drive.time - drive.time[0], "pedestrian_present": there,
+        "pedestrian_group": groups, "contacts": (contact,), "shortest_path": math.inf,
         "undisturbed": drive.pedestrian_position + 0.125, "pedestrian_state": rng.integers(0, 5, (t, p)).astype(np.int32),
         "door": np.linspace(0, 1, t).astype(np.float32).astype(float), "command": drive.twist[:-1] + 0.25,
         "reason": rng.integers(0, 8, t - 1).astype(np.int32), "speed_limit": np.full(t - 1, 0.75), "danger": np.full(t - 1, 0.5),

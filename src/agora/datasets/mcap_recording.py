@@ -29,7 +29,7 @@ from agora.maps.exact import decode_exact, encode_exact
 __all__ = ["read_recording"]
 
 EPISODE, MAP = "/agora/episode", "map.npz"
-_SAMPLES = re.compile(r"/agora/robot_(\d+)/sample")
+_TOPICS = re.compile(rf"{EPISODE}|/agora/robot_(\d+)/sample")
 _ARRAYS = declared(Recording)
 _SAMPLED = {name: one for name, one in _ARRAYS.items() if one.names[0] in ("T", "T-1")}
 _FIXED = {name: one for name, one in _ARRAYS.items() if name not in _SAMPLED}
@@ -172,11 +172,11 @@ def read_recording(file: McapFile) -> Played | None:
     """
     said: dict[str, Any] | None = None
     samples: dict[int, list[dict[str, Any]]] = {}
-    for channel, content in file.contents():
-        found = _SAMPLES.fullmatch(channel.topic)
-        if found is not None:
+    for channel, content in file.contents(_TOPICS):
+        found = _TOPICS.fullmatch(channel.topic)
+        if found is not None and found[1] is not None:
             samples.setdefault(int(found[1]), []).append(content)
-        elif channel.topic == EPISODE:
+        else:
             said = content
     if said is None:
         if samples:

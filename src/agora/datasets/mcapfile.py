@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,15 +87,15 @@ class McapFile:
             if connection is not None and (topics is None or connection.topic in topics):
                 yield Message(connection, nanoseconds, data)
 
-    def contents(self) -> Iterator[tuple[Channel, dict[str, Any]]]:
-        """The messages of JSON that are objects, with their channels, in the order in which they were written.
+    def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[Channel, dict[str, Any]]]:
+        """The messages of JSON on topics of a pattern that are objects, with their channels, in the order of writing.
 
         Raises:
             InputError: as `messages`, or one is no JSON.
         """
         for number, _, data in self._entries():
             channel = self.channels[number]
-            if channel.encoding == JSON:
+            if channel.encoding == JSON and topics.fullmatch(channel.topic):
                 with reading(self.path, f"an MCAP file: {channel.topic} is no JSON"):
                     content = json.loads(data)
                 if isinstance(content, dict):
