@@ -18,9 +18,13 @@ from agora.benchmark import kept
 from agora.benchmark.account import account
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.contest import read_contest
+from agora.benchmark.exchange import write_mcap_files
 from agora.config import load
 from agora.datasets import barn, dynabarn, socnavbench
 from agora.datasets.eth_ucy import map_of_image, read_homography, read_scene
+from agora.datasets.mcap_recording import entries_of
+from agora.datasets.mcapfile import Entry, encode_mcap
+from agora.datasets.played import Played, PlayedRobot
 from agora.datasets.recorded import Unsaid, read_all
 from agora.draft.scenario import read_scenario
 from agora.errors import AgoraError
@@ -42,6 +46,7 @@ from agora.tasks.suite import load_suite
 from tests import small_sets
 from tests.datasets.test_robot_bag import write_drive
 from tests.places import furnished, shaped
+from tests.recordings import crowded
 from tests.suites import plane, planners
 
 SOONEST, LARGEST = 10.0, 1 << 30
@@ -78,6 +83,23 @@ def make_picture(place: Path) -> None:
 
 def make_run(place: Path) -> None:
     bench(plane(episodes=2), planners("go_to_goal"), place / "run", Options(workers=0))
+
+
+def episode_entries() -> list[Entry]:
+    recording = crowded(np.arange(4) * 0.2, people=4)
+    return list(entries_of(Played(Path("here"), "odd", "hall", 3, 12, (PlayedRobot("orca", "jackal", recording),))))
+
+
+def write_episode(place: Path) -> None:
+    for number, entry in enumerate(episode_entries()):
+        (place / f"{number}.json").write_bytes(entry.data)
+
+
+def read_episode(place: Path) -> None:
+    entries = [entry._replace(data=(place / f"{n}.json").read_bytes()) for n, entry in enumerate(episode_entries())]
+    packed = place.parent / "a.mcap"
+    packed.write_bytes(encode_mcap(entries, {}))
+    read_all([packed], Unsaid())
 
 
 def read_run(place: Path) -> None:
@@ -125,6 +147,8 @@ FORMATS = {
     "run": Format(make_run, read_run),
     "bag": copy(BAG, lambda path: read_all([path], Unsaid())),
     "drive": Format(lambda place: write_drive(place / "a.bag"), lambda place: read_all([place / "a.bag"], Unsaid())),
+    "mcap": Format(lambda place: write_mcap_files(place, [BAG]), lambda place: read_all([place / "two_robots.mcap"], Unsaid())),
+    "recording": Format(write_episode, read_episode),
     "arena_folder": Format(lambda place: small_sets.arena_folder(place / "arena"), lambda place: read_all([place], Unsaid())),
     "barn": Format(small_sets.small_barn, barn.check),
     "dynabarn": Format(small_sets.small_dynabarn, dynabarn.check),

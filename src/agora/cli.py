@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agora import __version__
-from agora.cli_bags import bag, demonstrations
+from agora.cli_bags import bag, demonstrations, mcap
 from agora.cli_maps import import_, maps
 from agora.cli_policies import policies
 from agora.cli_results import finish
@@ -44,6 +44,7 @@ app.add_typer(import_, name="import")
 app.add_typer(policies, name="policy")
 app.add_typer(serve, name="serve")
 app.command()(bag)
+app.command()(mcap)
 app.command()(demonstrations)
 app.command()(train)
 app.command()(tune)

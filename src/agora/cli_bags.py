@@ -1,7 +1,11 @@
-"""Episodes that are played elsewhere: ``agora bag``, and ``agora bench --planner ros``; imports are made when they run."""
+"""Episodes that are played elsewhere or go there: ``agora bag``, ``agora mcap``, ``agora bench --planner ros``.
+
+Imports are made when they run.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +17,8 @@ if TYPE_CHECKING:
 
 def bag(
     paths: Annotated[
-        list[Path], typer.Argument(help="Bags, folders of bags, or folders that Arena's recorder wrote.", metavar="PATH...")
+        list[Path],
+        typer.Argument(help="Bags, MCAP files, folders of them, or folders of Arena's recorder.", metavar="PATH..."),
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results, with a report.")] = None,
     robot: Annotated[str, typer.Option(help="Model of the robot, where the recording does not say.")] = "",
@@ -24,7 +29,7 @@ def bag(
     replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episodes (.html).")] = None,
     demonstrations: Annotated[Path | None, typer.Option(help="Write what was seen and done to a folder, to learn from.")] = None,
 ) -> None:
-    """Compute the metrics of episodes out of rosbags, ROS or no ROS, or of Arena's CSV folders."""
+    """Compute the metrics of episodes out of rosbags, ROS or no ROS, of MCAP files, or of Arena's CSV folders."""
     from agora.datasets.recorded import Unsaid, read_all
 
     episodes = read_all(paths, Unsaid.of(robot, goal, planner))
@@ -51,6 +56,30 @@ def bag(
         typer.echo(f"rows    {len(rows)}")
         if rows:
             typer.echo(f"report  {report(output)}")
+
+
+def mcap(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of runs, bags, MCAP files, folders of them, or of Arena's recorder.", metavar="SOURCE..."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one for each episode.")],
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    ] = None,
+) -> None:
+    """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from agora.benchmark.exchange import write_mcap_files
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("mcap")
+        written = write_mcap_files(output, sources, key or (), lambda n, total: bar.update(task, completed=n, total=total))
+    for path in written:
+        typer.echo(f"mcap  {path}")
 
 
 def demonstrations(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import bz2
 import functools
 import io
+import re
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,11 @@ _LARGEST = 1 << 28  # bytes of one record, or of an unpacked chunk, above any th
 _PIECE = 1 << 22  # bytes that are read at a time
 
 
+def stem(path: Path) -> str:
+    """The name of a bag, cut off or not, or of an MCAP file, without its ending."""
+    return re.split(r"\.bag|\.mcap", path.name)[0]
+
+
 class Connection(NamedTuple):
     """Where messages come from: their topic, type (``package/Name``) and its definition."""
 
@@ -36,10 +42,10 @@ class Connection(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message as it lies in the bag: its time, s, and its bytes."""
+    """A message as it lies in the bag: its time, ns, and its bytes."""
 
     connection: Connection
-    time: float
+    nanoseconds: int
     data: bytes
 
     def decode(self) -> Any:
@@ -122,7 +128,7 @@ class Bag:
         if topics is not None and connection.topic not in topics:
             return None
         seconds, nanoseconds = struct.unpack("<II", header["time"])
-        return Message(connection, seconds + nanoseconds * 1e-9, data)
+        return Message(connection, seconds * 1_000_000_000 + nanoseconds, data)
 
 
 def _record(file: BinaryIO) -> tuple[dict[str, bytes], bytes] | None:

@@ -1,4 +1,4 @@
-"""Episodes out of whatever recorded them: bags of Agora's recorder, bags of a robot, folders of Arena's recorder."""
+"""Episodes out of whatever recorded them: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import numpy as np
 
 from agora.core.state import Array
 from agora.datasets import arena_csv, robot_bag, rosbag
+from agora.datasets.mcap_recording import EPISODE, read_recording
+from agora.datasets.mcapfile import McapFile, opened
 from agora.datasets.played import Played
 from agora.datasets.tables import numbers
 from agora.errors import InputError, reading
 from agora.ranges import LARGEST
 from agora.robots.model import RobotModel, load_robot
+
+ENDINGS = (".bag", ".bag.active", ".mcap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,26 +52,34 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[Played]:
     Raises:
         InputError: there is nothing to read, or something cannot be read.
     """
-    episodes = [played for path in paths for played in _read(path, unsaid)]
+    episodes = [played for path in paths for file in files_of(path) for played in _read(file, unsaid)]
     if not unsaid.planner:
         return episodes
     return [replace(p, robots=tuple(replace(r, planner=unsaid.planner) for r in p.robots)) for p in episodes]
 
 
+def files_of(path: Path) -> list[Path]:
+    """The bags, MCAP files and folders of Arena's recorder that a path means: itself, or those in the folder.
+
+    Raises:
+        InputError: there are none in the folder.
+    """
+    if not path.is_dir() or (path / "odom.csv").is_file():
+        return [path]
+    found = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS) or p.name == "odom.csv")
+    if not found:
+        raise InputError(f"{path}: holds no bag (.bag, .bag.active), no .mcap and no odom.csv of Arena's recorder")
+    return [file.parent if file.name == "odom.csv" else file for file in found]
+
+
 def _read(path: Path, unsaid: Unsaid) -> Iterator[Played]:
-    if not path.is_dir():
-        with reading(path, "a bag of an episode"):
-            yield _sound(_bag(path, unsaid))
-    elif (path / "odom.csv").is_file():
+    if path.is_dir():
         with reading(path, "a folder of Arena's recorder"):
             played = arena_csv.read_folder(path, unsaid.robot)
         yield from map(_sound, played)
     else:
-        found = sorted(p for p in path.rglob("*") if p.name.endswith((".bag", ".bag.active")) or p.name == "odom.csv")
-        if not found:
-            raise InputError(f"{path}: holds no bag (.bag, .bag.active) and no odom.csv of Arena's recorder")
-        for file in found:
-            yield from _read(file.parent if file.name == "odom.csv" else file, unsaid)
+        with reading(path, "a bag of an episode"):
+            yield _sound(_bag(path, unsaid))
 
 
 def _sound(played: Played) -> Played:
@@ -89,6 +101,25 @@ def _sound(played: Played) -> Played:
 
 
 def _bag(path: Path, unsaid: Unsaid) -> Played:
+    file = opened(path)
+    if isinstance(file, McapFile):
+        if (played := read_recording(file)) is not None:
+            return played
+        _refuse_strange(file)
     if rosbag.is_episode(path):
         return rosbag.read_episode(path)
     return robot_bag.read_drive(path, unsaid.robot, unsaid.goal)
+
+
+def _refuse_strange(file: McapFile) -> None:
+    """Make sure that an MCAP file that was read holds messages of ROS 1.
+
+    Raises:
+        InputError: it holds none; says what it holds.
+    """
+    if not file.connections:
+        topics = sorted({f"{c.topic} ({c.type or 'no type'}, {c.encoding or 'no encoding'})" for c in file.channels.values()})
+        raise InputError(
+            f"{file.path}: no {EPISODE} of Agora, and no messages of ROS 1 (encoding ros1), are in this MCAP file; "
+            f"it holds {', '.join(topics) or 'no messages'}"
+        )

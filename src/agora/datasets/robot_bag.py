@@ -15,7 +15,8 @@ import numpy as np
 
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array
-from agora.datasets.bagfile import Bag
+from agora.datasets.bagfile import Bag, stem
+from agora.datasets.mcapfile import McapFile, opened
 from agora.datasets.messages import from_pose, heading_of, seconds
 from agora.datasets.played import Played, PlayedRobot
 from agora.datasets.rosbag import nobody
@@ -48,7 +49,7 @@ def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None =
     Raises:
         InputError: the file cannot be read, or has no odometry of one robot.
     """
-    bag = Bag(path)
+    bag = opened(path)
     odometry, place, there, shift = _read(bag)
     samples = np.array([_row(message) for message in odometry]).reshape(-1, 7)
     finite = (np.abs(samples[:, 1:]) <= LARGEST).all(1)
@@ -68,7 +69,7 @@ def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None =
     ]
     notes += [f"{path.name}: {bag.cut}; what was written before is read"] if bag.cut else []
     played = drive(robot, time - time[0], pose, twist, end, place)
-    name = re.sub(r"[^\w.-]+", "_", path.name.split(".bag")[0])
+    name = re.sub(r"[^\w.-]+", "_", stem(path))
     return Played(path, "recorded", name, 0, 0, (played,), notes=tuple(notes))
 
 
@@ -124,7 +125,7 @@ def drive(
     return PlayedRobot("unknown", "unknown" if robot is None else robot.name, recording, frozenset(missing))
 
 
-def _read(bag: Bag) -> tuple[list[Any], Map | None, Any, Array | None]:
+def _read(bag: Bag | McapFile) -> tuple[list[Any], Map | None, Any, Array | None]:
     """The odometry, the map, the last goal and the pose of the odometry's frame in the map, as far as they are there."""
     odometry: list[Any] = []
     place, goal, shift, topic = None, None, None, ""

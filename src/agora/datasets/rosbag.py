@@ -1,4 +1,4 @@
-"""Episodes out of the bags that Agora's recorder node wrote, one episode a bag.
+"""Episodes out of the bags that Agora's recorder node wrote, one episode a bag; and out of MCAP files of the same messages.
 
 An episode is put together from what the parts of the graph published, as `agora.episode.Episodes` puts it together from its engine:
 a sample at every control step and one at the end, each from the message of that very step. So the bag of an episode that ran in
@@ -21,6 +21,7 @@ from agora.core.declared import declared, empty
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, Ints, RobotTraits, robot_traits
 from agora.datasets.bagfile import Bag
+from agora.datasets.mcapfile import McapFile, opened
 from agora.datasets.messages import from_episode, from_pose2d, seconds
 from agora.datasets.played import Played, PlayedRobot
 from agora.draft.stage import LONGEST
@@ -57,7 +58,7 @@ def is_episode(path: Path) -> bool:
     Raises:
         InputError: the file cannot be read, or is no bag.
     """
-    bag = Bag(path)
+    bag = opened(path)
     for _ in bag.messages([]):
         pass
     return any(connection.topic.endswith("/" + EPISODE) for connection in bag.connections.values())
@@ -69,7 +70,7 @@ def read_episode(path: Path) -> Played:
     Raises:
         InputError: the file cannot be read, or holds no episode.
     """
-    bag = Bag(path)
+    bag = opened(path)
     said = _collect(bag)
     if said.episode is None:
         raise InputError(f"{path}: no message of {EPISODE}; expected a bag of Agora's recorder")
@@ -111,7 +112,7 @@ def _last_step(path: Path, start: Start, dt: float) -> int:
     return math.ceil((start.timeout + _LATE) / dt)
 
 
-def _collect(bag: Bag) -> _Messages:
+def _collect(bag: Bag | McapFile) -> _Messages:
     """The messages of a bag that make an episode; those that an earlier one left behind are passed over."""
     said = _Messages()
     wanted = _topics(bag.path)
@@ -137,14 +138,14 @@ def _collect(bag: Bag) -> _Messages:
 
 def _topics(path: Path) -> dict[str, str]:
     """The topics of the episode in a bag, in whatever namespace, and what each is."""
-    bag = Bag(path)
+    bag = opened(path)
     for _ in bag.messages([]):
         pass
     names = (EPISODE, _ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
     return {c.topic: name for c in bag.connections.values() for name in names if c.topic.endswith("/" + name)}
 
 
-def _interrupted(said: _Messages, bag: Bag) -> str:
+def _interrupted(said: _Messages, bag: Bag | McapFile) -> str:
     """Why the episode has no end, empty where it has."""
     status = said.status
     if status is not None and status.done and not status.interrupted:

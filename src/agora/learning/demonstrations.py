@@ -24,7 +24,8 @@ from agora.benchmark.kept import recordings
 from agora.config import build
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
-from agora.datasets.bagfile import Bag
+from agora.datasets.bagfile import stem
+from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_pose, from_pose2d, from_twist, seconds
 from agora.datasets.robot_bag import in_map, shift_of
 from agora.documents import refuse_what_is_no_file
@@ -139,7 +140,7 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
     """
     drivers: dict[str, _Driver] = {}
     shift = None
-    for message in Bag(path).messages():
+    for message in opened(path).messages():
         place, _, leaf = message.connection.topic.rpartition("/")
         kind = message.connection.type
         if kind == _EPISODE:
@@ -203,7 +204,7 @@ def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path]
             left_out.append(str(error))
             continue
         for name, arrays in driven.items():
-            written.append(_write(folder / f"{bag.name.split('.bag')[0]}.{name}.npz", arrays))
+            written.append(_write(folder / f"{stem(bag)}.{name}.npz", arrays))
     if left_out and not written:
         raise InputError("\n".join(left_out))
     return written, left_out

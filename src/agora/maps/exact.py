@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -14,8 +16,15 @@ from agora.maps.grid import Map
 _LARGEST = 500_000_000  # bytes of the arrays: cells of the largest map that can be read, and their unknowns
 
 
-def write_exact(place: Map, path: Path) -> None:
-    """Write a map.
+def encode_exact(place: Map) -> bytes:
+    """Return the bytes of the file of a map."""
+    file = io.BytesIO()
+    write_exact(place, file)
+    return file.getvalue()
+
+
+def write_exact(place: Map, path: Path | BinaryIO) -> None:
+    """Write a map to a file, of a path or open.
 
     Raises:
         OSError: the file cannot be written.
@@ -40,9 +49,23 @@ def read_exact(path: Path) -> Map:
         InputError: the file cannot be read, or is none.
     """
     refuse_what_is_no_file(path)
-    with reading(path, "a map that was kept"):
-        _check_size(path)
-        with np.load(path, allow_pickle=False) as file:
+    with reading(path, "a map that was kept"), path.open("rb") as file:
+        return decode_exact(file, str(path))
+
+
+def decode_exact(stream: BinaryIO, where: str) -> Map:
+    """Read a map from an open file that `write_exact` wrote.
+
+    Args:
+        stream: the file, in which one can go back. where: names it in messages.
+
+    Raises:
+        InputError: it is none.
+    """
+    with reading(where, "a map that was kept"):
+        _check_size(stream, where)
+        stream.seek(0)
+        with np.load(stream, allow_pickle=False) as file:
             resolution, x, y, *offset = (float(v) for v in file["frame"])
             return Map(
                 name=str(file["name"]),
@@ -57,9 +80,9 @@ def read_exact(path: Path) -> Map:
             )
 
 
-def _check_size(path: Path) -> None:
+def _check_size(stream: BinaryIO, where: str) -> None:
     """Make sure that what is packed in a file is not more than a map can be."""
-    with zipfile.ZipFile(path) as packed:
+    with zipfile.ZipFile(stream) as packed:
         size = sum(part.file_size for part in packed.infolist())
     if size > _LARGEST:
-        raise InputError(f"{path}: unpacks to {size} bytes; a map has at most {_LARGEST}")
+        raise InputError(f"{where}: unpacks to {size} bytes; a map has at most {_LARGEST}")

@@ -1,0 +1,185 @@
+"""Recorded episodes as MCAP files: those of a run, or of bags; one file an episode, with what Foxglove shows of it.
+
+A bag's messages go into the file as they are. Of a run there are no messages of ROS: its recordings become messages of their own
+(`agora.datasets.mcap_recording`). Either way `agora.datasets.recorded` reads the file back, and its metrics are the same.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.benchmark import store
+from agora.benchmark.account import described, own_shards
+from agora.benchmark.kept import recordings
+from agora.config import build
+from agora.datasets.bagfile import stem
+from agora.datasets.mcap_recording import entries_of, map_of
+from agora.datasets.mcapfile import ROS1, Channel, Entry, encode_mcap, opened
+from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.recorded import Unsaid, files_of, read_all
+from agora.draft.stage import Stage
+from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.files import write_whole
+from agora.tasks.suite import Suite
+from agora.viewer.foxglove import scene_entries
+
+__all__ = ["write_mcap_files"]
+
+_LOG = logging.getLogger(__name__)
+_AT_ONCE = 64  # episodes of a run whose recordings are in memory together
+_CLOCKS = ("agora_msgs/Robots", "nav_msgs/Odometry")
+"""Types of the messages whose first one is the episode's beginning."""
+
+
+def write_mcap_files(
+    folder: Path, sources: Sequence[Path], keys: Collection[str] = (), progress: Callable[[int, int], None] = lambda n, total: None
+) -> list[Path]:
+    """Write an MCAP file for each episode, and return their paths. A file is there whole or not at all.
+
+    Args:
+        folder: of the files, made here.
+        sources: folders of runs, bags, MCAP files, folders of them or of Arena's recorder.
+        keys: of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; all that were kept by default.
+        progress: is told how many sources or episodes of how many are done.
+
+    Raises:
+        InputError: a source cannot be read, or a recording lacks what its bag has.
+        UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
+    """
+    runs = [_Run.of(source, keys) for source in sources if (source / "run.yaml").is_file()]
+    files = [file for source in sources if not (source / "run.yaml").is_file() for file in files_of(source)]
+    if keys and not runs:
+        raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected a folder with run.yaml among the sources")
+    total = len(files) + sum(len(run.groups) for run in runs)
+    written: list[Path] = []
+    for run in runs:
+        for played in run.episodes():
+            written.append(_write(folder / f"{_name(played)}.mcap", _of_recordings(played)))
+            progress(len(written), total)
+    for number, file in enumerate(files):
+        for played in read_all([file], Unsaid()):
+            name = _name(played) if file.is_dir() else stem(file)
+            written.append(_write(folder / f"{name}.mcap", _of_file(file, played)))
+        progress(total - len(files) + number + 1, total)
+    return written
+
+
+def _name(played: Played) -> str:
+    return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
+
+
+def _write(path: Path, content: bytes) -> Path:
+    if path.exists():
+        raise ResultsError(f"{path}: is there already; choose another folder")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def _of_recordings(played: Played) -> bytes:
+    """The bytes of the file of an episode whose recordings are all that there is."""
+    said = sorted(entries_of(played), key=lambda entry: entry.nanoseconds)
+    return encode_mcap(heapq.merge(said, scene_entries(played.robots), key=lambda entry: entry.nanoseconds), map_of(played))
+
+
+def _of_file(file: Path, played: Played) -> bytes:
+    """The bytes of the file of an episode: with the messages of ROS where it was read from such."""
+    messages = [] if file.is_dir() else list(opened(file).messages())
+    if not messages:
+        return _of_recordings(played)
+    said = [Entry(Channel(*message.connection, ROS1), message.nanoseconds, message.data) for message in messages]
+    began = next((entry.nanoseconds for entry in said if entry.channel.type in _CLOCKS), said[0].nanoseconds)
+    return encode_mcap(heapq.merge(said, scene_entries(played.robots, began), key=lambda entry: entry.nanoseconds), {})
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """The chosen episodes of a run.
+
+    Attributes:
+        folder: of the run. described: contents of its ``run.yaml``. groups: rows of the robots of each episode under a planner.
+        asked: whether keys named them.
+    """
+
+    folder: Path
+    described: dict[str, Any]
+    groups: list[list[dict[str, Any]]]
+    asked: bool
+
+    @staticmethod
+    def of(folder: Path, keys: Collection[str]) -> _Run:
+        """The episodes of these keys, or all."""
+        run = described(folder)
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for read in own_shards(folder, "episodes", run):
+            for row in read.rows:
+                groups.setdefault(row["key"].rpartition("/")[0], []).append(row)
+        wanted = {key if key.count("/") < 4 else key.rpartition("/")[0] for key in keys}
+        for key in sorted(wanted - set(groups)):
+            raise UnknownNameError(f"episode of {folder}", key, groups)
+        chosen = [sorted(groups[key], key=lambda row: int(row["robot"])) for key in sorted(wanted or groups)]
+        return _Run(folder, run, chosen, bool(wanted))
+
+    def episodes(self) -> Iterator[Played]:
+        """The episodes, with their recordings and planning times.
+
+        Raises:
+            InputError: a recording lacks what its bag has. ResultsError: none was kept, or not of an episode that was asked for.
+        """
+        stages, calls, some = self._stages(), self._calls(), False
+        for first in range(0, len(self.groups), _AT_ONCE):
+            groups = self.groups[first : first + _AT_ONCE]
+            kept = recordings(self.folder, [row["key"] for group in groups for row in group])
+            for group in groups:
+                if all(row["key"] in kept for row in group):
+                    some = True
+                    yield self._played(group, kept, calls, stages.get(group[0]["stage"]))
+                elif self.asked:
+                    raise ResultsError(f"{self.folder}: no recording of {group[0]['key']} was kept")
+        if not some:
+            raise ResultsError(f"{self.folder}: no recordings were kept; run it with --trajectories all")
+
+    def _played(self, group: list[dict[str, Any]], kept: dict[str, Any], calls: dict[str, Any], stage: Stage | None) -> Played:
+        row = group[0]
+        if [int(one["robot"]) for one in group] != list(range(len(group))):
+            raise InputError(f"{self.folder}: robots of {row['key']} are under several planners; convert the bag itself")
+        if any(one.get("clipped") is None for one in group):
+            raise InputError(f"{self.folder}: {row['key']} was not recorded by Agora and lacks contacts; convert the bag itself")
+        robots = []
+        for one in group:
+            recording = replace(kept[one["key"]], planning_time=calls.get(one["key"], np.zeros(0)))
+            robots.append(PlayedRobot(one["planner"], one.get("model", "unknown"), recording))
+        if stage is not None and "pedestrians" in row:
+            stage = replace(stage, pedestrians=replace(stage.perception, source=row["pedestrians"]))
+        return Played(
+            self.folder, row["suite"], row["stage"], int(row["episode"]), int(row["seed"]), tuple(robots), conditions=stage
+        )
+
+    def _stages(self) -> dict[str, Stage]:
+        """The stages by name; none where the run does not say them whole, or names what this machine lacks."""
+        if any(set(stage) == {"name"} for stage in self.described["suite"].get("stages", ())):
+            return {}
+        try:
+            suite = build(self.described["suite"], Suite, str(self.folder / "run.yaml"))
+        except InputError as error:
+            _LOG.warning("the files do not say the conditions of their episodes: %s", error)
+            return {}
+        return {stage.name: stage for stage in suite.stages}
+
+    def _calls(self) -> dict[str, Any]:
+        """Wall times of the planner's calls by key."""
+        chosen = {row["key"] for group in self.groups for row in group}
+        shards = own_shards(self.folder, "timing", self.described)
+        return {
+            row["key"]: np.array(row.get(store.CALLS) or (), float) for read in shards for row in read.rows if row["key"] in chosen
+        }

@@ -1,0 +1,271 @@
+"""Recordings as messages of MCAP: what is said once of an episode, and a sample of each robot at each control step.
+
+The fields of the messages are those of `agora.core.recording.Recording`, with their axes after time. Numbers are JSON's doubles, so
+every float comes back exactly. JSON has no word for an infinite number: arrays then hold the text ``Infinity``, and a
+``shortest_path`` that there is not is left out. The map is an attachment (`agora.maps.exact`). What absent pedestrians' values are
+is not kept.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from agora.config import dump, parse
+from agora.core.declared import Axes, declared
+from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
+from agora.core.state import Array, RobotTraits
+from agora.datasets.mcapfile import Channel, Entry, McapFile
+from agora.datasets.played import Played, PlayedRobot
+from agora.draft.stage import Stage
+from agora.errors import InputError, reading
+from agora.maps.exact import decode_exact, encode_exact
+
+__all__ = ["read_recording"]
+
+EPISODE, MAP = "/agora/episode", "map.npz"
+_TOPICS = re.compile(rf"{EPISODE}|/agora/robot_(\d+)/sample")
+_ARRAYS = declared(Recording)
+_SAMPLED = {name: one for name, one in _ARRAYS.items() if one.names[0] in ("T", "T-1")}
+_FIXED = {name: one for name, one in _ARRAYS.items() if name not in _SAMPLED}
+_SCALARS = ("failure", "clipped", "goal_tolerance", "radius", "max_speed", "timeout", "command_delay")
+_WHOLE = ("kinematics", "vertices")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "array": (list,),
+    "object": (dict,),
+}
+_SAID = {"suite": "string", "stage": "string", "episode": "integer", "seed": "integer", "interrupted": "string"}
+_CONDITIONS = "conditions"
+
+
+def _schema(title: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"title": title, "type": "object", "properties": properties, "required": required}
+
+
+def _type(one: Axes, axes: int) -> dict[str, Any]:
+    """The schema of an array that has so many axes."""
+    word = {"b": "boolean", "i": "integer", "f": "number"}[np.dtype(one.kind).kind]
+    schema: dict[str, Any] = {"type": word}
+    for _ in range(axes):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
+def _sample_schema() -> dict[str, Any]:
+    properties = {name: _type(one, len(one.names) - 1) for name, one in _SAMPLED.items()} | {"sensors": {"type": "object"}}
+    return _schema("agora.Sample", properties, [name for name, one in _SAMPLED.items() if not one.optional and one.names[0] == "T"])
+
+
+def _episode_schema() -> dict[str, Any]:
+    said: dict[str, Any] = {name: {"type": word} for name, word in _SAID.items()} | {_CONDITIONS: {"type": "string"}}
+    robots = {"type": "array", "items": _robot_schema()}
+    return _schema("agora.Episode", said | {"robots": robots}, [*_SAID, "robots"])
+
+
+def _robot_schema() -> dict[str, Any]:
+    """The schema of what is said once of a robot."""
+    number, text, whole = {"type": "number"}, {"type": "string"}, {"type": "integer"}
+    closing = _schema(
+        "agora.Closing", {"robot": number, "party": number, "standing": {"type": "boolean"}}, ["robot", "party", "standing"]
+    )
+    contact = {"time": number, "kind": whole, "party": whole, "x": number, "y": number}
+    known: dict[str, Any] = {name: number for name in _SCALARS}
+    known |= {name: text for name in ("failure", "planner", "model")} | {name: whole for name in ("clipped", "outcome", "samples")}
+    known |= {"missing": {"type": "array", "items": text}}
+    known |= {"contacts": {"type": "array", "items": _schema("agora.Contact", contact | {"closing": closing}, list(contact))}}
+    known |= {name: _type(one, len(one.names)) for name, one in _FIXED.items()}
+    others: dict[str, Any] = {"shortest_path": number, "reference_path": number, "robot": {"type": "object"}}
+    return _schema("agora.Robot", known | others, list(known))
+
+
+def entries_of(played: Played) -> Iterator[Entry]:
+    """The messages of an episode, those of a robot in the order of time.
+
+    Raises:
+        InputError: something in it is no number.
+    """
+    said = {name: getattr(played, name) for name in _SAID} | {"robots": [_robot(robot) for robot in played.robots]}
+    if played.conditions is not None:
+        said[_CONDITIONS] = dump(played.conditions.conditions())
+    try:
+        yield Entry.json(Channel.json(EPISODE, _episode_schema()), 0, said)
+        for number, robot in enumerate(played.robots):
+            channel = Channel.json(f"/agora/robot_{number}/sample", _sample_schema())
+            for t, time in enumerate(robot.recording.time):
+                yield Entry.json(channel, round(float(time) * 1e9), _sample(robot.recording, t))
+    except ValueError as error:
+        raise InputError(f"{played.source}: episode {played.entry} holds a number that is not finite: {error}") from error
+
+
+def map_of(played: Played) -> dict[str, tuple[str, bytes]]:
+    """The map of an episode as an attachment; none where it has none."""
+    known = next((robot.recording.map for robot in played.robots if robot.recording.map is not None), None)
+    return {} if known is None else {MAP: ("application/x-npz", encode_exact(known))}
+
+
+def _robot(robot: PlayedRobot) -> dict[str, Any]:
+    """What is said once of a robot."""
+    recording = robot.recording
+    said = {"planner": robot.planner, "model": robot.model, "missing": sorted(robot.missing), "samples": len(recording.time)}
+    said |= {name: getattr(recording, name) for name in _SCALARS} | {"outcome": int(recording.outcome)}
+    said |= {"contacts": [_contact(contact) for contact in recording.contacts]}
+    said |= {name: _plain(getattr(recording, name)) for name in _FIXED}
+    said |= {"shortest_path": recording.shortest_path} if math.isfinite(recording.shortest_path) else {}
+    said |= {} if recording.reference_path is None else {"reference_path": recording.reference_path}
+    if recording.robot is not None:
+        said["robot"] = {name: _plain(values) for name, values in recording.robot._asdict().items()}
+    return said
+
+
+def _contact(contact: Contact) -> dict[str, Any]:
+    said = contact._asdict() | {"kind": int(contact.kind)}
+    closing = said.pop("closing")
+    return said if closing is None else said | {"closing": closing._asdict()}
+
+
+def _sample(recording: Recording, t: int) -> dict[str, Any]:
+    """What is said of a robot at one control step."""
+    said = {}
+    for name, one in _SAMPLED.items():
+        values = getattr(recording, name)
+        if values is not None and t < len(values):
+            value = values[t]
+            if one.masked:
+                present = recording.pedestrian_present[t]
+                value = np.where(present.reshape(present.shape + (1,) * (value.ndim - 1)), value, np.zeros((), value.dtype))
+            said[name] = _plain(np.asarray(value))
+    sensors = {
+        channel: {name: _plain(values[t]) for name, values in reading.items() if t < len(values)}
+        for channel, reading in recording.sensors.items()
+    }
+    return said | ({"sensors": sensors} if sensors else {})
+
+
+def _plain(values: Array) -> Any:
+    """An array as lists; numbers that are not finite as texts."""
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return values.tolist()
+    return _in_words(values.tolist())
+
+
+def _in_words(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_in_words(one) for one in value]
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def read_recording(file: McapFile) -> Played | None:
+    """Return the episode that `entries_of` said; None of a file that holds none.
+
+    Raises:
+        InputError: the file cannot be read, or lacks a part of its episode; says which.
+    """
+    said: dict[str, Any] | None = None
+    samples: dict[int, list[dict[str, Any]]] = {}
+    for channel, content in file.contents(_TOPICS):
+        found = _TOPICS.fullmatch(channel.topic)
+        if found is not None and found[1] is not None:
+            samples.setdefault(int(found[1]), []).append(content)
+        else:
+            said = content
+    if said is None:
+        if samples:
+            raise InputError(f"{file.path}: samples of robots without an episode; {EPISODE} is missing")
+        return None
+    with reading(file.path, "an episode in an MCAP file"):
+        _check(file, EPISODE, said, _episode_schema())
+        robots = tuple(_played(file, n, one, samples.get(n, [])) for n, one in enumerate(said["robots"]))
+        if not robots:
+            raise InputError(f"{file.path}: its {EPISODE} has no robots")
+        told = said.get(_CONDITIONS)
+        stage = parse(told, Stage, f"{file.path}: conditions") if told is not None else None
+        return Played(file.path, **{name: said[name] for name in _SAID}, robots=robots, conditions=stage)
+
+
+def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Make sure that a message has what its schema asks for, each of its type.
+
+    Raises:
+        InputError: something is missing, or of another type.
+    """
+    missing = [name for name in schema["required"] if name not in said]
+    if missing:
+        raise InputError(f"{file.path}: {where} lacks {', '.join(missing)}")
+    for name, one in schema["properties"].items():
+        if name in said and type(said[name]) not in _KINDS[one["type"]]:
+            raise InputError(f"{file.path}: {where}: {name}: expected a JSON {one['type']}, got {str(said[name])[:40]!r}")
+
+
+def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dict[str, Any]]) -> PlayedRobot:
+    """One robot, from what is said once and its samples."""
+    where = f"robot {number} of {EPISODE}"
+    _check(file, where, said, _robot_schema())
+    if len(samples) != said["samples"] or not samples:
+        raise InputError(
+            f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing"
+        )
+    lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
+    arrays: dict[str, Any] = {name: np.array(said[name], one.kind).reshape(one.shape(lengths)) for name, one in _FIXED.items()}
+    for name, one in _SAMPLED.items():
+        due = samples[: one.shape(lengths)[0]]
+        if due and (not one.optional or name in due[0]):
+            _all_have(file, number, due, name)
+        if not one.optional or (due and name in due[0]):
+            arrays[name] = np.array([sample[name] for sample in due], one.kind).reshape(one.shape(lengths))
+    if (np.diff(arrays["time"]) < 0.0).any():
+        raise InputError(f"{file.path}: the times of robot {number} run backwards")
+    recording = Recording(
+        **arrays,
+        **{name: said[name] for name in _SCALARS},
+        outcome=Outcome(said["outcome"]),
+        shortest_path=said.get("shortest_path", math.inf),
+        reference_path=said.get("reference_path"),
+        contacts=tuple(_touched(one) for one in said["contacts"]),
+        map=decode_exact(io.BytesIO(file.attachments[MAP]), f"{file.path}: {MAP}") if MAP in file.attachments else None,
+        robot=_traits(said["robot"]) if "robot" in said else None,
+        sensors=_sensors(samples),
+    )
+    return PlayedRobot(said["planner"], said["model"], recording, frozenset(said["missing"]))
+
+
+def _all_have(file: McapFile, number: int, samples: list[dict[str, Any]], name: str) -> None:
+    if not all(name in sample for sample in samples):
+        raise InputError(f"{file.path}: a sample of robot {number} lacks {name}")
+
+
+def _touched(said: dict[str, Any]) -> Contact:
+    closing = None
+    if "closing" in said:
+        robot, party, standing = (said["closing"][name] for name in Closing._fields)
+        closing = Closing(float(robot), float(party), bool(standing))
+    kind, party_id = ContactKind(said["kind"]), int(said["party"])
+    return Contact(float(said["time"]), kind, party_id, float(said["x"]), float(said["y"]), closing)
+
+
+def _traits(said: dict[str, Any]) -> RobotTraits:
+    arrays: dict[str, Any] = {
+        name: np.array(said[name], np.int32 if name in _WHOLE else np.float32) for name in RobotTraits._fields
+    }
+    return RobotTraits(**arrays)
+
+
+def _sensors(samples: list[dict[str, Any]]) -> dict[str, dict[str, Array]]:
+    """Readings by channel and field, at each call of the planner."""
+    first = samples[0].get("sensors", {})
+    return {
+        channel: {
+            name: np.array([s["sensors"][channel][name] for s in samples if name in s["sensors"][channel]], np.float32)
+            for name in reading
+        }
+        for channel, reading in first.items()
+    }

@@ -1,0 +1,230 @@
+"""Files of MCAP: messages of ROS 1 as bags have them, messages of JSON, and attachments, read in the order of writing.
+
+A file is read whole: one that was cut off is refused. Definitions of messages travel in it, as in a bag.
+
+Format: https://mcap.dev/spec
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agora.datasets.bagfile import Bag, Connection, Message
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, reading
+
+__all__ = ["McapFile", "encode_mcap", "opened"]
+
+MAGIC = b"\x89MCAP0\r\n"
+ROS1, JSON = "ros1", "json"
+"""Encodings of messages; those of their definitions are ``ros1msg`` and ``jsonschema``."""
+_DEFINED_IN = {ROS1: "ros1msg", JSON: "jsonschema"}
+_LARGEST = 1 << 28  # bytes of an unpacked chunk, above any that a recorder writes
+
+
+class Channel(NamedTuple):
+    """Where messages come from: their topic, type, its definition and how they are encoded."""
+
+    topic: str
+    type: str
+    definition: str
+    encoding: str
+
+    @staticmethod
+    def json(topic: str, schema: Mapping[str, Any]) -> Channel:
+        """A channel of JSON; the schema's title is its type."""
+        return Channel(topic, str(schema["title"]), json.dumps(schema), JSON)
+
+
+class Entry(NamedTuple):
+    """A message as it lies in the file: its channel, time, ns, and its bytes."""
+
+    channel: Channel
+    nanoseconds: int
+    data: bytes
+
+    @staticmethod
+    def json(channel: Channel, nanoseconds: int, content: Mapping[str, Any]) -> Entry:
+        """An entry of JSON.
+
+        Raises:
+            ValueError: the content holds a number that is not finite.
+        """
+        return Entry(channel, nanoseconds, json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
+
+
+@dataclass
+class McapFile:
+    """A file of MCAP.
+
+    Attributes:
+        path: of the file.
+        connections: those of ROS 1 by number, as far as the file was read.
+        channels: all of them. attachments: by name.
+        cut: always empty: what was cut off is refused.
+    """
+
+    path: Path
+    connections: dict[int, Connection] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)
+    attachments: dict[str, bytes] = field(default_factory=dict)
+    cut: str = ""
+
+    def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
+        """The messages of ROS 1 of some topics, or of all, in the order in which they were written.
+
+        Raises:
+            InputError: the file cannot be read, is no MCAP file, was cut off or is damaged.
+        """
+        for number, nanoseconds, data in self._entries():
+            connection = self.connections.get(number)
+            if connection is not None and (topics is None or connection.topic in topics):
+                yield Message(connection, nanoseconds, data)
+
+    def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[Channel, dict[str, Any]]]:
+        """The messages of JSON on topics of a pattern that are objects, with their channels, in the order of writing.
+
+        Raises:
+            InputError: as `messages`, or one is no JSON.
+        """
+        for number, _, data in self._entries():
+            channel = self.channels[number]
+            if channel.encoding == JSON and topics.fullmatch(channel.topic):
+                with reading(self.path, f"an MCAP file: {channel.topic} is no JSON"):
+                    content = json.loads(data)
+                if isinstance(content, dict):
+                    yield channel, content
+
+    def _entries(self) -> Iterator[tuple[int, int, bytes]]:
+        """Number of the channel, time, ns, and bytes of each message."""
+        self._check_ends()
+        stream, chunk_of = _reader()
+        self.connections, self.channels, self.attachments = {}, {}, {}
+        schemas: dict[int, Any] = {}
+        with reading(self.path, "an MCAP file"), self.path.open("rb") as file:
+            for outer in stream(file, emit_chunks=True, record_size_limit=self.path.stat().st_size).records:
+                is_chunk = type(outer).__name__ == "Chunk"
+                for record in chunk_of(_checked(outer), validate_crc=True) if is_chunk else [outer]:
+                    kind = type(record).__name__
+                    if kind == "Schema":
+                        schemas[record.id] = record
+                    elif kind == "Channel":
+                        self._connect(record, schemas.get(record.schema_id))
+                    elif kind == "Attachment":
+                        self.attachments[record.name] = record.data
+                    elif kind == "Message":
+                        if record.channel_id not in self.channels:
+                            raise InputError(f"{self.path}: damaged: a message of channel {record.channel_id}, which it lacks")
+                        yield record.channel_id, record.log_time, record.data
+
+    def _connect(self, record: Any, schema: Any) -> None:
+        name, definition = ("", "") if schema is None else (schema.name, schema.data.decode(errors="replace"))
+        self.channels[record.id] = Channel(record.topic, name, definition, record.message_encoding)
+        if record.message_encoding == ROS1:
+            self.connections[record.id] = Connection(record.topic, name, definition)
+
+    def _check_ends(self) -> None:
+        """Make sure that the file begins and ends as one of MCAP.
+
+        Raises:
+            InputError: it does not; says what is missing.
+        """
+        refuse_what_is_no_file(self.path)
+        try:
+            with self.path.open("rb") as file:
+                start = file.read(len(MAGIC))
+                file.seek(max(file.seek(0, io.SEEK_END) - len(MAGIC), 0))
+                end = file.read()
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+        if start != MAGIC:
+            raise InputError(f"{self.path}: no MCAP file; expected one that begins with {MAGIC!r}")
+        if end != MAGIC:
+            raise InputError(
+                f"{self.path}: its end is missing (footer and {MAGIC!r}): it was cut off, or is still being written; "
+                "copy it again, or repair it: mcap recover"
+            )
+
+
+def opened(path: Path) -> Bag | McapFile:
+    """The messages of a file: one of MCAP by its first bytes or its name, else a bag.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return McapFile(path) if is_mcap(path) else Bag(path)
+
+
+def is_mcap(path: Path) -> bool:
+    """Whether a file is one of MCAP, by its first bytes or its name.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    refuse_what_is_no_file(path)
+    try:
+        with path.open("rb") as file:
+            return path.suffix == ".mcap" or file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def encode_mcap(entries: Iterable[Entry], attachments: Mapping[str, tuple[str, bytes]]) -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        entries: its messages, in their order. attachments: media type and bytes by name.
+
+    Raises:
+        InputError: the package mcap is missing.
+    """
+    try:
+        from mcap.writer import Writer
+    except ImportError as error:
+        raise _no_mcap() from error
+    file = io.BytesIO()
+    writer: Any = Writer(file)
+    writer.start(profile="", library="agora")
+    for name, (kind, data) in attachments.items():
+        writer.add_attachment(create_time=0, log_time=0, name=name, media_type=kind, data=data)
+    schemas: dict[tuple[str, str], int] = {}
+    channels: dict[Channel, int] = {}
+    for channel, nanoseconds, data in entries:
+        if channel not in channels:
+            schema = (channel.type, channel.definition)
+            if schema not in schemas:
+                encoding = _DEFINED_IN[channel.encoding]
+                schemas[schema] = writer.register_schema(name=channel.type, encoding=encoding, data=channel.definition.encode())
+            channels[channel] = writer.register_channel(channel.topic, channel.encoding, schemas[schema])
+        writer.add_message(channels[channel], log_time=nanoseconds, publish_time=nanoseconds, data=data)
+    writer.finish()
+    return file.getvalue()
+
+
+def _reader() -> tuple[Any, Any]:
+    """What reads records, and what unpacks chunks."""
+    try:
+        from mcap.stream_reader import StreamReader, breakup_chunk
+    except ImportError as error:
+        raise _no_mcap() from error
+    return StreamReader, breakup_chunk
+
+
+def _checked(chunk: Any) -> Any:
+    """A chunk that unpacks to no more than it says, and that is not more than a recorder writes."""
+    import zstandard
+
+    size = zstandard.frame_content_size(chunk.data) if chunk.compression == "zstd" else -1
+    if chunk.uncompressed_size > _LARGEST or size not in (-1, chunk.uncompressed_size):
+        raise ValueError(f"a chunk of {max(size, chunk.uncompressed_size)} bytes, which says {chunk.uncompressed_size}")
+    return chunk
+
+
+def _no_mcap() -> InputError:
+    return InputError("files of MCAP need the package mcap; install it: pip install 'agora-nav[ros]'")
