@@ -15,7 +15,7 @@ _COUNTED = ("collisions_pedestrian", "collisions_wall", "timeout")
 
 def print_rows(rows: Sequence[Row]) -> None:
     """Print a table with a line for each planner, and why planners failed."""
-    console, reasons = Console(width=100), dict[str, str]()
+    console, reasons = Console(width=112), dict[str, str]()
     table = Table("planner", "n", "success", "95 %", "hit person", "hit wall", "time-out", "failed", "time")
     for planner in sorted({row["planner"] for row in rows}):
         mine = [row for row in rows if row["planner"] == planner]
