@@ -29,16 +29,20 @@ def socnavbench(
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("results/serve_socnavbench"),
     address: Annotated[
-        str,
-        typer.Option(help="PATH for the sockets PATH_recv and PATH_send, or 127.0.0.1:PORT for PORT and PORT + 1."),
-    ] = "/tmp/socnavbench_joystick",
+        str | None,
+        typer.Option(
+            help="PATH for the sockets PATH_recv and PATH_send, or 127.0.0.1:PORT for PORT and PORT + 1; SocNavBench's own."
+        ),
+    ] = None,
     recv: Annotated[str, typer.Option(help="Socket of the simulator, a path or 127.0.0.1:PORT (recv_ID there).")] = "",
     send: Annotated[str, typer.Option(help="Socket of the joystick, a path or 127.0.0.1:PORT (send_ID there).")] = "",
     asynchronous: Annotated[
         bool, typer.Option("--asynchronous", help="Let time pass at its real speed, whether there is a command or not.")
     ] = False,
-    repeats: Annotated[int, typer.Option(help="With --asynchronous: most repeats of commands in an episode.")] = 50,
-    patience: Annotated[float, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits.")] = 3600.0,
+    repeats: Annotated[int | None, typer.Option(help="With --asynchronous: most repeats of commands in an episode; 50.")] = None,
+    patience: Annotated[
+        float | None, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits; an hour.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     video: Annotated[int, typer.Option(help="Episodes to make a video of.")] = 0,
 ) -> None:
@@ -48,8 +52,8 @@ def socnavbench(
     """
     from agora.tasks.suite import load_suite
 
-    meeting = {"address": address, "recv": recv, "send": send}
-    meeting |= {"asynchronous": asynchronous, "repeats": repeats, "patience": patience}  # type: ignore[dict-item]
+    asked = {"address": address, "recv": recv, "send": send, "asynchronous": asynchronous, "repeats": repeats, "patience": patience}
+    meeting = {name: value for name, value in asked.items() if value is not None}
     suite = with_episodes(load_suite("socnavbench"), [name for text in episodes or () for name in text.split(",")])
     finish(_play(suite, output, _meeting(meeting, "serve"), resume), output, video)
 

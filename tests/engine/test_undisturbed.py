@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.starts import people, start
@@ -23,12 +25,12 @@ def played(starts, **conditions):
     made = Conditions(PERIODS, crowd=Helbing(), ends=0, **conditions)
     found = {index: recordings[0] for index, recordings in Episodes(starts, GoToGoal(), made)}
     some = [found[k] for k in range(len(starts))]
-    return some, undisturbed(starts, made, [len(one.time) for one in some]), made
+    return some, undisturbed(starts, made, [one.time[-1] for one in some]), made
 
 
 @pytest.mark.parametrize(("where", "sees"), [(20.0, True), (0.0, False)])
 def test_people_whom_no_robot_influences_walk_the_same_to_the_bit(where, sees):
-    (one,), (alone,), _ = played([start(pose=(0, where, 0), goal=(4, where, 0), crowd=CROWD, timeout=3.0)], sees_robots=sees)
+    (one,), (alone,), _ = played([start(pose=(0, where, 0), goal=(4, where, 0), crowd=CROWD, timeout=3.05)], sees_robots=sees)
     assert np.array_equal(one.pedestrian_position, alone) and len(alone) > 10
 
 
@@ -40,7 +42,7 @@ def test_a_robot_in_the_way_moves_people_and_the_batch_changes_nothing():
     assert np.abs(recordings[0].pedestrian_position - together[0]).max() > 0.05
     assert np.array_equal(recordings[0].pedestrian_position[0], together[0][0])
     for k in (3, 1):
-        (single,) = undisturbed([starts[k]], made, [len(recordings[k].time)], slots=32)
+        (single,) = undisturbed([starts[k]], made, [recordings[k].time[-1]], slots=32)
         assert np.array_equal(single, together[k])
 
 
@@ -52,3 +54,12 @@ def test_a_benchmark_measures_it_where_it_is_asked_and_changes_no_other_number(t
     assert all(row[name] is None for row in plain) and all(row[name] >= 0.0 for row in asked)
     others = [k for k in plain[0] if not k.startswith(("pedestrian_", "pedestrians_affected"))]
     assert [{k: row[k] for k in others} for row in asked] == [{k: row[k] for k in others} for row in plain]
+
+
+def test_people_who_see_no_robots_are_not_displaced_in_any_sample_of_either_robot(tmp_path):
+    periods = {"physics": 0.05, "control": 0.2, "crowd": 0.1, "sensor": 0.2}
+    small = suite(write_world(tmp_path / "room"), episodes=4, timeout=4.15, crowds=["helbing"], periods=periods)
+    blind = replace(small.stages[0], crowd=replace(small.stages[0].crowd, sees_robots=False))
+    rows = bench(replace(small, stages=(blind,)).compared(), planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    assert len({row["duration"] for row in rows}) > 2 and any(round(row["duration"] / 0.05) % 4 for row in rows)
+    assert all(row["pedestrian_displacement_max"] == row["pedestrian_delay_max"] == 0.0 for row in rows)

@@ -216,7 +216,7 @@ def _compared(episodes: Episodes, conditions: Conditions) -> Iterator[tuple[int,
     """Episodes that ended, with where their pedestrians would have been without robots."""
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]
-    alone = undisturbed(starts, conditions, [max(len(one.time) for one in recordings) for _, recordings in ended])
+    alone = undisturbed(starts, conditions, [max(one.time[-1] for one in recordings) for _, recordings in ended])
     for (index, recordings), places in zip(ended, alone, strict=True):
         yield index, [replace(one, undisturbed=places[: len(one.time)]) for one in recordings]
 

@@ -24,8 +24,6 @@ from agora.wire.mailbox import Address, Letter, Mailbox, SenderGoneError, connec
 
 __all__ = ["Joystick", "Meeting"]
 
-ADDRESS = "/tmp/socnavbench_joystick"
-"""What SocNavBench's two sockets begin with; ``params/user_params.ini`` has them as ``recv_ID`` and ``send_ID``."""
 _LISTENS = 5.0  # s that a joystick may take to listen after it has connected
 _KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
 _REFUSED = 10  # messages of an episode that may be none, before it has failed
@@ -37,6 +35,7 @@ class Meeting:
 
     Attributes:
         address: what the two sockets have in common: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT + 1.
+            SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
         recv: socket at which the simulator listens, instead. send: that at which the joystick listens.
         asynchronous: time passes whether there is a command or not; the last one is repeated.
         repeats: most repeats of commands in an episode (``max_repeats``).
@@ -44,7 +43,7 @@ class Meeting:
             is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
     """
 
-    address: str = ADDRESS
+    address: str = "/tmp/socnavbench_joystick"
     recv: str = ""
     send: str = ""
     asynchronous: bool = False

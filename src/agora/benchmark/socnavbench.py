@@ -102,6 +102,7 @@ def _check(stage: Stage) -> None:
         "pedestrians: truth": stage.perception.source == "truth",
         "simulator: native": stage.simulator.name == "native",
         "no modules": not stage.modules,
+        "no counterfactual": not stage.counterfactual,
         "periods.physics as long as periods.control": periods.physics == periods.control,
     }
     if wrong := [need for need, there in needs.items() if not there]:

@@ -19,9 +19,9 @@ __all__ = ["undisturbed"]
 
 
 def undisturbed(
-    starts: Sequence[Start], conditions: Conditions, samples: Sequence[int], *, threads: int = 1, slots: int = 0
+    starts: Sequence[Start], conditions: Conditions, ends: Sequence[float], *, threads: int = 1, slots: int = 0
 ) -> list[Doubles]:
-    """Return where the pedestrians of each start are at control rate in a world without robots: (T, P, 2), m.
+    """Return where the pedestrians of each start are in a world without robots: (T, P, 2), m, at the samples of its recording.
 
     All else is as with robots: who is there, where everybody wants to go, and every random stream. A pedestrian whom no robot has
     influenced, not even through others, is at the same place to the bit.
@@ -29,26 +29,24 @@ def undisturbed(
     Args:
         starts: the episodes.
         conditions: what they have in common.
-        samples: T of each of them, at least 1: the first at time 0, and one after each control period.
+        ends: when each ended with its robots, s. Samples are at control rate, the last one at the end, which may come between.
         threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
     """
     empty = [replace(start, robots=()) for start in starts]
     engine = Engine.of(empty, conditions, threads=threads, slots=slots)
     world, every = engine.world, conditions.periods.steps("control")
-    found = [np.zeros((count, start.crowd_size, 2)) for count, start in zip(samples, starts, strict=True)]
+    last = [round(end / world.dt) for end in ends]
+    found: list[list[Doubles]] = [[] for _ in starts]
     try:
         for w, start in enumerate(empty):
             engine.reset(w, start)
-        for k in range(max(samples)):
-            people = world.pedestrians
-            for w in range(len(starts)):
-                if k < samples[w]:
-                    found[w][k, :, 0] = people.x[w, : found[w].shape[1]]
-                    found[w][k, :, 1] = people.y[w, : found[w].shape[1]]
-                else:
-                    world.status.clock.done[w] = True
-            for _ in range(every):
-                engine.step()
+        for step in range(max(last) + 1):
+            for w, start in enumerate(starts):
+                if step == last[w] or (step < last[w] and step % every == 0):
+                    people, slots_of = world.pedestrians, slice(0, start.crowd_size)
+                    found[w].append(np.stack([people.x[w, slots_of], people.y[w, slots_of]], 1).astype(np.float64))
+                world.status.clock.done[w] |= step >= last[w]
+            engine.step()
     finally:
         engine.close()
-    return found
+    return [np.stack(each) for each in found]
