@@ -17,6 +17,7 @@ import numpy as np
 import typer
 
 import agora
+from agora.benchmark.published import PublishedRow, published
 from agora.cli import app
 from agora.config import key_of
 from agora.core.recording import Recording
@@ -195,6 +196,7 @@ def write(place: Path) -> None:
         "suites": suites(),
         "presets": presets(),
         "data_sets": data_sets(),
+        "truth": truth(),
         "cards": cards(),
         "policies": policies(),
         "python_api": python_api(),
@@ -350,6 +352,33 @@ def interval(row: dict[str, str], name: str) -> str:
     if not row[name]:
         return "none"
     return f"{row[name]} [{row[f'{name}_low']}, {row[f'{name}_high']}]" if row[f"{name}_low"] else row[name]
+
+
+def truth() -> str:
+    """Every published number beside ours, a table for each source, and how many agree."""
+    found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in measured("published")}
+    parts, counts = [], dict.fromkeys(("agrees", "differs", "no value", "not measured", "not here"), 0)
+    for source, numbers in published().items():
+        rows = []
+        for line in numbers.rows:
+            for name, value in line.values.items():
+                row = found.get((source, line.planner, line.table, name), {})
+                verdict = row.get("verdict") or ("not measured" if line.ours else "not here")
+                counts[verdict] += 1
+                rows.append(truth_line(line, name, value[0], row, verdict))
+        head = ["published planner", "here", "metric", "published", "ours", "of", "verdict", "why not"]
+        parts += [f"## {numbers.title}\n", table(head, rows)]
+    total = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return "\n".join([f"Of {sum(counts.values())} published numbers: {total}.\n", *parts])
+
+
+def truth_line(line: PublishedRow, name: str, value: float, row: dict[str, str], verdict: str) -> list[str]:
+    """A published number in a line of a table."""
+    stages = f", {', '.join(line.stages)}" if line.stages else ""
+    here = f"`{line.ours}`, {line.suite}{stages}" if line.ours else "none"
+    why = line.why if verdict in ("differs", "not here") else ""
+    stated = row.get("published") or f"{100.0 * value if load('metrics', name).unit == '0/1' else value:.4g}"
+    return [f"{line.planner}, {line.table}", here, f"`{name}`", stated, row.get("ours", ""), row.get("n", ""), verdict, prose(why)]
 
 
 def component_section(kind: str) -> str:

@@ -1,8 +1,9 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
-The rows of a planner go to docs/reference/measured/SUITE.csv, in place of those that are there, with the version and the date of
-the run; pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where
-an interplanner is in front of it. Nothing else writes either.
+Numbers beside which something is published (configs/published) go to docs/reference/measured/published.csv.
+Rows of a planner on the suite `KEPT` go to docs/reference/measured/SUITE.csv, and pictures of its first episode of the stages in
+`PICTURED` to docs/images/planners, or to docs/images/interplanners where an interplanner is in front of it.
+Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from typing import Any
 
 from agora.benchmark.account import account, described
 from agora.benchmark.kept import recordings
+from agora.benchmark.published import compared, words
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
 ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images"
+KEPT = "planners"
 PICTURED = ("frontal_approach", "narrow_doorway")
 OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
+PUBLISHED = ("source", "planner", "table", "metric")
 COLUMNS = (
     *("planner", "component", "interplanner", "suite_version", "seed", "agora", "date", "episodes"),
     *("success", "success_low", "success_high", *OUTCOMES),
@@ -35,7 +39,6 @@ def measured(folder: Path) -> list[dict[str, Any]]:
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
     rows = found.rows
-    newest = max(path.stat().st_mtime for path in (folder / "episodes").glob("*.parquet"))
     found = []
     for label, planner in run["planners"].items():
         mine = [row for row in rows if row["planner"] == label]
@@ -50,7 +53,7 @@ def measured(folder: Path) -> list[dict[str, Any]]:
             "suite_version": run["suite"]["version"],
             "seed": mine[0]["seed"],
             "agora": run["version"],
-            "date": datetime.datetime.fromtimestamp(newest, datetime.UTC).date().isoformat(),
+            "date": day(folder),
             "episodes": len(mine),
             "success": won / len(mine),
         }
@@ -61,6 +64,12 @@ def measured(folder: Path) -> list[dict[str, Any]]:
             line |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
         found.append({key: "" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v) for key, v in line.items()})
     return found
+
+
+def day(folder: Path) -> str:
+    """The day on which a run's last shard was written."""
+    newest = max(path.stat().st_mtime for path in (folder / "episodes").glob("*.parquet"))
+    return datetime.datetime.fromtimestamp(newest, datetime.UTC).date().isoformat()
 
 
 def parts(label: str, planner: dict[str, Any]) -> tuple[str, str]:
@@ -93,6 +102,28 @@ def write_rows(folder: Path) -> Path:
     return path
 
 
+def write_published(folder: Path) -> Path:
+    """Write a run's numbers beside those that are published, in place of what is there of these."""
+    run, found = described(folder), account(folder)
+    if found.problems():
+        raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
+    path, suite = ROWS / "published.csv", run["suite"]
+    made = {"suite_version": suite["version"], "agora": run["version"], "date": day(folder)}
+    there = {}
+    if path.is_file():
+        with path.open(newline="", encoding="utf-8") as file:
+            there = {tuple(row[column] for column in PUBLISHED): row for row in csv.DictReader(file)}
+    for one in compared(suite["name"], found.rows):
+        key = (one.source, one.row.planner, one.row.table, one.metric.name)
+        there[key] = dict(zip(PUBLISHED, key, strict=True)) | {"n": one.ours.n, **words(one), **made}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        columns = (*PUBLISHED, "n", "published", "ours", "difference", "verdict", *made)
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(there[key] for key in sorted(there))
+    return path
+
+
 def draw(folder: Path) -> list[Path]:
     """Draw each registered planner, alone or with an interplanner, in the first episode of the stages that are pictured."""
     run = described(folder)
@@ -108,6 +139,8 @@ def draw(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    for argument in sys.argv[1:]:
-        for made in (write_rows(Path(argument)), *draw(Path(argument))):
-            print(made.relative_to(HERE.parent))
+    for argument in map(Path, sys.argv[1:]):
+        print(write_published(argument).relative_to(HERE.parent))
+        if described(argument)["suite"]["name"] == KEPT:
+            for made in (write_rows(argument), *draw(argument)):
+                print(made.relative_to(HERE.parent))

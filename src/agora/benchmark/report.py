@@ -10,6 +10,7 @@ import numpy as np
 from agora.benchmark import charts, tables
 from agora.benchmark.headline import comparisons, headline
 from agora.benchmark.pictures import pictured, stage_pictures
+from agora.benchmark.published import compared, words
 from agora.benchmark.ranking import ranking
 from agora.benchmark.statistics import RATE, Estimate, Row
 from agora.core.recording import Closer, Recording
@@ -37,6 +38,7 @@ GROUPS = {
     "notes": "What planners note",
     "composite": "Scores of challenges",
     "socnavbench_code": "SocNavBench's code",
+    "taga": "TAGA's rates",
 }
 """Groups of metrics (`Metric.group`) in their order, in words."""
 
@@ -91,6 +93,7 @@ def render(
         "title": f"{title}: results",
         "lead": _lead(rows, planners, bool(run.get("incomplete")), ranks),
         "ranking": ranks,
+        "published": _published(_words(run.get("suite", "")), rows),
         "problems": [_words(problem) for problem in run.get("problems") or ()],
         "facts": _facts(run, rows, planners),
         "version": _words(run.get("version", "")),
@@ -213,6 +216,11 @@ def _ranking(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
             }
         )
     return {"lines": lines, "pairs": pairs, "count": count}
+
+
+def _published(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What is published of the planners on this suite, beside the rows' numbers."""
+    return [{"line": one.row, "metric": tables.described(one.metric), **words(one)} for one in compared(suite, rows)]
 
 
 def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:

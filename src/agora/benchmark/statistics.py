@@ -157,6 +157,24 @@ def paired_values(rows: Iterable[Row], metric: str, first: str, second: str) -> 
     return [float(a) - float(b) for a, b in pairs if a is not None and b is not None]
 
 
+def rate_difference(first: tuple[float, int], second: tuple[float, int], confidence: float = 0.95) -> Estimate:
+    """Return the difference of two rates of different episodes, each (rate, n), with Newcombe's interval.
+
+    R. G. Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10, from Wilson's.
+    """
+    (a, n), (b, m) = first, second
+    (low_a, high_a), (low_b, high_b) = wilson(round(a * n), n, confidence), wilson(round(b * m), m, confidence)
+    below, above = math.hypot(a - low_a, high_b - b), math.hypot(high_a - a, b - low_b)
+    return Estimate(n, a - b, a - b - below, a - b + above)
+
+
+def mean_difference(first: tuple[float, float, int], second: tuple[float, float, int], confidence: float = 0.95) -> Estimate:
+    """Return the difference of two means of different episodes, each (mean, deviation, n), with the normal interval."""
+    (a, s, n), (b, t, m) = first, second
+    half = _quantile(confidence) * math.sqrt(s * s / n + t * t / m)
+    return Estimate(n, a - b, a - b - half, a - b + half)
+
+
 def detectable(differences: Sequence[float], confidence: float = 0.95, power: float = 0.8) -> float | None:
     """Return the true mean difference that so many pairs, spread like these, find with a probability of ``power``.
 

@@ -1,0 +1,160 @@
+"""Published numbers beside those of a run, and whether both can be the same: files in ``configs/published``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.benchmark.statistics import RATE, Estimate, Row, mean_difference, rate_difference, summarise
+from agora.config import load
+from agora.errors import InputError
+from agora.interfaces import Metric
+from agora.ranges import Number
+from agora.registry import load as load_component
+from agora.share import folder
+
+_EXACT = 10**9
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A row of a published table.
+
+    Attributes:
+        planner: as the source names it.
+        table: where it stands in the source.
+        episodes: how many the numbers stand on; 0 where the source does not say.
+        values: by metric the mean, and the standard deviation over episodes where it is published.
+        suite: on which Agora compares; empty where it has none.
+        stages: of the suite; all where empty.
+        ours: the planner as after ``-p`` of ``agora bench``; empty where Agora has none.
+        why: what is known of differences, in a sentence or two.
+    """
+
+    planner: str
+    table: str
+    values: dict[str, tuple[float, ...]]
+    episodes: Number = 0
+    suite: str = ""
+    stages: tuple[str, ...] = ()
+    ours: str = ""
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        for name, value in self.values.items():
+            if len(value) not in (1, 2) or len(value) == 2 and value[1] < 0.0:
+                raise ValueError(f"values.{name} must be [mean] or [mean, deviation], got {list(value)}")
+        if self.ours and not self.suite:
+            raise ValueError("suite must be given where ours is")
+
+
+@dataclass(frozen=True)
+class PublishedNumbers:
+    """What a paper or its code publishes.
+
+    Attributes:
+        title: of the source, with authors and year.
+        rows: of its tables.
+    """
+
+    title: str
+    rows: tuple[PublishedRow, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published number beside ours.
+
+    Attributes:
+        source: name of the file in ``configs/published``.
+        row: of the published table.
+        metric: compared.
+        published: the number.
+        ours: the mean over a run's episodes with its 95 % interval.
+        difference: ours less the published one, with its 95 % interval.
+    """
+
+    source: str
+    row: PublishedRow
+    metric: Metric
+    published: float
+    ours: Estimate
+    difference: Estimate
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the interval of the difference holds 0, so that both can be the same."""
+        low, high = self.difference.low, self.difference.high
+        return low is not None and high is not None and low <= 0.0 <= high
+
+
+def published() -> dict[str, PublishedNumbers]:
+    """Return all published numbers by the name of their file.
+
+    Raises:
+        InputError: a file is wrong.
+    """
+    return {path.stem: load(path, PublishedNumbers) for path in sorted((folder("configs") / "published").glob("*.yaml"))}
+
+
+def compared(suite: str, rows: Sequence[Row]) -> Iterator[Comparison]:
+    """Compare the rows of a run with what is published of its suite.
+
+    Two rates are compared by Newcombe's interval, two means by the normal one. A mean without a published deviation gets ours.
+    A number of unknown episodes counts as exact.
+
+    Args:
+        suite: name. rows: of the run, with ``planner``, ``stage`` and metrics.
+
+    Raises:
+        InputError: a published file is wrong, or names a metric that rows do not have.
+    """
+    for source, numbers in published().items():
+        for line in numbers.rows:
+            if line.suite != suite:
+                continue
+            mine = [row for row in rows if row["planner"] == line.ours and (not line.stages or row["stage"] in line.stages)]
+            for name, value in line.values.items() if mine else ():
+                if all(name not in row for row in mine):
+                    raise InputError(f"configs/published/{source}.yaml: {line.planner}: no row of the run has {name}")
+                yield _compare(source, line, load_component("metrics", name), value, mine)
+
+
+def _compare(source: str, line: PublishedRow, metric: Metric, value: tuple[float, ...], rows: Sequence[Row]) -> Comparison:
+    ours = summarise(rows, [metric])[0]
+    estimate = Estimate(ours.n, ours.value, ours.low, ours.high)
+    count = line.episodes or _EXACT
+    if ours.value is None:
+        return Comparison(source, line, metric, value[0], estimate, Estimate(0, None, None, None))
+    if metric.unit == RATE:
+        difference = rate_difference((ours.value, ours.n), (value[0], count))
+    else:
+        deviation = float(np.std([row[metric.name] for row in rows if row[metric.name] is not None]))
+        other = value[1] if len(value) == 2 else deviation
+        difference = mean_difference((ours.value, deviation, ours.n), (value[0], other, count))
+    return Comparison(source, line, metric, value[0], estimate, difference)
+
+
+def words(comparison: Comparison) -> Mapping[str, str]:
+    """Return a comparison in words, with intervals, rates in percent: ``published``, ``ours``, ``difference`` and ``verdict``."""
+    ours, difference = comparison.ours, comparison.difference
+    scale = 100.0 if comparison.metric.unit == RATE else 1.0
+    known = {"published": _short(scale * comparison.published), "ours": _with_interval(ours, scale)}
+    verdict = "no value" if difference.value is None else "agrees" if comparison.agrees else "differs"
+    return known | {"difference": _with_interval(difference, scale, "+"), "verdict": verdict}
+
+
+def _with_interval(estimate: Estimate, scale: float, sign: str = "") -> str:
+    if estimate.value is None:
+        return "none"
+    value, *ends = (_short(scale * x, sign) for x in (estimate.value, estimate.low, estimate.high) if x is not None)
+    return f"{value} [{', '.join(ends)}]" if ends else value
+
+
+def _short(value: float, sign: str = "") -> str:
+    """Three digits, or the whole number where there are more."""
+    places = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 1.0 else 2
+    return f"{value:{sign}.{places}f}"
