@@ -11,7 +11,6 @@ import numpy as np
 from agora.core.recording import Outcome, Recording
 from agora.interfaces import metric
 from agora.metrics.groups import inside_groups
-from agora.metrics.outcome import timeout
 from agora.metrics.quantities import at_goal, step_lengths, succeeded
 
 _TABLE = "Sarker Roy et al. 2025, TAGA, Table I"
@@ -55,7 +54,7 @@ def collision_taga(recording: Recording) -> float:
 )
 def timeout_taga(recording: Recording) -> float:
     """``timeout`` where there are no groups."""
-    return timeout(recording) if not _intruded(recording) else 0.0
+    return float(recording.outcome == Outcome.TIMEOUT and not _intruded(recording))
 
 
 @metric(
