@@ -1,12 +1,12 @@
-"""Ranks, sign flips and Holm's adjustment, against closed forms and SciPy."""
+"""Ranks, sign flips and adjustments for many comparisons, against closed forms and SciPy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, permutation_test
+from scipy.stats import binomtest, false_discovery_control, permutation_test, ttest_rel
 
-from agora.benchmark.ranking import holm, ranking, sign_flips
+from agora.benchmark.ranking import benjamini_hochberg, holm, paired_p, ranking, sign_flips
 from agora.benchmark.statistics import detectable, needed
 from agora.interfaces import Metric
 
@@ -84,3 +84,22 @@ def test_the_number_of_pairs_that_are_needed_is_the_one_that_detects_the_differe
     assert count == pytest.approx((2.8016 * differences.std(ddof=1) / differences.mean()) ** 2, abs=1.0)
     assert detectable((np.resize(differences, 50) * 1.0).tolist()) * np.sqrt(50 / count) <= abs(differences.mean())
     assert needed([0.0, 0.0]) is None and needed([0.5]) is None and needed([0.5, 0.5, 0.5]) == 2
+
+
+def test_the_share_of_false_discoveries_is_scipys(rng):
+    p = np.concatenate((rng.uniform(0.0, 1.0, 37), rng.uniform(0.0, 0.004, 5), [0.5, 0.5]))
+    assert benjamini_hochberg(p) == pytest.approx(false_discovery_control(p))
+
+
+def test_the_p_of_paired_differences_is_scipys(rng):
+    first, second = rng.normal(1.3, 1.0, 23), rng.normal(1.0, 2.0, 23)
+    assert paired_p(list(first - second)) == pytest.approx(ttest_rel(first, second).pvalue)
+    assert [paired_p(some) for some in ([], [2.0], [0.0, 0.0], [2.0, -2.0], [2.0, 2.0])] == [1.0, 1.0, 1.0, 1.0, 0.0]
+
+
+def test_of_planners_that_do_not_differ_almost_none_is_called_better_in_a_table_of_many(rng):
+    called = [
+        (benjamini_hochberg(np.array([paired_p(list(some)) for some in rng.normal(size=(200, 40))])) < 0.05).any()
+        for _ in range(40)
+    ]
+    assert sum(called) <= 7  # each with a chance of 1 in 20: more than 7 of 40 with one of 1 in 1,500

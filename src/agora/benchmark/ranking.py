@@ -121,6 +121,30 @@ def holm(p: Doubles) -> Doubles:
     return adjusted
 
 
+def benjamini_hochberg(p: Doubles) -> Doubles:
+    """Return p values (C,) adjusted for the share of false discoveries among C comparisons: Benjamini & Hochberg 1995, step-up."""
+    order = np.argsort(-p, kind="stable")
+    stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def paired_p(differences: Sequence[float]) -> float:
+    """Return the two-sided p that the mean of paired differences is 0: Student's t test; 1 for fewer than two.
+
+    Of all equal differences it is 0, or 1 where they are 0.
+    """
+    from scipy.special import stdtr  # costs start-up
+
+    count = len(differences)
+    mean = float(np.mean(differences)) if count else 0.0
+    if count < 2 or mean == 0.0:
+        return 1.0
+    deviation = float(np.std(differences, ddof=1))
+    return 2.0 * float(stdtr(count - 1, -abs(mean) * math.sqrt(count) / deviation)) if deviation > 0.0 else 0.0
+
+
 def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> Doubles:
     """(N, K) values of K planners in the N episodes that all have a value for, robots averaged."""
     found: dict[tuple[object, ...], dict[str, list[float | None]]] = {}

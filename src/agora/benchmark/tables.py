@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from agora.benchmark.statistics import RATE, Estimate, Row, Summary, paired_difference, summarise, wilson
+from agora.benchmark.ranking import LEVEL, benjamini_hochberg, paired_p
+from agora.benchmark.statistics import RATE, Estimate, Row, Summary, bootstrap, paired_values, summarise, wilson
 from agora.core.state import Array
 from agora.interfaces import Metric
 from agora.perception.perception import LEVELS
@@ -112,15 +113,24 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
 
 
 def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[Line]:
-    """A line for each metric: each planner's paired difference from the baseline."""
+    """A line for each metric: each planner's paired difference from the baseline.
+
+    Better and worse are called so where at most one in twenty such words of the whole table is expected to be wrong.
+    """
     groups = by_planner(rows, [*others, baseline])
+    values = {
+        (metric.name, planner): _differences(metric.name, groups, planner, baseline) for metric in metrics for planner in others
+    }
+    adjusted = benjamini_hochberg(np.array([paired_p(some) for some in values.values()]))
+    sure = {pair for pair, p in zip(values, adjusted, strict=True) if p < LEVEL}
     lines = []
     for metric in metrics:
-        estimates = {planner: _difference(metric.name, groups, planner, baseline) for planner in others}
+        estimates = {planner: bootstrap(values[metric.name, planner]) for planner in others}
         places, cells = decimals(list(estimates.values())), []
         for planner, estimate in estimates.items():
             pairs = f"{estimate.n} pairs" if 0 < estimate.n < len(groups[planner]) else ""
-            note = ", ".join(words for words in (_verdict(metric, estimate), pairs) if words)
+            verdict = _verdict(metric, estimate) if (metric.name, planner) in sure else ""
+            note = ", ".join(words for words in (verdict, pairs) if words)
             cells.append(cell(estimate, rate=metric.unit == RATE, note=note, signed=True, places=places))
         lines.append(Line({**described(metric), "unit": "points" if metric.unit == RATE else metric.unit}, cells))
     return lines
@@ -143,7 +153,7 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str]) -> list[dict[str, An
     lines = []
     for planner, members in groups.items():
         cells = [cell(share(members[level]), rate=True, note=f"n = {len(members[level])}") for level in levels]
-        prices = [_difference("reached", members, level, levels[0]) for level in levels[1:]]
+        prices = [bootstrap(_differences("reached", members, level, levels[0])) for level in levels[1:]]
         cells += [cell(price, rate=True, signed=True, note=f"{price.n} pairs" if price.n else "") for price in prices]
         lines.append({"planner": planner, "cells": cells})
     return lines
@@ -199,12 +209,12 @@ def percent(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.0f} %"
 
 
-def _difference(metric: str, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str) -> Estimate:
-    """The paired difference; none where one of the two has no row or no such column."""
+def _differences(metric: str, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str) -> list[float]:
+    """The paired differences; none where one of the two has no row or no such column."""
     both = [*groups[planner], *groups[baseline]]
     if not groups[planner] or not groups[baseline] or not any(metric in row for row in both):
-        return Estimate(0, None, None, None)
-    return paired_difference(both, metric, planner, baseline)
+        return []
+    return paired_values(both, metric, planner, baseline)
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
@@ -222,7 +232,7 @@ def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str
 
 
 def _verdict(metric: Metric, difference: Estimate) -> str:
-    """Better or worse where the interval leaves out 0."""
-    if metric.direction == "neutral" or difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
+    """Better or worse, by the sign of a difference."""
+    if metric.direction == "neutral" or not difference.value:
         return ""
-    return "better" if (difference.low > 0) == (metric.direction == "higher") else "worse"
+    return "better" if (difference.value > 0.0) == (metric.direction == "higher") else "worse"
