@@ -189,6 +189,22 @@ def test_the_bag_of_a_drive_and_its_mcap_give_the_same_results(tmp_path):
     assert results(tmp_path / "mcap", tmp_path) == results(tmp_path / "bag", tmp_path)
 
 
+def test_recorded_scans_are_where_the_lidar_is_and_beams_that_met_nothing_end_at_its_range(tmp_path):
+    lidar = load_robot("jackal").lidar
+    ranges = np.full((40, lidar.beams), 2.5, np.float32)
+    ranges[3, 7], ranges[3, 8] = np.inf, 1.25
+    recording = dataclasses.replace(full(), sensors={"scan": {"ranges": ranges}})
+    write_played(tmp_path / "run", [played(recording)])
+    found = of_json(write_mcap_files(tmp_path / "mcap", [tmp_path / "run"])[0])["foxglove.LaserScan"]
+    assert len(found) == 40
+    time, content, schema = found[3]
+    assert not misfits(content, schema) and time == round(recording.time[3] * 1e9)
+    assert content["ranges"][6:9] == [2.5, lidar.range_max, 1.25] and content["frame_id"] == "robot_0"
+    assert (content["pose"]["position"]["x"], content["pose"]["position"]["y"]) == (lidar.x, lidar.y)
+    assert content["start_angle"] == lidar.angle_min and content["end_angle"] == pytest.approx(lidar.angle_max)
+    assert "foxglove.LaserScan" not in of_json(write_mcap_files(tmp_path / "other", [BAG])[0])
+
+
 @pytest.mark.parametrize("of", ["run", "bag", "full"])
 def test_all_messages_of_json_are_as_their_schemas_say(run, bagged, tmp_path, of):
     write_played(tmp_path / "run", [played(full())])

@@ -1,7 +1,7 @@
-"""Recordings as Foxglove shows them: frames of robots, a scene of robots, pedestrians, goals and contacts, and the map.
+"""Recordings as Foxglove shows them: frames and scans of robots, a scene of robots, pedestrians, goals and contacts, and the map.
 
-The messages are JSON with Foxglove's names and fields: ``foxglove.FrameTransform``, ``foxglove.SceneUpdate``, ``foxglove.Grid``
-(https://docs.foxglove.dev/docs/sdk/schemas). Units: m, rad; the frame ``map`` is the recordings'.
+The messages are JSON with Foxglove's names and fields: ``foxglove.FrameTransform``, ``foxglove.SceneUpdate``, ``foxglove.Grid``,
+``foxglove.LaserScan`` (https://docs.foxglove.dev/docs/sdk/schemas). Units: m, rad; the frame ``map`` is the recordings'.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from agora.core.recording import Recording
 from agora.core.state import SOCIAL_STATES
 from agora.datasets.mcapfile import Channel, Entry
 from agora.datasets.played import PlayedRobot
+from agora.robots.model import load_robot, robot_names
 from agora.viewer.scene import COLOURS
 
 if TYPE_CHECKING:
@@ -87,6 +88,16 @@ GRID = Channel.json(
 )  # fmt: skip
 
 
+LASER = Channel.json(
+    "/agora/scan",
+    {"title": "foxglove.LaserScan"}
+    | _record(
+        timestamp=_TIME, frame_id=_TEXT, pose=_POSE, start_angle=_NUMBER, end_angle=_NUMBER, ranges=_list(_NUMBER),
+        intensities=_list(_NUMBER),
+    ),
+)  # fmt: skip
+
+
 def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[Entry]:
     """Return what Foxglove shows of an episode, in the order of time.
 
@@ -95,6 +106,7 @@ def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[Entry]:
     """
     recordings = [robot.recording for robot in robots]
     entries = [entry for n, robot in enumerate(robots) for entry in _of_robot(robot, n, began)]
+    entries += [entry for n, robot in enumerate(robots) for entry in _scans(robot, f"robot_{n}", began)]
     entries += _of_people(max(recordings, key=lambda one: len(one.time)), began)
     place = next((one.map for one in recordings if one.map is not None), None)
     if place is not None:
@@ -124,6 +136,19 @@ def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[Entry]:
         size = {"x": 0.3, "y": 0.3, "z": 0.3}
         ball = {"pose": _pose(contact.x, contact.y, 0.0, PERSON_HEIGHT), "size": size, "color": _colour(COLOURS["contact"])}
         yield _scene(now, [_entity(now, f"contact_{number}_{n}", FRAME, told, spheres=[ball])])
+
+
+def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[Entry]:
+    """The scans of a robot whose model is known; a beam that met nothing has the lidar's range."""
+    ranges = robot.recording.sensors.get("scan", {}).get("ranges")
+    lidar = load_robot(robot.model).lidar if robot.model in robot_names() else None
+    if ranges is None or lidar is None or ranges.shape[1] != lidar.beams:
+        return
+    place = {"frame_id": frame, "pose": _pose(lidar.x, lidar.y, lidar.heading, ROBOT_HEIGHT)}
+    angles = {"start_angle": lidar.angle_min, "end_angle": lidar.angle_min + (lidar.beams - 1) * lidar.increment}
+    for time, values in zip(robot.recording.time, np.minimum(ranges, lidar.range_max).tolist(), strict=False):
+        now = began + _nanoseconds(time)
+        yield Entry.json(LASER, now, {"timestamp": _time(now), **place, **angles, "ranges": values, "intensities": []})
 
 
 def _outline(recording: Recording) -> list[dict[str, Any]]:
