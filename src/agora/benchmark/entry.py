@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agora import __version__
-from agora.benchmark import store, tables
+from agora.benchmark import store, tables, tracks
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
 from agora.benchmark.job import metrics
 from agora.benchmark.statistics import Row
 from agora.config import build_component, load
+from agora.core.recording import Recording
 from agora.costmap.window import Window
-from agora.errors import InputError
+from agora.errors import InputError, reading
 from agora.interfaces import Label, Metric
 from agora.perception.perception import LEVELS, Level
 from agora.ranges import Number
@@ -316,6 +317,9 @@ def read_entry(folder: Path) -> Posted:
         raise InputError(f"{folder / ENTRY}: files: expected {ROWS} among them")
     places = {name: number for number, name in enumerate(entry.suite.stages)}
     rows = sorted(read_shard(folder / ROWS), key=lambda row: (places.get(row["stage"], 0), row["episode"], row["robot"]))
+    for row in rows:
+        if not isinstance(row.get("outcome"), str) or row.get("pedestrians") not in LEVELS:
+            raise InputError(f"{folder / ROWS}: row {row['key']!r} has no outcome, or a level of perception that nobody knows")
     return Posted(folder, entry, rows)
 
 
@@ -342,10 +346,24 @@ def read_shard(path: Path) -> list[dict[str, Any]]:
     for row in read.rows:
         if not all(isinstance(row.get(name), int if name in ("episode", "seed", "robot") else str) for name in store.IDENTITY):
             raise InputError(f"{path}: a row lacks one of {', '.join(store.IDENTITY)}")
-        if not isinstance(row.get("outcome", ""), str) or row.get("pedestrians", "truth") not in LEVELS:
-            raise InputError(f"{path}: row {row['key']!r} has an outcome or a level of perception that nobody knows")
     store.check_unique(read.rows, path)
     return read.rows
+
+
+def read_replays(posted: Posted) -> dict[str, Recording]:
+    """The recordings of an entry by the keys of its rows, without maps.
+
+    Raises:
+        InputError: the file is damaged, or has a recording without a row.
+    """
+    path = posted.folder / REPLAYS
+    if REPLAYS not in posted.entry.files:
+        return {}
+    with reading(path, "recordings"):
+        kept = tracks.read_recordings(path)
+    if strange := set(kept) - {row["key"] for row in posted.rows}:
+        raise InputError(f"{path}: holds a recording of {min(strange)!r}, of which there is no row")
+    return kept
 
 
 def digest_of(path: Path) -> str:

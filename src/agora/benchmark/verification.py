@@ -15,7 +15,7 @@ from agora import __version__
 from agora.benchmark import store, tracks
 from agora.benchmark.bench import Options, difference_of, surroundings, with_seed
 from agora.benchmark.conductor import conduct
-from agora.benchmark.entry import CHECK, ENTRY, REPLAYS, Check, Difference, Drawn, Entry, Machine, Pins, Posted, digest_of, read_entry
+from agora.benchmark.entry import CHECK, ENTRY, REPLAYS, Check, Difference, Drawn, Entry, Machine, Pins, Posted, digest_of, read_entry, read_replays
 from agora.benchmark.job import Job, Plan, key_of
 from agora.config import build, dump, plain
 from agora.errors import InputError, ResultsError
@@ -64,7 +64,7 @@ def check(
     seed = secrets.randbelow(2**31) if sample.seed is None else sample.seed
     order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
     drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
-    theirs = _replays(posted)
+    theirs = {key: tracks.encode_recordings({key: recording}) for key, recording in read_replays(posted).items()}
     again = dict.fromkeys([*drawn, *((key.split("/")[1], int(key.split("/")[2])) for key in theirs)])
     rows, recordings = _run(posted, suite, list(again), options, progress)
     found = [one for episode in again for one in _compared(posted, suite, episode, rows)]
@@ -126,18 +126,6 @@ def _name_of(name: str, place: Path) -> str:
     if "/" in name or Path(name).suffix:
         raise InputError(f"{place}: suite.name: expected a suite that comes with Agora, got {name!r}")
     return name
-
-
-def _replays(posted: Posted) -> dict[str, bytes]:
-    """The entry's recordings, each as the bytes of a file, by key."""
-    path = posted.folder / REPLAYS
-    if REPLAYS not in posted.entry.files:
-        return {}
-    kept = tracks.read_recordings(path)
-    known = {row["key"] for row in posted.rows}
-    if strange := set(kept) - known:
-        raise InputError(f"{path}: holds a recording of {min(strange)!r}, of which there is no row")
-    return {key: tracks.encode_recordings({key: recording}) for key, recording in kept.items()}
 
 
 def _run(
