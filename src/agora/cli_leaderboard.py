@@ -22,9 +22,9 @@ def submit(
     author: Annotated[str, typer.Option(help="Whose entry it is.")] = "",
     description: Annotated[str, typer.Option(help="What the planner is, in a few sentences.")] = "",
     replays: Annotated[int, typer.Option(help="Recordings to keep, at most: one of each outcome first.", min=0, max=8)] = 2,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the leaderboard; entries are FOLDER/SUITE/NAME.")] = Path(
-        "leaderboard"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the leaderboard; entries are FOLDER/SUITE/NAME.")
+    ] = Path("leaderboard"),
     episodes: Annotated[int, typer.Option(help="With --check: episodes to run again.", min=1)] = 10,
     seed: Annotated[
         int | None, typer.Option(help="With --check: of the draw; by default one that nobody can foresee.", min=0)
@@ -72,8 +72,8 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
     if one_cpu_only(entry, result.machine.cpu):
         made = ", ".join(dict.fromkeys(machine.cpu for machine in entry.made_on))
         typer.echo(
-            f"note  the entry was made on {made}, this is {result.machine.cpu}; planners of {', '.join(entry.pins.packages)} are only "
-            "sure to give the same on one CPU, so a small difference may be the CPU's",
+            f"note  the entry was made on {made}, this is {result.machine.cpu}; planners of {', '.join(entry.pins.packages)} are "
+            "only sure to give the same on one CPU, so a small difference may be the CPU's",
             err=not result.agrees,
         )
     return result.agrees
@@ -96,7 +96,9 @@ def _say(folder: Path, check: Check) -> None:
     if check.agrees and check.episodes < check.of:
         tenth = max(2, round(check.of / 10))
         chances = ", ".join(f"{k} with {missed(k, check.episodes, check.of):.0%}" for k in (1, tenth))
-        typer.echo(f"  such a sample misses altered episodes that are in no replay: {chances}; --episodes {check.of} runs all again")
+        typer.echo(
+            f"  such a sample misses altered episodes that are in no replay: {chances}; --episodes {check.of} runs all again"
+        )
 
 
 def leaderboard(

@@ -1,8 +1,9 @@
 """An entry of the leaderboard: a folder with one planner's rows of one suite, and all that somebody else needs to make them again.
 
-``entry.yaml`` says whose rows they are and pins what decides them; ``rows.parquet`` holds them, ``timing.parquet`` the planning times,
-which are measured and not compared, ``replays.parquet`` a few recordings, and ``weights/`` the files that the planner's configuration
-names by a path. ``check.yaml`` says what came out when somebody ran episodes of it again (`agora.benchmark.verification`).
+``entry.yaml`` says whose rows they are and pins what decides them; ``rows.parquet`` holds them, ``timing.parquet`` the planning
+times, which are measured and not compared, ``replays.parquet`` a few recordings, and ``weights/`` the files that the planner's
+configuration names by a path. ``check.yaml`` says what came out when somebody ran some of its episodes again
+(`agora.benchmark.verification`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,14 @@ from agora.ranges import Number
 from agora.registry import KINDS, Named, available
 from agora.tasks.suite import Suite
 
-ENTRY, CHECK, ROWS, TIMING, REPLAYS, WEIGHTS = "entry.yaml", "check.yaml", "rows.parquet", "timing.parquet", "replays.parquet", "weights"
+ENTRY, CHECK, ROWS, TIMING, REPLAYS, WEIGHTS = (
+    "entry.yaml",
+    "check.yaml",
+    "rows.parquet",
+    "timing.parquet",
+    "replays.parquet",
+    "weights",
+)
 
 _LONGEST = {"name": 80, "author": 200, "description": 2000}
 

@@ -161,7 +161,9 @@ def _named(members: Sequence[Posted], numbers: Iterable[int]) -> list[_Shown]:
         if not wrong and check is not None and not check.agrees:
             first = check.differences[0] if check.differences else None
             where = f", {first.column} of {first.key} first" if first else ""
-            wrong = f"did not come out again when it was checked on {check.when}: {'; '.join(check.problems) or 'values differ'}{where}"
+            wrong = (
+                f"did not come out again when it was checked on {check.when}: {'; '.join(check.problems) or 'values differ'}{where}"
+            )
         shown.append(_Shown(name, one, check, number, wrong))
     return shown
 
@@ -210,7 +212,7 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
 
 
 def _ranks(shown: Sequence[_Shown], rows: Sequence[Row]) -> dict[str, dict[int, list[Any]]]:
-    """For each choice of the filters the ranks of the entries that it leaves, by their numbers: words, rank, best in %, better than."""
+    """For each choice of the filters the ranks of the entries that it leaves, by number: words, rank, best in %, better than."""
     known: dict[frozenset[str], dict[int, list[Any]]] = {}
     numbers, found = {one.name: one.number for one in shown}, {}
     for choice in itertools.product(("", *PEOPLE), ("", *MAPS), ("", "checked")):

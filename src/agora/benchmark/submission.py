@@ -36,7 +36,6 @@ from agora.benchmark.report import choose
 from agora.benchmark.statistics import Row
 from agora.config import build, build_component, dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
-from agora.registry import Named
 from agora.tasks.suite import Suite, load_suite, suite_names
 
 __all__ = ["Words", "submit"]
@@ -75,7 +74,9 @@ def submit(
     labels = _chosen(run, planners)
     if words.name and len(labels) > 1:
         raise InputError(f"one name for {len(labels)} planners ({', '.join(labels)}); choose one of them, or give no name")
-    every = {label: build_component("planners", run["planners"][label], f"{results / 'run.yaml'}: planners") for label in run["planners"]}
+    every = {
+        label: build_component("planners", run["planners"][label], f"{results / 'run.yaml'}: planners") for label in run["planners"]
+    }
     if changed := difference(run.get("inputs", {}), inputs(suite, every)):
         raise InputError(f"{results}: {changed} since the run; put the file back, or run the suite again")
     found = account(results)
@@ -87,7 +88,9 @@ def submit(
             raise ResultsError(f"{place}: is there already; move it away, or choose another name")
     stages = list(run["planned"])
     for label, place in places.items():
-        rows = sorted((row for row in found.rows if row["planner"] == label), key=lambda r: (stages.index(r["stage"]), r["episode"]))
+        rows = sorted(
+            (row for row in found.rows if row["planner"] == label), key=lambda r: (stages.index(r["stage"]), r["episode"])
+        )
         named = Words(words.name or label, words.author, words.description)
         _write(_Made(results, run, suite, label, levels.get(label), rows), place, named, replays)
     return list(places.values())
@@ -116,7 +119,9 @@ def _suite_of(results: Path, run: Mapping[str, Any]) -> Suite:
         raise InputError(f"{results}: suite {name!r} does not come with Agora; a leaderboard compares on suites that everybody has")
     suite, here = build(written, Suite, f"{results / 'run.yaml'}: suite"), load_suite(name)
     if suite.version != here.version:
-        raise InputError(f"{results}: the run is of version {suite.version} of suite {name!r}, here is {here.version}; run it again")
+        raise InputError(
+            f"{results}: the run is of version {suite.version} of suite {name!r}, here is {here.version}; run it again"
+        )
     if (now := plain(with_seed(here, suite.seed))) != written:
         raise InputError(f"{results}: {difference_of(written, now, 'suite')}; expected suite {name!r} as it comes with Agora")
     return suite
@@ -178,7 +183,9 @@ def _timing(made: _Made) -> list[dict[str, Any]]:
     """The planning times of an entry's rows, without those of every call."""
     keys = {row["key"] for row in made.rows}
     every = [row for read in own_shards(made.results, "timing", made.run) for row in read.rows if row["key"] in keys]
-    return sorted(({name: value for name, value in row.items() if name != store.CALLS} for row in every), key=lambda row: row["key"])
+    return sorted(
+        ({name: value for name, value in row.items() if name != store.CALLS} for row in every), key=lambda row: row["key"]
+    )
 
 
 def _carry(values: Any, folder: Path) -> Any:
@@ -191,7 +198,9 @@ def _carry(values: Any, folder: Path) -> Any:
         return values
     source, place = Path(values), folder / WEIGHTS / Path(values).name
     if source.stat().st_size > _MOST:
-        raise InputError(f"{source}: is larger than {_MOST // 2**20} MiB, too large for an entry; ship it with the planner's package")
+        raise InputError(
+            f"{source}: is larger than {_MOST // 2**20} MiB, too large for an entry; ship it with the planner's package"
+        )
     place.parent.mkdir(exist_ok=True)
     while place.exists() and place.read_bytes() != source.read_bytes():
         place = place.with_name(f"_{place.name}")

@@ -15,7 +15,21 @@ from agora import __version__
 from agora.benchmark import store, tracks
 from agora.benchmark.bench import Options, difference_of, surroundings, with_seed
 from agora.benchmark.conductor import conduct
-from agora.benchmark.entry import CHECK, ENTRY, REPLAYS, Check, Difference, Drawn, Entry, Machine, Pins, Posted, digest_of, read_entry, read_replays
+from agora.benchmark.entry import (
+    CHECK,
+    ENTRY,
+    REPLAYS,
+    Check,
+    Difference,
+    Drawn,
+    Entry,
+    Machine,
+    Pins,
+    Posted,
+    digest_of,
+    read_entry,
+    read_replays,
+)
 from agora.benchmark.job import Job, Plan, key_of
 from agora.config import build, dump, plain
 from agora.errors import InputError, ResultsError
@@ -138,19 +152,29 @@ def _run(
     """
     label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
     jobs = [Job(stage, label, tuple(k for s, k in episodes if s == stage)) for stage in posted.entry.suite.stages]
-    plan = Plan(suite, {label: posted.planner}, options.worlds, options.threads, options.slots, "all", {label: level} if level else {})
+    plan = Plan(
+        suite, {label: posted.planner}, options.worlds, options.threads, options.slots, "all", {label: level} if level else {}
+    )
     options.runs.prepare()
     with TemporaryDirectory() as scratch:
         work, folder = [job for job in jobs if job.episodes], Path(scratch)
         lost = conduct(plan, work, folder, options.runs, lambda done: progress(done, len(episodes)))
         if lost:
-            raise ResultsError(f"{posted.folder}: an episode could not be run: {'; '.join(f'{k}: {why}' for k, why in lost.items())}")
+            raise ResultsError(
+                f"{posted.folder}: an episode could not be run: {'; '.join(f'{k}: {why}' for k, why in lost.items())}"
+            )
         rows = {row["key"]: row for row in store.read_rows(folder / "episodes")}
-        kept = {k: one for path in sorted((folder / "trajectories").glob("*.parquet")) for k, one in tracks.read_recordings(path).items()}
+        kept = {
+            k: one
+            for path in sorted((folder / "trajectories").glob("*.parquet"))
+            for k, one in tracks.read_recordings(path).items()
+        }
     return rows, {key: tracks.encode_recordings({key: recording}) for key, recording in kept.items()}
 
 
-def _compared(posted: Posted, suite: Suite, episode: tuple[str, int], rows: Mapping[str, Mapping[str, Any]]) -> Iterable[Difference]:
+def _compared(
+    posted: Posted, suite: Suite, episode: tuple[str, int], rows: Mapping[str, Mapping[str, Any]]
+) -> Iterable[Difference]:
     """What differs between the rows of an episode there and here."""
     theirs = {row["key"]: row for row in posted.rows if (row["stage"], row["episode"]) == episode}
     start = key_of(suite, *episode, posted.entry.planner.label, 0).removesuffix("0")
