@@ -160,7 +160,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
     kept = recordings(made.results, choose(made.rows, replays))
     if kept:
         tracks.write_recordings(folder / REPLAYS, kept)
-    configuration = _carry(made.run["planners"][made.label], folder)
+    configuration = carry(made.run["planners"][made.label], folder)
     planner = build_component("planners", located(configuration, folder), "planner")
     told = [row["pedestrians"] for row in made.rows]
     columns = {column for row in made.rows for column in row}
@@ -188,12 +188,16 @@ def _timing(made: _Made) -> list[dict[str, Any]]:
     )
 
 
-def _carry(values: Any, folder: Path) -> Any:
-    """A configuration that others can use: a file that it names by a path is copied to the entry's ``weights/``."""
+def carry(values: Any, folder: Path) -> Any:
+    """Return a configuration that others can use: a file that it names by a path is copied to the entry's ``weights/``.
+
+    Raises:
+        InputError: a file is too large.
+    """
     if isinstance(values, Mapping):
-        return {key: _carry(value, folder) for key, value in values.items()}
+        return {key: carry(value, folder) for key, value in values.items()}
     if isinstance(values, list):
-        return [_carry(value, folder) for value in values]
+        return [carry(value, folder) for value in values]
     if not isinstance(values, str) or "/" not in values or not Path(values).is_file():
         return values
     source, place = Path(values), folder / WEIGHTS / Path(values).name
