@@ -36,14 +36,14 @@ demo: $(VENV)/.runtime
 	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
 
 BOARD := configs/leaderboard
-ENTERED := go_to_goal pure_pursuit orca social_force dwa dwa_kinetic teb sarl td3
+ENTERED := go_to_goal orca social_force dwa teb td3
 leaderboard: $(VENV)/.runtime
 	@rm -rf results/leaderboard
 	for suite in demo single_pedestrian; do \
 	$(BIN)/agora bench $$suite $(patsubst %,--planner %,$(ENTERED)) --output results/leaderboard/$$suite && \
-	$(BIN)/agora bench $$suite --planner orca --planner social_force --pedestrians tracked --output results/leaderboard/$$suite-tracked || exit 1; done
+	$(BIN)/agora bench $$suite --planner orca --pedestrians tracked --output results/leaderboard/$$suite-tracked || exit 1; done
 	@rm -rf $(BOARD)
-	$(BIN)/agora submit results/leaderboard/* --author Agora --output $(BOARD)
+	$(BIN)/agora submit results/leaderboard/* --author Agora --replays 1 --output $(BOARD)
 
 LIBRARY = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(MARKED) --ignore tests/ros
 GRAPH = $(BIN)/python -m pytest $(MARKED) tests/ros

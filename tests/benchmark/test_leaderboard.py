@@ -156,9 +156,9 @@ def test_a_replay_of_another_drive_is_found(entry, made):
     ("old", "new", "message"),
     [
         ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry is of Agora 0\.0\.1, this is"),
-        ("    agora-nav: 0.1.0\n", "    agora-nav: 0.1.0\n    lost-planner: 2.0.0\n", r"pins\.packages\.lost-planner is '2\.0\.0' there"),
+        ("    agora-nav: 0.1.0\n", "    agora-nav: 0.1.0\n    lost: 2.0.0\n", r"pins\.packages\.lost is '2\.0\.0' there"),
         ("  version: 2\n", "  version: 1\n", r"suite\.version is 1 there and 2 here"),
-        ("  weights: {}\n", "  weights: {mine.safetensors: 00ff}\n", r"pins\.weights\.mine\.safetensors is '00ff' there and nothing here"),
+        ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin is '00ff' there and nothing here"),
         ("    pedestrians: none\n", "    pedestrians: tracked\n", r"pins\.knows\.pedestrians is 'tracked' there and 'none' here"),
         ("    name: go_to_goal\n", "    name: go_to_gaol\n", r"(?s)did you mean 'go_to_goal'.*was made with agora-nav"),
         ("author: A. Author", "autor: A. Author", r"entry\.yaml:\d+: autor: .*author"),
@@ -316,7 +316,7 @@ def test_the_entries_that_come_with_agora_are_whole(place):
 
 
 def test_an_entry_that_comes_with_agora_comes_out_again(tmp_path):
-    place = shutil.copytree(own_entries() / "demo" / "pure_pursuit", tmp_path / "entry")
+    place = shutil.copytree(own_entries() / "demo" / "go_to_goal", tmp_path / "entry")
     (place / CHECK).unlink(missing_ok=True)
     assert check(place, Sample(1, seed=3), HERE).agrees, "make leaderboard makes the entries anew"
 

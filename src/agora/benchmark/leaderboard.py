@@ -110,8 +110,8 @@ def render(posted: Sequence[Posted]) -> str:
         drawn = one.entry.suite
         stages = tuple((name, part.episodes, part.seed) for name, part in drawn.stages.items())
         groups.setdefault((drawn.name, drawn.version, drawn.seed, stages, one.entry.pins.agora), []).append(one)
-    numbers, now, then, wrong = itertools.count(), [], [], []
-    replays: dict[str, Recording] = {}
+    numbers, wrong, replays = itertools.count(), list[_Shown](), dict[str, Recording]()
+    now, then = list[dict[str, Any]](), list[dict[str, Any]]()
     for members in groups.values():
         shown = _named(members, numbers)
         wrong += [one for one in shown if one.wrong]
