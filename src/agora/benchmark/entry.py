@@ -348,7 +348,8 @@ def read_shard(path: Path) -> list[dict[str, Any]]:
     Raises:
         InputError: it is damaged, or holds other things than rows.
     """
-    read = next(iter(store.shards(path)))
+    with reading(path, "rows of an entry"):
+        read = next(iter(store.shards(path)))
     if read.problem:
         raise InputError(f"{path}: {read.problem}")
     for row in read.rows:

@@ -79,7 +79,8 @@ def check(
     order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
     drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
     theirs = {key: tracks.encode_recordings({key: recording}) for key, recording in read_replays(posted).items()}
-    again = dict.fromkeys([*drawn, *((key.split("/")[1], int(key.split("/")[2])) for key in theirs)])
+    played = [(row["stage"], row["episode"]) for row in posted.rows if row["key"] in theirs]
+    again = dict.fromkeys([*drawn, *(one for one in played if one in set(posted.entry.suite.episodes))])
     rows, recordings = _run(posted, suite, list(again), options, progress)
     found = [one for episode in again for one in _compared(posted, suite, episode, rows)]
     found += [Difference(key, REPLAYS, "another recording", "") for key, data in theirs.items() if recordings.get(key) != data]
