@@ -3,6 +3,7 @@
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
 # make docs    the manual, in docs/_build/html        make clean     what these made
 # make ros     the ROS workspace, in build/ros; installs Debian's ROS packages or says how
+# make leaderboard  the entries of our own planners, anew, in configs/leaderboard
 # make lock    the newest versions that fit, pinned in requirements.lock
 
 # Where ROS is, the system's Python has it; else the newest that runs here and can make an environment: a name on the path may be a
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 SPACE := $(CURDIR)/build/ros
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock
 
-.PHONY: demo test test-all test-ros check bench docs ros kernels workspace lock clean
+.PHONY: demo test test-all test-ros check bench docs ros kernels workspace leaderboard lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -33,6 +34,16 @@ $(VENV)/.%: pyproject.toml requirements.lock $(VENV)/.runtime
 demo: $(VENV)/.runtime
 	@rm -rf results/demo
 	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
+
+BOARD := configs/leaderboard
+ENTERED := go_to_goal orca social_force dwa teb td3
+leaderboard: $(VENV)/.runtime
+	@rm -rf results/leaderboard
+	for suite in demo single_pedestrian; do \
+	$(BIN)/agora bench $$suite $(patsubst %,--planner %,$(ENTERED)) --output results/leaderboard/$$suite && \
+	$(BIN)/agora bench $$suite --planner orca --pedestrians tracked --output results/leaderboard/$$suite-tracked || exit 1; done
+	@rm -rf $(BOARD)
+	$(BIN)/agora submit results/leaderboard/* --author Agora --replays 1 --output $(BOARD)
 
 LIBRARY = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(MARKED) --ignore tests/ros
 GRAPH = $(BIN)/python -m pytest $(MARKED) tests/ros

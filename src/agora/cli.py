@@ -13,6 +13,7 @@ import typer
 
 from agora import __version__
 from agora.cli_bags import bag, demonstrations, mcap
+from agora.cli_leaderboard import leaderboard, submit
 from agora.cli_maps import import_, maps
 from agora.cli_policies import policies
 from agora.cli_results import finish
@@ -50,6 +51,8 @@ app.command()(train)
 app.command()(tune)
 app.command()(validate)
 app.command()(calibrate)
+app.command()(submit)
+app.command()(leaderboard)
 
 SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file, or a folder of Arena's benchmark.")]
 PlannerNames = Annotated[

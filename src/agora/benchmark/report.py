@@ -88,7 +88,7 @@ def render(
     calls = {key: recording.planning_time for key, recording in recordings.items()} if timing is None else timing
     others = [planner for planner in planners if planner != first]
     title = _words(run.get("suite", "")) or "Benchmark"
-    ranks = {} if run.get("incomplete") else _ranking(rows, planners)
+    ranks = {} if run.get("incomplete") else rank_lines(rows, planners)
     page = {
         "title": f"{title}: results",
         "lead": _lead(rows, planners, bool(run.get("incomplete")), ranks),
@@ -189,7 +189,7 @@ def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
     return f" The same episodes do not tell it from {some}."
 
 
-def _ranking(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
+def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
     """The planners by the share that reached the goal, and whom the same episodes tell apart; nothing without two planners."""
     marked = [{**row, _REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     ranked, pairs, count = ranking(marked, _REACHED, planners)

@@ -1,0 +1,440 @@
+"""An entry of the leaderboard: a folder with one planner's rows of one suite, and all that somebody else needs to make them again.
+
+``entry.yaml`` says whose rows they are and pins what decides them; ``rows.parquet`` holds them, ``timing.parquet`` the planning
+times, which are measured and not compared, ``replays.parquet`` a few recordings, and ``weights/`` the files that the planner's
+configuration names by a path. ``check.yaml`` says what came out when somebody ran some of its episodes again
+(`agora.benchmark.verification`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from agora import __version__
+from agora.benchmark import store, tables, tracks
+from agora.benchmark.headline import HEADLINE
+from agora.benchmark.inputs import inputs
+from agora.benchmark.job import metrics
+from agora.benchmark.statistics import Row
+from agora.config import build_component, load
+from agora.core.recording import Recording
+from agora.costmap.window import Window
+from agora.errors import InputError, reading
+from agora.interfaces import Label, Metric
+from agora.perception.perception import LEVELS, Level
+from agora.ranges import Number
+from agora.registry import KINDS, Named, available
+from agora.tasks.suite import Suite
+
+ENTRY, CHECK, ROWS, TIMING, REPLAYS, WEIGHTS = (
+    "entry.yaml",
+    "check.yaml",
+    "rows.parquet",
+    "timing.parquet",
+    "replays.parquet",
+    "weights",
+)
+
+_LONGEST = {"name": 80, "author": 200, "description": 2000}
+
+
+@dataclass(frozen=True)
+class Part:
+    """The episodes of one stage.
+
+    Attributes:
+        episodes: how many. seed: of its random streams.
+    """
+
+    episodes: Number
+    seed: int
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The suite that was run, as it comes with Agora but for the seed.
+
+    Attributes:
+        name, version, seed: of the suite. stages: by name.
+    """
+
+    name: str
+    version: Number
+    seed: int
+    stages: dict[str, Part]
+
+    @staticmethod
+    def of(suite: Suite) -> Drawn:
+        """What an entry says of a suite."""
+        stages = {stage.name: Part(stage.count, suite.seed_of(stage.name)) for stage in suite.stages}
+        return Drawn(suite.name, suite.version, suite.seed, stages)
+
+    @property
+    def episodes(self) -> list[tuple[str, int]]:
+        """Stage and number of every episode."""
+        return [(name, k) for name, stage in self.stages.items() for k in range(stage.episodes)]
+
+
+@dataclass(frozen=True)
+class Entered:
+    """The planner.
+
+    Attributes:
+        label: in the keys of its rows. configuration: its name and parameters; a file in the entry is named ``weights/FILE``.
+        pedestrians: what it was told of them in all stages; as each stage says where None.
+    """
+
+    label: str
+    configuration: dict[str, Any]
+    pedestrians: Level | None = None
+
+
+@dataclass(frozen=True)
+class Knows:
+    """What the robot knows beside its own pose and goal.
+
+    Attributes:
+        pedestrians: what it is told of them; none where the planner asks for nothing of the kind.
+        map: whether it has the map: a path through it, or a costmap of its walls.
+        channels: all that the planner reads, by name.
+    """
+
+    pedestrians: Literal["truth", "visible", "tracked", "none"]
+    map: Literal["map", "none"]
+    channels: tuple[str, ...]
+
+    @staticmethod
+    def of(planner: Named, told: Iterable[Level]) -> Knows:
+        """What a planner knows that is told of pedestrians at these levels: the most knowing counts."""
+        channels = planner.part.declares.channels
+        costmap = channels.get("costmap")
+        sources = (costmap if isinstance(costmap, Window) else Window()).sources if "costmap" in channels else ()
+        asks = "people" in sources or not channels.keys().isdisjoint({"pedestrians", "semantics"})
+        levels = set(told)
+        level = next(level for level in LEVELS if level in levels) if asks else "none"
+        return Knows(level, "map" if "path" in channels or "map" in sources else "none", tuple(sorted(channels)))
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What decides the rows beside the suite and the planner's configuration.
+
+    Attributes:
+        agora: its version. packages: distributions that the suite's and the planner's components come from, and their versions.
+        label: what the planner claims to be. knows: what the robot knows.
+        metrics: versions of the rows' metrics, where they are not 1.
+        inputs: digests of the suite's files. weights: digests of the planner's.
+    """
+
+    agora: str
+    packages: dict[str, str]
+    label: Label
+    knows: Knows
+    metrics: dict[str, Number]
+    inputs: dict[str, str]
+    weights: dict[str, str]
+
+    @staticmethod
+    def of(suite: Suite, planner: Named, told: Iterable[Level], columns: Iterable[str], folder: Path) -> Pins:
+        """What they are on this machine, for an entry in a folder whose rows have these columns.
+
+        Raises:
+            InputError: a file of the suite or the planner cannot be read.
+        """
+        present = set(columns)
+        return Pins(
+            __version__,
+            dict(sorted(_packages((suite, planner)))),
+            planner.part.declares.label,
+            Knows.of(planner, told),
+            {metric.name: metric.version for metric in metrics() if metric.version != 1 and metric.name in present},
+            inputs(suite),
+            {_portable(name, folder): digest for name, digest in inputs(planner).items()},
+        )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What rows were made on: the fields of ``made_on`` in ``run.yaml``."""
+
+    commit: str
+    cpu: str
+    system: str
+    python: str
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows in short.
+
+    Attributes:
+        rows: how many. outcomes: how many of them ended how. means: of the report's first metrics, where some row has one.
+    """
+
+    rows: Number
+    outcomes: dict[str, Number]
+    means: dict[str, float]
+
+    @staticmethod
+    def of(rows: Sequence[Row]) -> Results:
+        """What rows say."""
+        ends = sorted({str(row["outcome"]) for row in rows})
+        values = {name: [float(row[name]) for row in rows if row.get(name) is not None] for name in HEADLINE}
+        means = {name: math.fsum(some) / len(some) for name, some in values.items() if some}
+        return Results(len(rows), {end: sum(row["outcome"] == end for row in rows) for end in ends}, means)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What ``entry.yaml`` says.
+
+    Attributes:
+        name, author, description: for the page. suite, planner, pins: what decides the rows.
+        made_on: every machine that ran a part of them. results: the rows in short. files: digests of the entry's other files.
+        format: of the entry.
+    """
+
+    name: str
+    suite: Drawn
+    planner: Entered
+    pins: Pins
+    made_on: tuple[Machine, ...]
+    results: Results
+    files: dict[str, str]
+    author: str = ""
+    description: str = ""
+    format: Literal[1] = 1
+
+    def __post_init__(self) -> None:
+        for key, most in _LONGEST.items():
+            text = getattr(self, key)
+            if len(text) > most or not all(letter.isprintable() or letter == "\n" for letter in text):
+                raise ValueError(f"{key} must be at most {most} printable characters")
+        if not self.name.strip():
+            raise ValueError("name must not be empty")
+        if not self.made_on:
+            raise ValueError("made_on must name a machine")
+        if "name" not in self.planner.configuration:
+            raise ValueError("planner.configuration must have the planner's name")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that did not come out again.
+
+    Attributes:
+        key: of the row. column: of the value. entry, here: what it is there, and what came out, in words.
+    """
+
+    key: str
+    column: str
+    entry: str
+    here: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """What ``check.yaml`` says.
+
+    Attributes:
+        entry: digest of the ``entry.yaml`` that was checked. when: in UTC. agora: its version. machine: that it was checked on.
+        seed: of the draw. episodes: that were run again. of: as many there are. replays: recordings compared.
+        problems: what is wrong without running anything. differences: what did not come out again.
+    """
+
+    entry: str
+    when: str
+    agora: str
+    machine: Machine
+    seed: int
+    episodes: Number
+    of: Number
+    replays: Number
+    problems: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all came out again."""
+        return not self.problems and not self.differences
+
+
+@dataclass(frozen=True)
+class Posted:
+    """An entry with its folder.
+
+    Attributes:
+        folder: of the entry. entry: what it says. rows: all of them, in the order of the suite.
+    """
+
+    folder: Path
+    entry: Entry
+    rows: Sequence[Row]
+
+    @cached_property
+    def planner(self) -> Named:
+        """The planner, built.
+
+        Raises:
+            InputError: it is not installed here, or does not have such parameters.
+        """
+        place = f"{self.folder / ENTRY}: planner.configuration"
+        try:
+            return build_component("planners", located(self.entry.planner.configuration, self.folder), place)
+        except InputError as error:
+            needs = ", ".join(f"{name} {version}" for name, version in self.entry.pins.packages.items())
+            raise InputError(f"{error}\n{self.folder}: the entry was made with {needs}") from error
+
+    def problems(self) -> list[str]:
+        """What is wrong with the rows: not those of the suite, not what ``entry.yaml`` says of them, or not numbers."""
+        suite, found = self.entry.suite, list[str]()
+        lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in self.rows}
+        found += [f"{len(lost)} episodes of the suite have no row"] if lost else []
+        strange = [row["key"] for row in self.rows if not _fits(row, suite, self.entry.planner.label)]
+        found += [f"{strange[0]!r} is no row of this suite, seed and planner"] if strange else []
+        texts = list(_not_numbers(self.rows))
+        found += [f"column {texts[0]!r} does not hold numbers"] if texts else []
+        if not found and Results.of(self.rows) != self.entry.results:
+            found.append("results are not those of the rows")
+        return found
+
+
+def read_entry(folder: Path) -> Posted:
+    """Read an entry.
+
+    Raises:
+        InputError: a file is missing, damaged, or not the one that ``entry.yaml`` names.
+    """
+    if not (folder / ENTRY).is_file():
+        raise InputError(f"{folder}: no {ENTRY}; expected the folder of an entry (agora submit makes one)")
+    entry = load(folder / ENTRY, Entry)
+    for name, digest in entry.files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+            raise InputError(f"{folder / ENTRY}: files.{name}: there is no such file in the entry")
+        if digest_of(path) != digest:
+            raise InputError(f"{path}: was changed since the entry was made: its digest is not that of files.{name} in {ENTRY}")
+    if ROWS not in entry.files:
+        raise InputError(f"{folder / ENTRY}: files: expected {ROWS} among them")
+    places = {name: number for number, name in enumerate(entry.suite.stages)}
+    rows = sorted(read_shard(folder / ROWS), key=lambda row: (places.get(row["stage"], 0), row["episode"], row["robot"]))
+    for row in rows:
+        if not isinstance(row.get("outcome"), str) or row.get("pedestrians") not in LEVELS:
+            raise InputError(f"{folder / ROWS}: row {row['key']!r} has no outcome, or a level of perception that nobody knows")
+    return Posted(folder, entry, rows)
+
+
+def read_check(posted: Posted) -> Check | None:
+    """What came out when the entry, as it is now, was checked; None where it was not.
+
+    Raises:
+        InputError: ``check.yaml`` is wrong.
+    """
+    path = posted.folder / CHECK
+    check = load(path, Check) if path.is_file() else None
+    return check if check is not None and check.entry == digest_of(posted.folder / ENTRY) else None
+
+
+def read_shard(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of one file of an entry.
+
+    Raises:
+        InputError: it is damaged, or holds other things than rows.
+    """
+    with reading(path, "rows of an entry"):
+        read = next(iter(store.shards(path)))
+    if read.problem:
+        raise InputError(f"{path}: {read.problem}")
+    for row in read.rows:
+        if not all(isinstance(row.get(name), int if name in ("episode", "seed", "robot") else str) for name in store.IDENTITY):
+            raise InputError(f"{path}: a row lacks one of {', '.join(store.IDENTITY)}")
+    store.check_unique(read.rows, path)
+    return read.rows
+
+
+def read_replays(posted: Posted) -> dict[str, Recording]:
+    """The recordings of an entry by the keys of its rows, without maps.
+
+    Raises:
+        InputError: the file is damaged, or has a recording without a row.
+    """
+    path = posted.folder / REPLAYS
+    if REPLAYS not in posted.entry.files:
+        return {}
+    with reading(path, "recordings"):
+        kept = tracks.read_recordings(path)
+    if strange := set(kept) - {row["key"] for row in posted.rows}:
+        raise InputError(f"{path}: holds a recording of {min(strange)!r}, of which there is no row")
+    return kept
+
+
+def digest_of(path: Path) -> str:
+    """The digest of a file."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def located(values: Any, folder: Path) -> Any:
+    """A configuration whose ``weights/FILE`` are those of an entry's folder."""
+    if isinstance(values, Mapping):
+        return {key: located(value, folder) for key, value in values.items()}
+    if isinstance(values, list):
+        return [located(value, folder) for value in values]
+    is_ours = isinstance(values, str) and values.startswith(f"{WEIGHTS}/") and Path(values).parent == Path(WEIGHTS)
+    return str((folder / values).resolve()) if is_ours else values
+
+
+def numeric() -> list[Metric]:
+    """Metrics that rows have a number for."""
+    return [metric for metric in metrics() if metric.name not in store.IDENTITY]
+
+
+def _fits(row: Row, suite: Drawn, label: str) -> bool:
+    """Whether a row is of an episode of a suite, under a planner."""
+    stage = suite.stages.get(row["stage"])
+    mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)
+    return mine and stage is not None and 0 <= row["episode"] < stage.episodes and row["seed"] == stage.seed
+
+
+def _not_numbers(rows: Sequence[Row]) -> Iterator[str]:
+    """Names of metrics for which some row holds something else than a finite number or nothing."""
+    shown, _ = tables.shown_metrics(rows, numeric())
+    for metric in shown:
+        values = [row[metric.name] for row in rows if row.get(metric.name) is not None]
+        if not all(isinstance(value, float) and math.isfinite(value) for value in values):
+            yield metric.name
+
+
+def _portable(name: str, folder: Path) -> str:
+    """The name of a file as other machines know it: in the entry, with Agora, in the data folder, or else its last part."""
+    path = Path(name)
+    if not path.is_absolute():
+        return name
+    own = folder.resolve()
+    return path.relative_to(own).as_posix() if path.is_relative_to(own) else path.name
+
+
+def _packages(value: Any) -> Iterator[tuple[str, str]]:
+    """Distributions and versions of all components in a value."""
+    if isinstance(value, Named):
+        for kind in KINDS:
+            point = available(kind).get(value.name)
+            of_class = point is not None and point.attr == type(value.part).__qualname__ and point.load() is type(value.part)
+            if point is not None and point.dist is not None and of_class:
+                yield point.dist.name, point.dist.version
+        yield from _packages(value.part)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _packages(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _packages(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            yield from _packages(getattr(value, one.name))

@@ -1,0 +1,212 @@
+"""Makes entries of the leaderboard from a finished run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agora import __version__
+from agora.benchmark import store, tracks
+from agora.benchmark.account import account, described, own_shards
+from agora.benchmark.bench import difference_of, with_seed
+from agora.benchmark.entry import (
+    ENTRY,
+    REPLAYS,
+    ROWS,
+    TIMING,
+    WEIGHTS,
+    Drawn,
+    Entered,
+    Entry,
+    Machine,
+    Pins,
+    Results,
+    digest_of,
+    located,
+)
+from agora.benchmark.inputs import difference, inputs
+from agora.benchmark.kept import recordings
+from agora.benchmark.report import choose
+from agora.benchmark.statistics import Row
+from agora.config import build, build_component, dump, plain
+from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.tasks.suite import Suite, load_suite, suite_names
+
+__all__ = ["Words", "submit"]
+
+_MOST = 64 * 2**20  # bytes of weights that an entry carries
+
+
+@dataclass(frozen=True)
+class Words:
+    """What an entry says of itself for the page.
+
+    Attributes:
+        name: of the entry; the planner's label where empty. author, description: free.
+    """
+
+    name: str = ""
+    author: str = ""
+    description: str = ""
+
+
+def submit(
+    results: Path, folder: Path, planners: Sequence[str] = (), words: Words | None = None, *, replays: int = 2
+) -> list[Path]:
+    """Make an entry of each planner of a run, ``folder/SUITE/NAME``, and return their folders.
+
+    Args:
+        results: of the run. folder: of the leaderboard. planners: their labels; all where empty.
+        words: for the page. replays: recordings of each that are kept, at most; first one of every outcome.
+
+    Raises:
+        ResultsError: the folder holds no run, the run is not whole, or an entry is there already or cannot be written.
+        InputError: the run is not of a suite as it comes with this version of Agora, or no planner has such a label.
+    """
+    words, run = words or Words(), described(results)
+    suite, levels = _suite_of(results, run), dict(run.get("pedestrians", {}))
+    labels = _chosen(run, planners)
+    if words.name and len(labels) > 1:
+        raise InputError(f"one name for {len(labels)} planners ({', '.join(labels)}); choose one of them, or give no name")
+    every = {
+        label: build_component("planners", run["planners"][label], f"{results / 'run.yaml'}: planners") for label in run["planners"]
+    }
+    if changed := difference(run.get("inputs", {}), inputs(suite, every)):
+        raise InputError(f"{results}: {changed} since the run; put the file back, or run the suite again")
+    found = account(results)
+    if lost := [f"{key}: {reason}" for key, reason in found.interrupted.items()] + found.problems():
+        raise ResultsError(f"{results}: the run is not whole, so it makes no entry: {'; '.join(lost)}")
+    places = {label: folder / suite.name / _slug(words.name or label) for label in labels}
+    for place in places.values():
+        if os.path.lexists(place):
+            raise ResultsError(f"{place}: is there already; move it away, or choose another name")
+    stages = list(run["planned"])
+    for label, place in places.items():
+        rows = sorted(
+            (row for row in found.rows if row["planner"] == label), key=lambda r: (stages.index(r["stage"]), r["episode"])
+        )
+        named = Words(words.name or label, words.author, words.description)
+        _write(_Made(results, run, suite, label, levels.get(label), rows), place, named, replays)
+    return list(places.values())
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What an entry is made of."""
+
+    results: Path
+    run: Mapping[str, Any]
+    suite: Suite
+    label: str
+    level: Any
+    rows: Sequence[Row]
+
+
+def _suite_of(results: Path, run: Mapping[str, Any]) -> Suite:
+    """The suite of a run, which must be as it comes with this version of Agora, but for the seed."""
+    name, written = run["suite"]["name"], run["suite"]
+    if not run.get("planned") or not isinstance(run["planners"], dict) or "version" not in run:
+        raise InputError(f"{results}: was not played by Agora's own benchmark, so nobody can run its episodes again")
+    if run["version"] != __version__:
+        raise InputError(f"{results}: the run is of Agora {run['version']}, this is {__version__}; run the suite again")
+    if name not in suite_names():
+        raise InputError(f"{results}: suite {name!r} does not come with Agora; a leaderboard compares on suites that everybody has")
+    suite, here = build(written, Suite, f"{results / 'run.yaml'}: suite"), load_suite(name)
+    if suite.version != here.version:
+        raise InputError(
+            f"{results}: the run is of version {suite.version} of suite {name!r}, here is {here.version}; run it again"
+        )
+    if (now := plain(with_seed(here, suite.seed))) != written:
+        raise InputError(f"{results}: {difference_of(written, now, 'suite')}; expected suite {name!r} as it comes with Agora")
+    return suite
+
+
+def _chosen(run: Mapping[str, Any], planners: Sequence[str]) -> list[str]:
+    """The labels that are asked for."""
+    for label in planners:
+        if label not in run["planners"]:
+            raise UnknownNameError("planner of the run", label, run["planners"])
+    return list(dict.fromkeys(planners)) or list(run["planners"])
+
+
+def _slug(name: str) -> str:
+    """A folder's name for an entry's name."""
+    return re.sub(r"[^\w.+-]+", "_", name).strip("._")[:80] or "entry"
+
+
+def _write(made: _Made, place: Path, words: Words, replays: int) -> None:
+    """Write an entry under another name, and give it its own when it is whole."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as scratch:
+            whole = Path(scratch) / place.name
+            whole.mkdir()
+            _fill(made, whole, words, replays)
+            whole.rename(place)
+    except OSError as error:
+        raise ResultsError(f"{place}: cannot be written: {error.strerror or error}") from error
+
+
+def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
+    """Put the files of an entry into its folder, ``entry.yaml`` last."""
+    store.write_rows(folder / ROWS, made.rows)
+    store.write_rows(folder / TIMING, _timing(made))
+    kept = recordings(made.results, choose(made.rows, replays))
+    if kept:
+        tracks.write_recordings(folder / REPLAYS, kept)
+    configuration = carry(made.run["planners"][made.label], folder)
+    planner = build_component("planners", located(configuration, folder), "planner")
+    told = [row["pedestrians"] for row in made.rows]
+    columns = {column for row in made.rows for column in row}
+    machines = [build(one, Machine, "made_on") for one in (made.run["made_on"], *made.run.get("resumed_on", ()))]
+    entry = Entry(
+        name=words.name,
+        suite=Drawn.of(made.suite),
+        planner=Entered(made.label, configuration, made.level),
+        pins=Pins.of(made.suite, planner, told, columns, folder),
+        made_on=tuple(one for k, one in enumerate(machines) if one not in machines[:k]),
+        results=Results.of(made.rows),
+        files={path.relative_to(folder).as_posix(): digest_of(path) for path in sorted(folder.rglob("*")) if path.is_file()},
+        author=words.author,
+        description=words.description,
+    )
+    (folder / ENTRY).write_text(dump(entry), encoding="utf-8")
+
+
+def _timing(made: _Made) -> list[dict[str, Any]]:
+    """The planning times of an entry's rows, without those of every call."""
+    keys = {row["key"] for row in made.rows}
+    every = [row for read in own_shards(made.results, "timing", made.run) for row in read.rows if row["key"] in keys]
+    return sorted(
+        ({name: value for name, value in row.items() if name != store.CALLS} for row in every), key=lambda row: row["key"]
+    )
+
+
+def carry(values: Any, folder: Path) -> Any:
+    """Return a configuration that others can use: a file that it names by a path is copied to the entry's ``weights/``.
+
+    Raises:
+        InputError: a file is too large.
+    """
+    if isinstance(values, Mapping):
+        return {key: carry(value, folder) for key, value in values.items()}
+    if isinstance(values, list):
+        return [carry(value, folder) for value in values]
+    if not isinstance(values, str) or "/" not in values or not Path(values).is_file():
+        return values
+    source, place = Path(values), folder / WEIGHTS / Path(values).name
+    if source.stat().st_size > _MOST:
+        raise InputError(
+            f"{source}: is larger than {_MOST // 2**20} MiB, too large for an entry; ship it with the planner's package"
+        )
+    place.parent.mkdir(exist_ok=True)
+    while place.exists() and place.read_bytes() != source.read_bytes():
+        place = place.with_name(f"_{place.name}")
+    shutil.copyfile(source, place)
+    return place.relative_to(folder).as_posix()

@@ -1,0 +1,192 @@
+"""Checks entries of the leaderboard: runs some of their episodes again, here, and compares every value exactly."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agora import __version__
+from agora.benchmark import store, tracks
+from agora.benchmark.bench import Options, difference_of, surroundings, with_seed
+from agora.benchmark.conductor import conduct
+from agora.benchmark.entry import (
+    CHECK,
+    ENTRY,
+    REPLAYS,
+    Check,
+    Difference,
+    Drawn,
+    Entry,
+    Machine,
+    Pins,
+    Posted,
+    digest_of,
+    read_entry,
+    read_replays,
+)
+from agora.benchmark.job import Job, Plan, key_of
+from agora.config import build, dump, plain
+from agora.errors import InputError, ResultsError
+from agora.files import write_whole
+from agora.seeds import Stream
+from agora.tasks.suite import Suite, load_suite
+
+__all__ = ["Sample", "check", "missed"]
+
+_OWN = {"agora-nav"}
+_MOST_DIFFERENCES = 100
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which episodes are run again.
+
+    Attributes:
+        episodes: how many are drawn; all where there are no more. seed: of the draw; None for one that nobody can foresee.
+    """
+
+    episodes: int = 10
+    seed: int | None = None
+
+
+def check(
+    folder: Path,
+    sample: Sample | None = None,
+    options: Options | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Check:
+    """Run a sample of an entry's episodes again, and those of its replays; write and return what came out.
+
+    Args:
+        folder: of the entry; ``check.yaml`` is written there. sample: which episodes. options: how they are run.
+        progress: called with the number of finished episodes and of all.
+
+    Raises:
+        InputError: the entry is damaged, or cannot be run here as it was made: another version of Agora, of the suite or of a
+            package, other files, or a planner that is not installed. Nothing is written.
+        ResultsError: ``check.yaml`` cannot be written.
+    """
+    sample, options = sample or Sample(), replace(options or Options(), trajectories="all")
+    posted = read_entry(folder)
+    suite = _suite_of(posted)
+    seed = secrets.randbelow(2**31) if sample.seed is None else sample.seed
+    order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
+    drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
+    theirs = {key: tracks.encode_recordings({key: recording}) for key, recording in read_replays(posted).items()}
+    played = [(row["stage"], row["episode"]) for row in posted.rows if row["key"] in theirs]
+    again = dict.fromkeys([*drawn, *(one for one in played if one in set(posted.entry.suite.episodes))])
+    rows, recordings = _run(posted, suite, list(again), options, progress)
+    found = [one for episode in again for one in _compared(posted, suite, episode, rows)]
+    found += [Difference(key, REPLAYS, "another recording", "") for key, data in theirs.items() if recordings.get(key) != data]
+    result = Check(
+        entry=digest_of(folder / ENTRY),
+        when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        agora=__version__,
+        machine=build(surroundings(), Machine, "this machine"),
+        seed=seed,
+        episodes=len(drawn),
+        of=len(order),
+        replays=len(theirs),
+        problems=tuple(posted.problems()),
+        differences=tuple(found[:_MOST_DIFFERENCES]),
+    )
+    try:
+        write_whole(folder / CHECK, dump(result))
+    except OSError as error:
+        raise ResultsError(f"{folder / CHECK}: cannot be written: {error.strerror or error}") from error
+    return result
+
+
+def missed(altered: int, episodes: int, of: int) -> float:
+    """The chance that none of the altered among ``of`` episodes is in a sample of so many: hypergeometric."""
+    return math.comb(of - altered, episodes) / math.comb(of, episodes)
+
+
+def one_cpu_only(entry: Entry, cpu: str) -> bool:
+    """Whether the CPU is none that the rows were made on, and the results are promised on that one alone.
+
+    Agora's own planners give the same on every x86-64-v3 CPU; for others nobody knows.
+    """
+    return not set(entry.pins.packages) <= _OWN and cpu not in {machine.cpu for machine in entry.made_on}
+
+
+def _suite_of(posted: Posted) -> Suite:
+    """The suite of an entry, after it is sure that its episodes can be run here as they were."""
+    entry, place = posted.entry, posted.folder / ENTRY
+    if entry.pins.agora != __version__:
+        raise InputError(f"{place}: pins.agora: the entry is of Agora {entry.pins.agora}, this is {__version__}")
+    suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
+    if (here := Drawn.of(suite)) != entry.suite:
+        raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
+    told = [row["pedestrians"] for row in posted.rows]
+    pins = Pins.of(suite, posted.planner, told, {column for row in posted.rows for column in row}, posted.folder)
+    differ = [
+        difference_of(plain(theirs), plain(ours), f"pins.{part.name}")
+        for part in fields(Pins)
+        if (theirs := getattr(entry.pins, part.name)) != (ours := getattr(pins, part.name))
+    ]
+    if differ:
+        raise InputError("\n".join(f"{place}: {words}" for words in differ))
+    return suite
+
+
+def _name_of(name: str, place: Path) -> str:
+    """The name of a suite, which is no path."""
+    if "/" in name or Path(name).suffix:
+        raise InputError(f"{place}: suite.name: expected a suite that comes with Agora, got {name!r}")
+    return name
+
+
+def _run(
+    posted: Posted, suite: Suite, episodes: Sequence[tuple[str, int]], options: Options, progress: Callable[[int, int], None]
+) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]]:
+    """Rows by key of episodes that are run again, and their recordings as bytes.
+
+    Raises:
+        ResultsError: an episode could not be run.
+    """
+    label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
+    jobs = [Job(stage, label, tuple(k for s, k in episodes if s == stage)) for stage in posted.entry.suite.stages]
+    plan = Plan(
+        suite, {label: posted.planner}, options.worlds, options.threads, options.slots, "all", {label: level} if level else {}
+    )
+    options.runs.prepare()
+    with TemporaryDirectory() as scratch:
+        work, folder = [job for job in jobs if job.episodes], Path(scratch)
+        lost = conduct(plan, work, folder, options.runs, lambda done: progress(done, len(episodes)))
+        if lost:
+            raise ResultsError(
+                f"{posted.folder}: an episode could not be run: {'; '.join(f'{k}: {why}' for k, why in lost.items())}"
+            )
+        rows = {row["key"]: row for row in store.read_rows(folder / "episodes")}
+        kept = {
+            k: one
+            for path in sorted((folder / "trajectories").glob("*.parquet"))
+            for k, one in tracks.read_recordings(path).items()
+        }
+    return rows, {key: tracks.encode_recordings({key: recording}) for key, recording in kept.items()}
+
+
+def _compared(
+    posted: Posted, suite: Suite, episode: tuple[str, int], rows: Mapping[str, Mapping[str, Any]]
+) -> Iterable[Difference]:
+    """What differs between the rows of an episode there and here."""
+    theirs = {row["key"]: row for row in posted.rows if (row["stage"], row["episode"]) == episode}
+    start = key_of(suite, *episode, posted.entry.planner.label, 0).removesuffix("0")
+    ours = {key: row for key, row in rows.items() if key.startswith(start)}
+    for key in dict.fromkeys([*theirs, *ours]):
+        if key not in theirs or key not in ours:
+            yield Difference(key, "key", "a row" if key in theirs else "no row", "a row" if key in ours else "no row")
+            continue
+        for column, value in theirs[key].items():
+            here = ours[key].get(column)
+            if column not in ours[key] and value is not None:
+                yield Difference(key, column, repr(value), "no such column")
+            elif value != here or (isinstance(value, float) and math.copysign(1.0, value) != math.copysign(1.0, here)):
+                yield Difference(key, column, repr(value), repr(here))

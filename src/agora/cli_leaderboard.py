@@ -1,0 +1,112 @@
+"""``agora submit`` and ``agora leaderboard``; imports are made when they run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from agora.benchmark.entry import Check
+
+
+def submit(
+    folder: Annotated[list[Path], typer.Argument(help="Folder of a finished run; with --check folders of entries.")],
+    check: Annotated[bool, typer.Option("--check", help="Run a sample of an entry's episodes again, and compare.")] = False,
+    planner: Annotated[
+        list[str] | None, typer.Option("--planner", "-p", help="Label of a planner of the run; repeat it. All by default.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the entry; the planner's label by default.")] = "",
+    author: Annotated[str, typer.Option(help="Whose entry it is.")] = "",
+    description: Annotated[str, typer.Option(help="What the planner is, in a few sentences.")] = "",
+    replays: Annotated[int, typer.Option(help="Recordings to keep, at most: one of each outcome first.", min=0, max=8)] = 2,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the leaderboard; entries are FOLDER/SUITE/NAME.")
+    ] = Path("leaderboard"),
+    episodes: Annotated[int, typer.Option(help="With --check: episodes to run again.", min=1)] = 10,
+    seed: Annotated[
+        int | None, typer.Option(help="With --check: of the draw; by default one that nobody can foresee.", min=0)
+    ] = None,
+    workers: Annotated[int, typer.Option(help="With --check: worker processes; 0 runs in this one.", min=0)] = 2,
+) -> None:
+    """Make entries of the leaderboard from a finished run, or check entries by running some of their episodes again.
+
+    A check exits with 1 where something did not come out again, and with 2 where the entry cannot be run here as it was made.
+    """
+    from agora.benchmark.submission import Words
+    from agora.benchmark.submission import submit as make
+
+    if not check:
+        words = Words(name, author, description)
+        for run in folder:
+            for place in make(run, output, planner or (), words, replays=replays):
+                typer.echo(f"entry  {place}")
+        return
+    agree = [_check(entry, episodes, seed, workers) for entry in folder]
+    raise typer.Exit(0 if all(agree) else 1)
+
+
+def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
+    """Check one entry, say what came out, and return whether all agrees."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from agora.benchmark.bench import Options
+    from agora.benchmark.entry import read_entry
+    from agora.benchmark.verification import Sample, one_cpu_only
+    from agora.benchmark.verification import check as verify
+
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), disable=not sys.stderr.isatty(), transient=True
+    ) as bar:
+        task = bar.add_task(str(folder))
+        result = verify(
+            folder,
+            Sample(episodes, seed),
+            Options(workers=workers),
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    _say(folder, result)
+    entry = read_entry(folder).entry
+    if one_cpu_only(entry, result.machine.cpu):
+        made = ", ".join(dict.fromkeys(machine.cpu for machine in entry.made_on))
+        typer.echo(
+            f"note  the entry was made on {made}, this is {result.machine.cpu}; planners of {', '.join(entry.pins.packages)} are "
+            "only sure to give the same on one CPU, so a small difference may be the CPU's",
+            err=not result.agrees,
+        )
+    return result.agrees
+
+
+def _say(folder: Path, check: Check) -> None:
+    """Say what came out of a check."""
+    from agora.benchmark.verification import missed
+
+    drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
+    replays = f", and {check.replays} replays" if check.replays else ""
+    if check.agrees:
+        typer.echo(f"{folder}: agrees: {drawn}{replays}, came out again, every value the same")
+    else:
+        typer.echo(f"{folder}: DIFFERS: {drawn}{replays}", err=True)
+    for problem in check.problems:
+        typer.echo(f"  {problem}", err=True)
+    for one in check.differences:
+        typer.echo(f"  {one.key}  {one.column}: {one.entry} in the entry, {one.here or 'none like it'} here", err=True)
+    if check.agrees and check.episodes < check.of:
+        tenth = max(2, round(check.of / 10))
+        chances = ", ".join(f"{k} with {missed(k, check.episodes, check.of):.0%}" for k in (1, tenth))
+        typer.echo(
+            f"  such a sample misses altered episodes that are in no replay: {chances}; --episodes {check.of} runs all again"
+        )
+
+
+def leaderboard(
+    folder: Annotated[list[Path] | None, typer.Argument(help="Folders with entries in them, at any depth.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("leaderboard.html"),
+    alone: Annotated[bool, typer.Option("--alone", help="Without the entries that come with Agora.")] = False,
+) -> None:
+    """Write all entries as one page that needs no network: a table for each suite, with intervals, ranks, filters and replays."""
+    from agora.benchmark.leaderboard import write
+
+    typer.echo(f"page  {write(folder or [], output, with_own=not alone)}")
