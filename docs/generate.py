@@ -356,7 +356,8 @@ def interval(row: dict[str, str], name: str) -> str:
 
 def truth() -> str:
     """Every published number beside ours, a table for each source, and how many agree."""
-    found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in measured("published")}
+    with (MEASURED.parent / "published.csv").open(newline="", encoding="utf-8") as file:
+        found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in csv.DictReader(file)}
     parts, counts = [], dict.fromkeys(("agrees", "differs", "no value", "not measured", "not here"), 0)
     for source, numbers in published().items():
         rows = []

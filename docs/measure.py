@@ -1,6 +1,6 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
-Numbers beside which something is published (configs/published) go to docs/reference/measured/published.csv.
+Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
 Rows of a planner on the suite `KEPT` go to docs/reference/measured/SUITE.csv, and pictures of its first episode of the stages in
 `PICTURED` to docs/images/planners, or to docs/images/interplanners where an interplanner is in front of it.
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
@@ -107,7 +107,7 @@ def write_published(folder: Path) -> Path:
     run, found = described(folder), account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    path, suite = ROWS / "published.csv", run["suite"]
+    path, suite = ROWS.parent / "published.csv", run["suite"]
     made = {"suite_version": suite["version"], "agora": run["version"], "date": day(folder)}
     there = {}
     if path.is_file():
