@@ -59,7 +59,7 @@ def test_every_robot_has_room_and_a_way_that_its_time_is_enough_for_five_times(b
     ends = np.vstack([robot.pose[:2], robot.goals[0, :2]])
     assert start.map.gap(ends).min() >= robot.model.radius + 0.2
     way = geodesic_length(start.map, *ends, robot.model.radius)
-    assert 5.0 <= way and 5.0 * way / robot.model.vx[1] < start.timeout == 180.0
+    assert way >= 5.0 and 5.0 * way / robot.model.vx[1] < start.timeout == 180.0
 
 
 @pytest.mark.parametrize("stage", PLACES)
@@ -92,7 +92,11 @@ def test_an_algorithm_that_arena_lacks_may_be_one_of_agoras_with_its_own_paramet
     [
         ("algorithm: barn,", "algorithm: bran,", "no algorithm of Arena called 'bran'; did you mean 'barn'?"),
         ("fill_pct:", "fil_pct:", "DYNAMICMAP: algorithm_config.fil_pct: unknown key of 'barn'; did you mean 'fill_pct'?"),
-        ("episode_per_map: 1}", "episodes_per_map: 1}", "DYNAMICMAP: episodes_per_map: unknown key; did you mean 'episode_per_map'?"),
+        (
+            "episode_per_map: 1}",
+            "episodes_per_map: 1}",
+            "DYNAMICMAP: episodes_per_map: unknown key; did you mean 'episode_per_map'?",
+        ),
         ("episode_per_map: 1}", "episode_per_map: -1}", "episode_per_map must be in [0, 1000000], got -1"),
         ("{map_type: canteen,", "{map_type: kanteen,", "did you mean 'rosmap_canteen'?"),
     ],

@@ -227,7 +227,12 @@ def test_as_coded_speeds_are_of_a_grid_without_the_most_with_one_mean_and_one_de
 
 
 def test_as_coded_points_with_the_same_x_make_the_polynomial_of_numpys_fit():
-    for x, y in (([3.0, 3.0], [1.0, 5.0]), ([-4.0, 2.0, 2.0], [7.0, -1.0, 3.0]), ([0.0, 5.0, 0.0], [2.0, 2.0, 1.0]), ([1.0, 4.0], [2.0, -3.0])):
+    for x, y in (
+        ([3.0, 3.0], [1.0, 5.0]),
+        ([-4.0, 2.0, 2.0], [7.0, -1.0, 3.0]),
+        ([0.0, 5.0, 0.0], [2.0, 2.0, 1.0]),
+        ([1.0, 4.0], [2.0, -3.0]),
+    ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", np.exceptions.RankWarning)
             expected = np.polyfit(x, y, len(x) - 1)

@@ -1,7 +1,7 @@
 """Walking groups that a leader leads and cohesion keeps together.
 
-S. Sarker Roy et al., TAGA, 2025, section IV-B, Eqs 5 and 6; the authors' code has standing groups alone. The paper gives the cohesion
-factor no value.
+S. Sarker Roy et al., TAGA, 2025, section IV-B, Eqs 5 and 6; the authors' code has standing groups alone. The paper gives no value
+of the cohesion factor.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def _leader_follower(parameters, crowd, out_x, out_y, first, last):
 class LeaderFollower:
     """A follower takes its leader's velocity, and a part of the way to the middle of the group each second (TAGA, Eq. 6).
 
-    The member with the lowest id leads. The paper moves it by ORCA (Eq. 5): give it that crowd model, and this one to the others. A
-    leader that has this model, and who is in no group, walks straight to its waypoint. The leader's velocity is that of generation t.
-    Followers mind nobody, as in the paper.
+    The member with the lowest id leads. The paper moves it by ORCA (Eq. 5): give it that crowd model, and this one to the others.
+    A leader that has this model, and who is in no group, walks straight to its waypoint. The leader's velocity is that of
+    generation t. Followers mind nobody, as in the paper.
 
     As published, members meet in a point: a follower's offset from the middle shrinks by the cohesion each second. With a ``reach``
-    they keep their formation: only the part of the way beyond it counts, as the paper's bound on the distance from the middle wants.
+    they keep their formation: only the part of the way beyond it counts, as the paper bounds the distance from the middle.
 
     Attributes:
         cohesion: share of the way to the middle that a follower wants to make up each second, 1/s; the paper has no value.

@@ -34,9 +34,9 @@ class CrossingGroups:
     opposite to their first waypoint; the further ones are random points of it, for the behaviour ``restless``. The middle of
     everything is (0, 0).
 
-    With ``dynamic``, all groups but the first walk, as the paper has them (section IV-B); its code has only those who stand. One member,
-    drawn, leads to the point opposite of its place and then along the circle, with the stage's first crowd model (Eq. 5: ORCA);
-    the others have the second one (Eq. 6: ``leader_follower``), whose leader is the first of a group.
+    With ``dynamic``, all groups but the first walk, as the paper has them (section IV-B); in its code all stand. One member, drawn,
+    leads to the point opposite of its place and then along the circle, with the stage's first crowd model (Eq. 5: ORCA); the
+    others have the second one (Eq. 6: ``leader_follower``), whose leader is the first of a group.
 
     Where the original lets who arrives at a goal vanish and begin anew on the circle, here it goes on to its next waypoint.
 
@@ -168,7 +168,9 @@ class CrossingGroups:
         else:
             raise PlacementError("no place for a pedestrian on the circle")
         route = np.vstack([-place, self._on_circle(stream, speed, self.waypoints - 1)])
-        people.append(Person(place, route, min(speed, self.top_speed), radius, LOOP, tolerance=radius, model=0 if self.dynamic else None))
+        people.append(
+            Person(place, route, min(speed, self.top_speed), radius, LOOP, tolerance=radius, model=0 if self.dynamic else None)
+        )
 
     def _start_on_circle(self, stream: Stream, speed: float) -> Doubles:
         if self.circle_offset == 0.0:
