@@ -5,8 +5,8 @@ environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are 
 what the published medium trajectories measure (degree 3 to 4, 1.0 to 1.5 m/s), with the deviations of hard.
 
 Where the published code (aninair1905/DynaBARN, 791d9779) differs, both can be had. Paper: sampled points are real numbers, knots
-are at every integer x and where the polynomial crosses the border, mean and deviation of the speed are drawn for every segment, and the
-most discs are among the numbers drawn. Code: integers; ten values of x, the sampled points, and the first and last place on the
+are at every integer x and where the polynomial crosses the border, mean and deviation of the speed are drawn for every segment,
+and the most discs are among the numbers drawn. Code: integers; ten values of x, the sampled points, and the first and last place on the
 border; mean and deviation once for a disc, rounded, and speeds from a grid of 0.1 m/s; fewer discs than the most. The code is given
 its ranges by hand: the published trajectories have easy and medium as in `PROFILES`, and hard of degree 4 to 5 at 1.5 to 1.9 m/s.
 """
@@ -100,8 +100,8 @@ def times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 def coded_path(stream: Stream, profile: Profile) -> Doubles:
     """Return knots (N, 2) as the published code has them, m: ten values of x, the sampled points, and two places on the border.
 
-    Crossings of the upper and of the lower border count if all roots there are real. Of all places on the border the leftmost is one
-    end and the rightmost the other, and the rest is left out; where there are fewer than two, others are drawn anywhere on it.
+    Crossings of the upper and of the lower border count if all roots there are real. Of all places on the border the leftmost is
+    one end and the rightmost the other, and the rest is left out; where there are fewer than two, others are drawn anywhere on it.
     """
     while True:
         degree = stream.integer(*profile.degree)
@@ -148,8 +148,8 @@ def _on_border(stream: Stream) -> Doubles:
 def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
     """Return the times (N,) of knots as the published code has them, s.
 
-    Speeds are of {least, least + 0.1, ... < most} m/s with normal weights, whose mean, rounded to 0.1 m/s, and deviation, rounded to
-    0.01 m/s, are drawn once.
+    Speeds are of {least, least + 0.1, ... < most} m/s with normal weights, whose mean, rounded to 0.1 m/s, and deviation, rounded
+    to 0.01 m/s, are drawn once.
     """
     mean, deviation = round(float(stream.uniform(*profile.speed)), 1), round(float(stream.uniform(*profile.deviation)), 2)
     speeds = np.arange(*profile.speed, _GRID) if profile.speed[0] < profile.speed[1] else np.array(profile.speed[:1])
