@@ -6,9 +6,10 @@ what the published medium trajectories measure (degree 3 to 4, 1.0 to 1.5 m/s), 
 
 Where the published code (aninair1905/DynaBARN, 791d9779) differs, both can be had. Paper: sampled points are real numbers, knots
 are at every integer x and where the polynomial crosses the border, mean and deviation of the speed are drawn for every segment,
-and the most discs are among the numbers drawn. Code: integers; ten values of x, the sampled points, and the first and last place on the
-border; mean and deviation once for a disc, rounded, and speeds from a grid of 0.1 m/s; fewer discs than the most. The code is given
-its ranges by hand: the published trajectories have easy and medium as in `PROFILES`, and hard of degree 4 to 5 at 1.5 to 1.9 m/s.
+and the most discs are among the numbers drawn. Code: integers; ten values of x, the sampled points, and the first and last place
+on the border; mean and deviation once for a disc, rounded, and speeds from a grid of 0.1 m/s; fewer discs than the most. The code
+is given its ranges by hand: the published trajectories have easy and medium as in `PROFILES`, and hard of degree 4 to 5 at 1.5 to
+1.9 m/s.
 """
 
 from __future__ import annotations
