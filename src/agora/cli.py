@@ -279,16 +279,19 @@ def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")
 @app.command()
 def figures(
     folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
-    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="A metric to compare; repeat it.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="A metric to compare; repeat it. Arena 3.0's six by default.")
+    ] = None,
     kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
 ) -> None:
-    """Write figures for a paper: outcomes with intervals, and the distribution of metrics."""
+    """Write figures for a paper: outcomes with intervals, the distribution of metrics, and an overview of all of these."""
+    from agora.benchmark.headline import ARENA
     from agora.benchmark.kept import figures as write
     from agora.errors import InputError
 
     if kind not in ("png", "pdf", "svg"):
         raise InputError(f"--format: expected png, pdf or svg, got {kind!r}")
-    for path in write(folder, metric or ["time_to_goal", "path_length", "closest_pedestrian_distance_min"], kind):
+    for path in write(folder, metric or list(ARENA), kind):
         typer.echo(path)
 
 

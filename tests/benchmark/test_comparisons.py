@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.benchmark.comparisons import comparison_figure, outcome_figure, planner_matrix
+from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure, planner_matrix
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.errors import InputError
 from agora.viewer.figures import save
@@ -59,6 +59,21 @@ def test_a_planner_with_no_value_of_a_metric_and_one_with_a_single_value_are_sho
         row["time_to_goal"] = None if row["planner"] == "a" or row["key"] != "demo/corridor/0/b" else 12.0
     assert save(comparison_figure(table, TIME), tmp_path / "a.png", dpi=40).exists()
     assert save(planner_matrix(table, TIME), tmp_path / "b.png", dpi=40).exists()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_an_overview_has_a_panel_for_each_metric_with_the_values_of_every_planner(count):
+    table = rows(("a", "b"), episodes=7)
+    figure = overview_figure(table, METRICS[:count])
+    assert [axes.get_xlabel().split()[0].rstrip(",") for axes in figure.axes] == [metric.name for metric in METRICS[:count]]
+    for axes, metric in zip(figure.axes, METRICS, strict=False):
+        for place, planner in enumerate("ab"):
+            values = [row[metric.name] for row in table if row["planner"] == planner and row[metric.name] is not None]
+            dots = axes.collections[place].get_offsets()
+            assert np.allclose(np.sort(dots[:, 0]), np.sort(values)) and np.abs(dots[:, 1] - place).max() < 0.5
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b"]
+    with pytest.raises(InputError, match="no metrics"):
+        overview_figure(table, [])
 
 
 def test_twelve_planners_fit(tmp_path):

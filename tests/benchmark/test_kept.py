@@ -98,6 +98,10 @@ def test_a_rotten_shard_of_trajectories_does_not_cost_the_report(kept, tmp_path,
 
 def test_figures_are_written_and_a_wrong_metric_is_named(kept, tmp_path):
     shutil.copytree(kept[0] / "run", tmp_path / "run")
-    assert [path.name for path in figures(tmp_path / "run", ["path_length"], "svg")] == ["outcomes.svg", "path_length.svg"]
+    assert [path.name for path in figures(tmp_path / "run", ["path_length"], "svg")] == [
+        "outcomes.svg",
+        "overview.svg",
+        "path_length.svg",
+    ]
     with pytest.raises(UnknownNameError, match="did you mean 'path_length'"):
         figures(tmp_path / "run", ["path_lenght"], "svg")

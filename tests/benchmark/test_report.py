@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from agora.benchmark.headline import HEADLINE
+from agora.benchmark.headline import ARENA, HEADLINE
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.benchmark.statistics import bootstrap, detectable, paired_difference, paired_values, wilson
@@ -439,6 +439,20 @@ def test_each_stage_has_a_picture_of_the_episode_that_most_planners_have():
     assert 'aria-label="Stage hall, episode 1"' in pictures and "orca" in pictures and "dwa" in pictures
     assert pictures.count('stroke="#0072B2"') == pictures.count('stroke="#CC79A7"') == 2
     assert "pictures" not in [a.get("id") for _, a in Page(render({}, table, measures, {})).tags]
+
+
+def test_arenas_six_measures_have_a_section_of_their_own_where_rows_have_them():
+    table, measures = _real()
+    some = ["path_length", "time_in_private_zone", "collisions"]
+    measures = [*measures, *(load("metrics", name) for name in some)]
+    table = [row | {name: 1.0 + place % 4 for name in some} for place, row in enumerate(table)]
+    section = render({}, table, measures, {}).partition('<section id="people">')[2].partition("</section>")[0]
+    named = re.findall(r"<figcaption><b>([\w.]+)</b>", section)
+    assert named == ["path_length", "time_to_goal", "collisions", "time_in_private_zone"]
+    for planner in ("dwa", "orca"):
+        assert section.count(f">{planner}<title>") == len(named)
+    none = render({}, table, [metric for metric in measures if metric.name not in ARENA], {})
+    assert "people" not in [a.get("id") for _, a in Page(none).tags]
 
 
 def test_no_mean_is_marked_best_where_planners_have_different_episodes():

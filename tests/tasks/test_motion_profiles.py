@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -15,7 +16,17 @@ from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.registry import Named
 from agora.seeds import Stream
-from agora.tasks.obstacles.motion_profiles import PROFILES, SIDE, MotionProfiles, Profile, path, times
+from agora.tasks.obstacles.motion_profiles import (
+    PROFILES,
+    SIDE,
+    MotionProfiles,
+    Profile,
+    _fitted,
+    coded_path,
+    coded_times,
+    path,
+    times,
+)
 from agora.tasks.obstacles.random import Random
 from agora.tasks.suite import load_suite
 
@@ -27,6 +38,17 @@ def ways(profile, count=150, use="ways"):
     stream = Stream("test/stage/0", 5, use)
     knots = [path(stream, profile) for _ in range(count)]
     return [np.column_stack((times(stream, k, profile), k)) for k in knots]
+
+
+def coded(profile, count=150):
+    """Time, x and y (N, 3) of so many discs, as the published code makes them."""
+    stream = Stream("test/stage/1", 8, "ways")
+    knots = [coded_path(stream, profile) for _ in range(count)]
+    return [np.column_stack((coded_times(stream, k, profile), k)) for k in knots]
+
+
+PUBLISHED = PROFILES | {"hard": Profile((4, 5), (1.5, 2.0), (0.1, 0.2))}
+"""What the published trajectories were made with, as far as they show it."""
 
 
 def segments(way):
@@ -172,6 +194,95 @@ def test_the_suite_has_as_many_discs_as_the_challenge_and_needs_no_data(monkeypa
             assert start.robots[0].pose == pytest.approx([11.0, 0.0, np.pi])
             assert float(start.map.gap(start.robots[0].goals[-1][None, :2])[0]) > 0.5
         assert not np.array_equal(starts[0].replay.knot_x[:4], starts[1].replay.knot_x[:4])
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_as_coded_a_disc_goes_from_border_to_border_over_ten_evenly_spaced_values_of_x(name):
+    drawn, on = coded(PROFILES[name]), 0
+    grid = np.linspace(-SIDE, SIDE, 10)
+    for way in drawn:
+        far = np.abs(way[:, 1:]).max(1)
+        assert far.max() == SIDE and far[[0, -1]].tolist() == [SIDE, SIDE] and (far[1:-1] < SIDE).all()
+        across = np.diff(way[1:-1, 1])
+        assert (across >= 0).all() or (across <= 0).all()
+        inner = way[1:-1, 1:]
+        free = ~np.isclose(inner[:, :1], grid).any(1)
+        assert free.sum() <= PROFILES[name].degree[1] + 1, "between the ends there are only sampled points besides"
+        on += np.isclose(inner[free], np.rint(inner[free])).all(1).mean() if free.any() else 1.0
+    assert on / len(drawn) > 0.99, "which are integers"
+    assert 0.4 < np.mean([way[0, 1] < way[-1, 1] for way in drawn]) < 0.6
+
+
+def test_as_coded_speeds_are_of_a_grid_without_the_most_with_one_mean_and_one_deviation_a_disc():
+    profile = Profile((1, 2), (0.5, 1.0), (0.01, 0.01))
+    drawn = [segments(way)[1] for way in coded(profile, 300)]
+    speeds = np.concatenate(drawn)
+    assert set(speeds.round(6)) == {0.5, 0.6, 0.7, 0.8, 0.9}
+    assert all(np.ptp(own) < 1e-9 for own in drawn), "a deviation of 0.01 is a hundredth of the grid: every disc has one speed"
+    shares = [np.mean(np.isclose([own[0] for own in drawn], speed)) for speed in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    # a mean of U(0.5, 1.0) rounded to 0.1 is an end half as often as an inner value; 1.0, which the grid lacks, becomes 0.9
+    assert shares == pytest.approx([0.1, 0.2, 0.2, 0.2, 0.3], abs=0.08)
+    wide = [segments(way)[1] for way in coded(Profile((1, 2), (0.5, 1.0), (0.1, 0.1)), 300)]
+    assert np.mean([np.ptp(own) > 0.15 for own in wide]) > 0.6
+
+
+def test_as_coded_points_with_the_same_x_make_the_polynomial_of_numpys_fit():
+    for x, y in (
+        ([3.0, 3.0], [1.0, 5.0]),
+        ([-4.0, 2.0, 2.0], [7.0, -1.0, 3.0]),
+        ([0.0, 5.0, 0.0], [2.0, 2.0, 1.0]),
+        ([1.0, 4.0], [2.0, -3.0]),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", np.exceptions.RankWarning)
+            expected = np.polyfit(x, y, len(x) - 1)
+        assert _fitted(np.array(x), np.array(y), len(x) - 1) == pytest.approx(expected, abs=1e-9)
+
+
+def test_as_coded_the_most_discs_are_never_reached():
+    counts = set()
+    for episode in range(40):
+        made = task(episode)
+        MotionProfiles(count=(2, 5), variant="code").place(made)
+        counts.add(made.replay.count)
+        assert (np.diff(made.replay.knot_time)[np.diff(made.replay.knot_time) < 0] < -5.0).all()
+    assert counts == {2, 3, 4}
+    with pytest.raises(ValueError, match="count must be .least, more than that. where variant is code, got .4, 4."):
+        MotionProfiles(count=(4, 4), variant="code")
+
+
+def test_the_tree_has_few_or_many_discs_of_easy_or_hard_motion():
+    suite = load_suite("dynabarn_tree")
+    shapes = {"easy": "few easy", "medium_few_hard": "few hard", "medium_many_easy": "many easy", "hard": "many hard"}
+    assert [stage.name for stage in suite.stages] == list(shapes)
+    ranges = {"few": (5, 9), "many": (10, 19)}
+    for name, shape in shapes.items():
+        counts, speeds = [], []
+        for episode in range(8):
+            start = suite.start(name, episode)
+            counts.append(start.crowd_size)
+            discs = start.replay
+            for i in range(discs.count):
+                knots = slice(discs.first[i], discs.first[i + 1])
+                way = np.column_stack((discs.knot_time[knots], discs.knot_x[knots], discs.knot_y[knots]))
+                speeds += list(segments(way)[1])
+        amount, motion = shape.split()
+        assert ranges[amount][0] <= min(counts) < max(counts) <= ranges[amount][1]
+        low, high = {"easy": (0.5, 1.0), "hard": (1.0, 2.0)}[motion]  # Table I
+        assert low - 1e-6 <= min(speeds) < low + 0.05 and high - 0.05 < max(speeds) <= high + 1e-6
+
+
+@pytest.mark.data
+def test_as_coded_discs_cannot_be_told_from_the_published_ones(data):
+    published = json.loads((data / "dynabarn" / "worlds.json").read_text())["trajectories"]
+    for name, profile in PUBLISHED.items():
+        real = [np.array(v["waypoints"]) for key, v in published.items() if key.startswith(name)]
+        made = coded(profile, 600)
+        told = 1.36 * np.sqrt((len(real) + len(made)) / (len(real) * len(made)))  # Kolmogorov-Smirnov, 5 %
+        for of in (len, lambda w: segments(w)[0].sum(), lambda w: w[-1, 0]):
+            assert ks_2samp([of(w) for w in real], [of(w) for w in made]).statistic < told
+        speeds = [np.concatenate([segments(w)[1] for w in some]).round(1) for some in (real, made)]  # times are of 2 decimals
+        assert ks_2samp(*speeds).statistic < 0.05
 
 
 @pytest.mark.data

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INCH_PER_PLANNER = 0.34
+_ABREAST = 3  # panels of an overview in a row
 
 
 def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0) -> Figure:
@@ -42,6 +43,35 @@ def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0
         axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6), xlabel=_label(metric))
         axes.set_yticklabels(labels, fontsize=7)
         axes.grid(axis="x", lw=0.4, color="#dddddd")
+    return figure
+
+
+def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
+    """Return several metrics side by side, three in a row, each as in `comparison_figure`; a planner has its colour in all of them.
+
+    With the metrics of `agora.benchmark.headline.ARENA` it is what Figure 6 of Arena 3.0 shows (Kästner et al. 2024).
+
+    Raises:
+        InputError: no rows, or no metrics.
+    """
+    if not metrics:
+        raise InputError("no metrics to draw")
+    groups, lines = _by_planner(rows), -(-len(metrics) // _ABREAST)
+    with style():
+        figure, only = blank(width, lines * (0.75 + 0.24 * len(groups)))
+        only.remove()
+        panels = figure.subplots(lines, min(len(metrics), _ABREAST), sharey=True, squeeze=False)
+        for axes in panels.flat[len(metrics) :]:
+            axes.set_visible(False)
+        for axes, metric in zip(panels.flat, metrics, strict=False):
+            for place, members in enumerate(groups.values()):
+                values = np.array([row[metric.name] for row in members if row.get(metric.name) is not None], float)
+                if len(values):
+                    _distribution(axes, place, values, OKABE_ITO[place % 7])
+            axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6))
+            axes.set_yticklabels(list(groups), fontsize=7)
+            axes.set_xlabel(_label(metric), fontsize=6.5)
+            axes.grid(axis="x", lw=0.4, color="#dddddd")
     return figure
 
 

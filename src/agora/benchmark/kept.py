@@ -103,7 +103,7 @@ def report(folder: Path) -> Path:
 
 
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
-    """Write the outcomes of a run and the distributions of metrics as figures, and return their paths.
+    """Write the outcomes of a run, the distributions of metrics, and all of these side by side, as figures; return their paths.
 
     Args:
         folder: of the run. names: of metrics. kind: png, pdf or svg.
@@ -111,11 +111,13 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     Raises:
         ResultsError: the folder holds no run. UnknownNameError: no such metric.
     """
-    from agora.benchmark.comparisons import comparison_figure, outcome_figure
+    from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure
     from agora.viewer.figures import save
 
     rows = account(folder).rows
-    drawn = {"outcomes": outcome_figure(rows)} | {n: comparison_figure(rows, load_component("metrics", n)) for n in names}
+    metrics = [load_component("metrics", name) for name in names]
+    drawn = {"outcomes": outcome_figure(rows), "overview": overview_figure(rows, metrics)}
+    drawn |= {metric.name: comparison_figure(rows, metric) for metric in metrics}
     place = folder / "figures"
     place.mkdir(exist_ok=True)
     return [save(figure, place / f"{name}.{kind}") for name, figure in drawn.items()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark import charts, tables
-from agora.benchmark.headline import comparisons, headline
+from agora.benchmark.headline import ARENA, comparisons, headline
 from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
 from agora.benchmark.ranking import ranking
@@ -109,6 +109,7 @@ def render(
         "others": others,
         "comparisons": comparisons(rows, shown, others, first),
         "differences": _grouped(tables.difference_lines(rows, shown, others, first)) if others else [],
+        "arena": _cards(rows, [metric for name in ARENA for metric in shown if metric.name == name], planners),
         "cards": _grouped(_cards(rows, shown, planners)),
         "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
         "planning": tables.planning_lines(_by_planner(rows, calls)),

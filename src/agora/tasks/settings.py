@@ -103,7 +103,9 @@ class Settings:
         goal_radius: distance at which a goal counts as reached, m.
         goal_tolerance_angle: deviation from the goal's heading at which it does, degrees; 180 for any heading.
         scenario, parametrized, staged, random, zones, guided: of modes and modules; upper case in the file.
-        dynamicmap, autoreset, auto_reset, timeout_wait_for_service, max_reset_fail_times: Arena's; not used.
+        dynamicmap: keys of Arena's ``map_generator.yaml`` for the module ``dynamic_map``, over those of
+            ``configs/map_generator/default.yaml``; Arena leaves it empty, and so can you.
+        autoreset, auto_reset, timeout_wait_for_service, max_reset_fail_times: Arena's; not used.
     """
 
     timeout: float | Literal["auto"] = "auto"

@@ -104,7 +104,7 @@ class Setup:
         staged = self.settings.staged
         made = {
             "staged": lambda: Staged(staged.curriculum, staged.index),
-            "dynamic_map": lambda: DynamicMap(),
+            "dynamic_map": lambda: DynamicMap.of(self.settings.dynamicmap) if self.settings.dynamicmap else DynamicMap(),
         }
         return _named("modules", module, made)
 

@@ -137,7 +137,8 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
     """Return the map generator that Arena's ``algorithm``, ``algorithm_config`` and ``map_properties`` describe.
 
     Args:
-        values: as Arena's ``map_generator.yaml`` holds them.
+        values: as Arena's ``map_generator.yaml`` holds them. An algorithm that Arena does not have may be a generator of Agora's,
+            with its own parameters.
         where: names them in messages.
 
     Raises:
@@ -151,17 +152,18 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
         given = _of_type(given, name, kind)
         name = f"{name}_{kind}"
     name = _PAPER.get(name, name)
-    if name not in _ALGORITHMS:
-        raise UnknownNameError("algorithm of Arena", name, {*_ALGORITHMS, *_PAPER})
-    generator, translation, defaults = _ALGORITHMS[name]
     cell = file.map_properties.resolution
-    parameters: dict[str, Any] = {
-        "name": generator,
+    size = {
         "width": file.map_properties.width * cell,
         "height": file.map_properties.height * cell,
         "resolution": cell / math.ceil(cell / _FINE - 1e-9),
-        **_WITHOUT.get(name, {}),
     }
+    if name not in _ALGORITHMS:
+        if name in available("map_generators"):
+            return build_component("map_generators", size | given | {"name": name}, where)
+        raise UnknownNameError("algorithm of Arena", name, {*_ALGORITHMS, *_PAPER, *available("map_generators")})
+    generator, translation, defaults = _ALGORITHMS[name]
+    parameters: dict[str, Any] = {"name": generator, **size, **_WITHOUT.get(name, {})}
     for key, value in (defaults | given).items():
         if key not in translation:
             raise InputError(f"{where}: algorithm_config.{key}: unknown key of {name!r}; {nearest(key, translation)}")

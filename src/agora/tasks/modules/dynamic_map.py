@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from agora.config import load, plain
+from agora.config import build, load, plain
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
 from agora.interfaces import Module, Plan
@@ -69,6 +70,21 @@ class DynamicMap(Module):
     def _read(self) -> tuple[ArenaGenerator, Named]:
         (path,) = self.files()
         return _read_once(path, path.stat().st_mtime_ns)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], where: str = "DYNAMICMAP") -> DynamicMap:
+        """The module with keys of Arena's ``map_generator.yaml`` over those of ``configs/map_generator/default.yaml``.
+
+        A value of ``algorithm_config`` holds for the ``algorithm`` beside it, so another algorithm begins with its own defaults.
+
+        Raises:
+            InputError: an unknown key, or one that makes no generator; named after ``where``.
+        """
+        base = plain(cls()._read()[0])
+        if "algorithm" in values:
+            del base["algorithm_config"]
+        file = build(base | dict(values), ArenaGenerator, where)
+        return cls(from_arena(plain(file), where), episode_per_map=file.episode_per_map)
 
     def with_algorithm(self, values: dict[str, Any]) -> DynamicMap:
         """The module with another ``algorithm`` and ``algorithm_config`` of Arena's; size and episodes for each map stay.

@@ -4,9 +4,12 @@ A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmark
 environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are table I; the paper has no medium motion, so that is
 what the published medium trajectories measure (degree 3 to 4, 1.0 to 1.5 m/s), with the deviations of hard.
 
-Where the published code differs, this is the paper's way: sampled points are real numbers (code: integers), knots are at every
-integer x and where the polynomial crosses the border (code: ten values of x, and the sampled points), mean and deviation of the
-speed are drawn for every segment (code: once for an obstacle, rounded, and hard motion is of degree 4 to 5 at 1.5 to 2.0 m/s).
+Where the published code (aninair1905/DynaBARN, 791d9779) differs, both can be had. Paper: sampled points are real numbers, knots
+are at every integer x and where the polynomial crosses the border, mean and deviation of the speed are drawn for every segment,
+and the most discs are among the numbers drawn. Code: integers; ten values of x, the sampled points, and the first and last place
+on the border; mean and deviation once for a disc, rounded, and speeds from a grid of 0.1 m/s; fewer discs than the most. The code
+is given its ranges by hand: the published trajectories have easy and medium as in `PROFILES`, and hard of degree 4 to 5 at 1.5 to
+1.9 m/s.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ SIDE = 10.0
 """Half the side of the square, m."""
 
 _SHORT = 1e-6
+_CODED_KNOTS = 10
+_GRID, _LEAST_DEVIATION = 0.1, 0.01  # m/s
 _MOST_DEGREE = 12
 _MOST = 1000
 
@@ -93,6 +98,69 @@ def times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
     return np.append(0.0, np.cumsum(length / speed))
 
 
+def coded_path(stream: Stream, profile: Profile) -> Doubles:
+    """Return knots (N, 2) as the published code has them, m: ten values of x, the sampled points, and two places on the border.
+
+    Crossings of the upper and of the lower border count if all roots there are real. Of all places on the border the leftmost is
+    one end and the rightmost the other, and the rest is left out; where there are fewer than two, others are drawn anywhere on it.
+    """
+    while True:
+        degree = stream.integer(*profile.degree)
+        sampled = np.array([[stream.integer(-10, 10), stream.integer(-10, 10)] for _ in range(degree + 1)], float)
+        if degree == 0 or sampled[:, 0].any():  # where every x is 0, numpy.polyfit raises and the code draws again
+            break
+    polynomial = np.poly1d(_fitted(sampled[:, 0], sampled[:, 1], degree))
+    x = np.linspace(-SIDE, SIDE, _CODED_KNOTS)
+    parts = [np.column_stack((x, polynomial(x))), sampled]
+    for border in (SIDE, -SIDE):
+        roots = (polynomial - border).roots
+        if not roots.imag.any():
+            parts.append(np.column_stack((roots.real, np.full(len(roots), border))))
+    knots = np.vstack(parts)
+    knots = knots[(np.abs(knots) <= SIDE).all(axis=1)]
+    knots = knots[np.argsort(knots[:, 0], kind="stable")]
+    outer = (np.abs(knots) == SIDE).any(axis=1)
+    ends = list(knots[outer][[0, -1]] if outer.sum() > 1 else knots[outer])
+    while len(ends) < 2:
+        ends.append(_on_border(stream))
+    inner = knots[~outer]
+    gaps = np.hypot(*np.moveaxis(inner[:, None] - np.vstack((ends, inner))[None], -1, 0))
+    inner = inner[~(np.tril(gaps <= _SHORT, 1)).any(axis=1)]  # places that rounding has twice, and its twins of the ends
+    way = np.vstack((ends[0], inner, ends[1]))
+    return np.asarray(way[::-1] if stream.integer(0, 1) == 0 else way)
+
+
+def _fitted(x: Doubles, y: Doubles, degree: int) -> Doubles:
+    """Coefficients, highest first, of a polynomial through points, or, where some x is there twice, near them.
+
+    The code's ``numpy.polyfit``: least squares of scaled powers, the smallest solution where there are many.
+    """
+    powers = np.vander(x, degree + 1)
+    scale = np.sqrt((powers * powers).sum(axis=0))
+    return np.asarray(np.linalg.lstsq(powers / scale, y, rcond=len(x) * np.finfo(float).eps)[0] / scale)
+
+
+def _on_border(stream: Stream) -> Doubles:
+    """A place (2,) on the border of the square, m."""
+    along, side = float(stream.uniform(-SIDE, SIDE)), (-SIDE, SIDE)[stream.integer(0, 1)]
+    return np.array([side, along] if stream.integer(0, 1) else [along, side])
+
+
+def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
+    """Return the times (N,) of knots as the published code has them, s.
+
+    Speeds are of {least, least + 0.1, ... < most} m/s with normal weights, whose mean, rounded to 0.1 m/s, and deviation, rounded
+    to 0.01 m/s, are drawn once.
+    """
+    mean, deviation = round(float(stream.uniform(*profile.speed)), 1), round(float(stream.uniform(*profile.deviation)), 2)
+    speeds = np.arange(*profile.speed, _GRID) if profile.speed[0] < profile.speed[1] else np.array(profile.speed[:1])
+    exponents = -0.5 * ((speeds - mean) / max(deviation, _LEAST_DEVIATION)) ** 2
+    bounds = np.cumsum(np.exp(exponents - exponents.max()))
+    length = np.hypot(*np.diff(knots, axis=0).T)
+    drawn = np.searchsorted(bounds, stream.uniform(0.0, bounds[-1], length.shape), side="right")
+    return np.append(0.0, np.cumsum(length / speeds[np.minimum(drawn, len(speeds) - 1)]))
+
+
 @dataclass(frozen=True)
 class MotionProfiles:
     """As many moving discs as drawn, in the square of 20 m about the origin: generated worlds of DynaBARN.
@@ -101,7 +169,8 @@ class MotionProfiles:
     to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
 
     Attributes:
-        count: least and most discs.
+        count: least and most discs; as coded, the most is not reached.
+        variant: paper for the paper's algorithm, code for its published code.
         difficulty: easy, medium or hard; a disc's is drawn among them.
         profile: own motion in place of a difficulty's.
         radius: of the discs, m.
@@ -110,6 +179,7 @@ class MotionProfiles:
     """
 
     count: tuple[int, int] = (5, 14)
+    variant: Literal["paper", "code"] = "paper"
     difficulty: tuple[Literal["easy", "medium", "hard"], ...] = ("easy",)
     profile: Profile | None = None
     radius: Distance = 0.5
@@ -119,6 +189,8 @@ class MotionProfiles:
     def __post_init__(self) -> None:
         if not 0 <= self.count[0] <= self.count[1] <= _MOST:
             raise ValueError(f"count must be [least, most], at most {_MOST}, got {list(self.count)}")
+        if self.variant == "code" and self.count[0] == self.count[1]:
+            raise ValueError(f"count must be [least, more than that] where variant is code, got {list(self.count)}")
         if not self.difficulty:
             raise ValueError("difficulty must name at least one of easy, medium and hard")
         if not self.radius > 0:
@@ -133,7 +205,7 @@ class MotionProfiles:
         self.beside.part.place(task)
         if task.replay is not None:
             raise InputError(f"obstacles mode 'motion_profiles': {self.beside.name!r} beside it has recorded pedestrians already")
-        count = task.stream.integer(*self.count)
+        count = task.stream.integer(self.count[0], self.count[1] - (self.variant == "code"))
         if not count:
             return
         ways = [self._way(task.stream) for _ in range(count)]
@@ -154,5 +226,6 @@ class MotionProfiles:
     def _way(self, stream: Stream) -> Doubles:
         """Time, x and y (N, 3) of one disc."""
         profile = self.profile or PROFILES[self.difficulty[stream.integer(0, len(self.difficulty) - 1)]]
-        knots = path(stream, profile)
-        return np.column_stack((times(stream, knots, profile), knots))
+        draw_path, draw_times = (path, times) if self.variant == "paper" else (coded_path, coded_times)
+        knots = draw_path(stream, profile)
+        return np.column_stack((draw_times(stream, knots, profile), knots))

@@ -1,4 +1,4 @@
-"""TAGA's environment: a robot and people who cross an open place, and groups who stand in it.
+"""TAGA's environment: a robot and people who cross an open place, and groups who stand in it or walk.
 
 S. Sarker Roy et al. 2025, TAGA, which extends that of S. Liu et al., "Intention aware robot crowd navigation with attention-based
 interaction graph", ICRA 2023; the constants are those of the authors' code (UK-Roy/crowd_nav_with_group, 27 February 2025).
@@ -7,11 +7,12 @@ interaction graph", ICRA 2023; the constants are those of the authors' code (UK-
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from agora.core.state import Doubles
+from agora.core.state import LOOP, Doubles
 from agora.draft.people import Person
 from agora.draft.scenario import Robot, Scenario
 from agora.draft.surroundings import Surroundings
@@ -33,10 +34,15 @@ class CrossingGroups:
     opposite to their first waypoint; the further ones are random points of it, for the behaviour ``restless``. The middle of
     everything is (0, 0).
 
+    With ``dynamic``, all groups but the first walk, as the paper has them (section IV-B); in its code all stand. One member, drawn,
+    leads to the point opposite of its place and then along the circle, with the stage's first crowd model (Eq. 5: ORCA); the
+    others have the second one (Eq. 6: ``leader_follower``), whose leader is the first of a group.
+
     Where the original lets who arrives at a goal vanish and begin anew on the circle, here it goes on to its next waypoint.
 
     Attributes:
         people: in all. groups: that stand. group_size: least and most members.
+        dynamic: whether groups walk, but for the first; the stage's crowd then has two ``models``.
         group_radius: of a ring, or distance of neighbours in the other formations, least and most, m.
         share: of the robot's way at which the first group stands.
         arena: the robot's start and goal and other groups' middles have |x| and |y| up to this, m.
@@ -54,6 +60,7 @@ class CrossingGroups:
     people: int = 20
     groups: int = 2
     group_size: tuple[int, int] = (3, 4)
+    dynamic: bool = False
     group_radius: tuple[float, float] = (1.0, 1.3)
     share: float = 0.7
     arena: float = 6.0
@@ -107,7 +114,8 @@ class CrossingGroups:
         middles: list[Doubles] = []
         for number in range(self.groups):
             middles.append(self._middle(stream, middles) if middles else start + self.share * (goal - start))
-            self._group(stream, people, number, middles[-1], np.vstack([start, goal]))
+            members = self._members(stream, people, number, middles[-1], np.vstack([start, goal]))
+            people += self._led(stream, members) if self.dynamic and number else members
         for _ in range(self.people - len(people)):
             self._walker(stream, people, np.vstack([start, goal]))
         half = self.circle + max(2.0 * self.circle_noise * self.speed[1], self.circle_offset) + 3.0
@@ -122,11 +130,13 @@ class CrossingGroups:
                 return point
         raise PlacementError(f"no middle of a group {self.apart} m from the others in {_TRIES} tries")
 
-    def _group(self, stream: Stream, people: list[Person], number: int, middle: Doubles, taken: Doubles) -> None:
+    def _members(self, stream: Stream, people: list[Person], number: int, middle: Doubles, taken: Doubles) -> list[Person]:
+        """A group who stand; ``people`` and ``taken`` are kept clear of."""
+        members: list[Person] = []
         size, scale = stream.integer(*self.group_size), float(stream.uniform(*self.group_radius))
         kinds = [_ring, _vee, _grid, _row][: 3 if number == 0 else 4]
         for place in middle + scale * kinds[stream.integer(0, len(kinds) - 1)](size):
-            others = np.vstack([taken, *(np.vstack([p.position, p.waypoints[0]]) for p in people)])
+            others = np.vstack([taken, *(np.vstack([p.position, p.waypoints[0]]) for p in (*people, *members))])
             for _ in range(_TRIES):
                 if np.hypot(*(others - place).T).min() >= self.spacing:
                     break
@@ -134,7 +144,18 @@ class CrossingGroups:
             else:
                 raise PlacementError(f"no place for a member of group {number}")
             radius, heading = float(stream.uniform(*self.radius)), math.atan2(*(middle - place)[::-1])
-            people.append(Person(place, place[None], 0.0, radius, 2, number, heading=heading, state="talking"))
+            model = 0 if self.dynamic else None
+            members.append(Person(place, place[None], 0.0, radius, 2, number, heading=heading, model=model, state="talking"))
+        return members
+
+    def _led(self, stream: Stream, members: list[Person]) -> list[Person]:
+        """The same group walking: one leads, and stands first."""
+        leader, speed = members[stream.integer(0, len(members) - 1)], float(stream.uniform(*self.speed))
+        route = np.vstack([-leader.position, self._on_circle(stream, speed, self.waypoints - 1)])
+        like: dict[str, Any] = {"waypoints": route, "speed": min(speed, self.top_speed), "mode": LOOP, "state": "walking"}
+        ordered = [leader, *(member for member in members if member is not leader)]
+        heading = math.atan2(*(route[0] - leader.position)[::-1])
+        return [replace(m, **like, heading=heading, tolerance=m.radius, model=int(k > 0)) for k, m in enumerate(ordered)]
 
     def _walker(self, stream: Stream, people: list[Person], taken: Doubles) -> None:
         speed, radius = float(stream.uniform(*self.speed)), float(stream.uniform(*self.radius))
@@ -147,7 +168,9 @@ class CrossingGroups:
         else:
             raise PlacementError("no place for a pedestrian on the circle")
         route = np.vstack([-place, self._on_circle(stream, speed, self.waypoints - 1)])
-        people.append(Person(place, route, min(speed, self.top_speed), radius, 0, tolerance=radius))
+        people.append(
+            Person(place, route, min(speed, self.top_speed), radius, LOOP, tolerance=radius, model=0 if self.dynamic else None)
+        )
 
     def _start_on_circle(self, stream: Stream, speed: float) -> Doubles:
         if self.circle_offset == 0.0:
