@@ -36,7 +36,8 @@ def test_the_clearance_is_the_least_within_a_step_as_people_went_before_it():
     meeting = drive(TIME[:4], np.zeros(4), y, **among(TIME[:4], (0.65, -y)))
     assert code.danger_frequency_crowdnav(meeting) == pytest.approx(1 / 3)
     assert code.danger_distance_crowdnav(meeting) == pytest.approx(0.1)
-    turning = replace(meeting, pedestrian_velocity=-meeting.pedestrian_velocity)  # who went the robot's way is not met within the step
+    # who went the robot's way before is not met within the step
+    turning = replace(meeting, pedestrian_velocity=-meeting.pedestrian_velocity)
     assert code.danger_distance_crowdnav(turning) is None
 
 

@@ -250,6 +250,7 @@ def test_a_stage_takes_the_view_and_refuses_one_that_makes_no_sense():
     stage = load_suite("dsrnn_view").stage("fov_90")
     assert stage.perception.source == "view"
     assert stage.perception.view == View(math.pi / 2, None)
-    for wrong, words in (({"angle": 90.0}, "angle"), ({"angle": 0.0}, "angle"), ({"range": -1.0}, "range"), ({"angl": 1.0}, "angle")):
+    wrongs = (({"angle": 90.0}, "angle"), ({"angle": 0.0}, "angle"), ({"range": -1.0}, "range"), ({"angl": 1.0}, "angle"))
+    for wrong, words in wrongs:
         with pytest.raises(InputError, match=words):
             parse(json.dumps({"name": "a", "world": "open", "pedestrians": {"source": "view", "view": wrong}}), Stage)

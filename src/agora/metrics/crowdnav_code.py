@@ -1,9 +1,9 @@
 """Metrics of CrowdNav's and AG-RL's tests, as their codes have them: for their published tables.
 
 CrowdNav: vita-epfl/CrowdNav, ``crowd_nav/utils/explorer.py`` and the step of ``crowd_sim.py``. AG-RL:
-Shuijing725/CrowdNav_Prediction_AttnGraph, ``rl/evaluation.py`` and ``crowd_sim_pred.py``. A step is from one sample to the next. The
-last step ends the episode and is never one of danger. The codes pool the dangerous steps of all episodes, where a table here has means
-over episodes.
+Shuijing725/CrowdNav_Prediction_AttnGraph, ``rl/evaluation.py`` and ``crowd_sim_pred.py``. A step is from one sample to the next.
+The last step ends the episode and is never one of danger. The codes average distances over the dangerous steps of all episodes;
+tables here have means over episodes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROB
 
 @once
 def _passing(recording: Recording) -> Doubles:
-    """(T - 1,) least clearance to a pedestrian in each step, m; both go straight, the pedestrian at its velocity before the step."""
+    """(T - 1,) least clearance to a pedestrian in each step, m; both go straight, the pedestrian at its last velocity."""
     x, y, distance = (part[:-1] for part in offsets(recording))
     dt, moved = intervals(recording)[:, None], steps(recording)
     u = recording.pedestrian_velocity[:-1, :, 0] * dt - moved[:, 0, None]
@@ -93,7 +93,7 @@ def total_reward_crowdnav(recording: Recording) -> float:
 
 @once
 def _foreseen(recording: Recording) -> Doubles:
-    """(T - 1,) least distance, m, from the robot's place at a step's start to where a pedestrian is within 1.25 s after; inf for none."""
+    """(T - 1,) least distance from the robot's place at a step's start to where a pedestrian is within 1.25 s, m; inf for none."""
     time, present = recording.time, recording.pedestrian_present
     x, y = (np.where(present, recording.pedestrian_position[:, :, axis], np.inf) for axis in (0, 1))
     nearest, here = np.full(len(time) - 1, np.inf), recording.pose
@@ -119,12 +119,12 @@ def _intruding(recording: Recording) -> Bools:
     "intrusion_ratio.attngraph",
     unit="",
     direction="lower",
-    formula="share of steps, but for the last, at whose start the robot's centre is nearer than r_robot + 0.3 m to where somebody's "
-    "centre is within the next 1.25 s",
+    formula="share of steps, but for the last, at whose start the robot's centre is nearer than r_robot + 0.3 m to where "
+    "somebody's centre is within the next 1.25 s",
     source=f"{_ATTNGRAPH}, average intrusion ratio (percent there)",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
-    """Of all steps. The future is the recorded one; the code's rolls on beyond the end and knows no new goals. Undefined without a step."""
+    """Of all steps. The future is the recorded one; the code's goes on beyond the end. Undefined without a step."""
     return float(_intruding(recording).mean()) if len(recording.time) > 1 else None
 
 

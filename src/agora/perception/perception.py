@@ -22,8 +22,8 @@ from agora.world.tracks import Tracks
 __all__ = ["Perception", "ScanTracker"]
 
 Level = Literal["truth", "view", "visible", "tracked"]
-"""What planners are told of pedestrians: everybody's true state, that of those in a cone ahead with belief about the others, that of
-those whom the robot's lidar reaches, or its tracks."""
+"""What planners are told of pedestrians: everybody's true state, that of those in a cone ahead with belief about those who left it,
+that of those whom the robot's lidar reaches, or its tracks."""
 
 LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked")
 

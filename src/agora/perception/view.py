@@ -1,8 +1,8 @@
 """A limited field of view: the true states of people in a cone ahead, and belief about those who have left it.
 
-DS-RNN's "FoV environment": S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot crowd
-navigation with deep reinforcement learning", ICRA 2021, and its code (Shuijing725/CrowdNav_DSRNN, crowd_sim/envs/crowd_sim.py,
-``detect_visible``, ``update_last_human_states``). The range is that of AG-RL, S. Liu et al., ICRA 2023 (CrowdNav_Prediction_AttnGraph).
+DS-RNN's "FoV environment": S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot
+crowd navigation with deep reinforcement learning", ICRA 2021, and its code (Shuijing725/CrowdNav_DSRNN, ``crowd_sim.py``:
+``detect_visible``, ``update_last_human_states``). The range is AG-RL's: S. Liu et al., ICRA 2023, CrowdNav_Prediction_AttnGraph.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Belief(NamedTuple):
 
 @lean_kernel
 def watch(
-    cone, people, traits, minds, robots, models, time, belief, position, velocity, radius, present, identity, group, kind, first, last
+    cone, people, traits, minds, robots, models, time, belief, position, velocity, radius, present, id_, group, kind, first, last
 ):
     """Write whom the robots of worlds ``first <= w < last`` know of, and where they believe them to be; N = W R rows.
 
@@ -99,7 +99,7 @@ def watch(
         velocity: see there.
         radius: see there.
         present: see there.
-        identity: see there.
+        id_: see there.
         group: see there.
         kind: see there.
         first: first world.
@@ -119,7 +119,7 @@ def watch(
             belief.begun[n] = True
             for i in range(people.x.shape[1]):
                 there = people.active[w, i]
-                known = belief.known[n, i] and there and identity[n, i] == traits.id[w, i]
+                known = belief.known[n, i] and there and id_[n, i] == traits.id[w, i]
                 x, y = people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r]
                 away = math.sqrt(x * x + y * y)
                 within = away - models.radius[w, r] - traits.radius[w, i] <= cone.range
@@ -129,7 +129,7 @@ def watch(
                     belief.when[n, i] = time[n]
                     belief.place[n, i, 0], belief.place[n, i, 1] = people.x[w, i], people.y[w, i]
                     velocity[n, i, 0], velocity[n, i, 1] = people.vx[w, i], people.vy[w, i]
-                    radius[n, i], identity[n, i] = traits.radius[w, i], traits.id[w, i]
+                    radius[n, i], id_[n, i] = traits.radius[w, i], traits.id[w, i]
                     group[n, i], kind[n, i] = traits.group[w, i], minds.type[w, i]
                 age = max(F(time[n] - belief.when[n, i]), ZERO)
                 position[n, i, 0] = belief.place[n, i, 0] + age * velocity[n, i, 0]
