@@ -54,6 +54,6 @@ class SquareCrossing(Crossing):
         def place(sign: float) -> Doubles:
             return np.array([draw() * self.side * 0.5 * sign, (draw() - 0.5) * self.side])
 
-        starts, goals = ([(there[k], there[2]) for there in taken] for k in (0, 1))
+        starts, goals = [(start, other) for start, _, other in taken], [(goal, other) for _, goal, other in taken]
         start = clear(lambda: place(half), starts, body, self.gap, "for a start in the square")
         return start, clear(lambda: place(-half), goals, body, self.gap, "for a goal in the square")
