@@ -69,10 +69,10 @@ class Perceiver:
         self._now, self._belief = np.zeros(rows), Belief.room(rows, world.slots if level == "view" else 0)
         out = (t.position, t.velocity, t.radius, t.present, t.id, t.group, kind)
         self._gather: list[Any] = []
-        for people, robots in (world.generation(g) for g in (0, 1)):
+        for people, machines in (world.generation(g) for g in (0, 1)):
             about = (people, world.traits, world.minds)
             if level == "view":
-                mine = (robots, world.robot_traits, self._now, self._belief)
+                mine = (machines, world.robot_traits, self._now, self._belief)
                 self._gather.append(bind(watch, perception.view.cone(), *about, *mine, *out))
             else:
                 self._gather.append(bind(_gather, np.int64(count), *about, self._seen, *out))
