@@ -53,6 +53,7 @@ from agora.perception.image_tracker import Locator
 from agora.perception.images import ImageDetector
 from agora.perception.perception import Perception
 from agora.perception.tracker import Tracker
+from agora.perception.view import View
 from agora.planners.presets import preset_names
 from agora.policies.joint_state import JointState
 from agora.policies.look_ahead import LookAhead
@@ -139,7 +140,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "trained": (JointState, LookAhead),
     "crowd_declaration": (CrowdDeclaration,),
     "crowd_scene": (CrowdScene,),
-    "perception": (Perception, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
+    "perception": (Perception, View, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
     "wire": (Episode, Start, RobotStart, PedestrianStarts, Trajectories, Snapshot, PedestriansNow, RobotsNow, Recording),
 }
 """Pages of what plug-ins are given, and of parameters that only Python sets."""

@@ -100,7 +100,9 @@ def bench(
     video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
     pedestrians: Annotated[
         list[str] | None,
-        typer.Option(help="What planners are told of them: truth, visible or tracked; repeat it to run each planner at each."),
+        typer.Option(
+            help="What planners are told of them: truth, view, visible or tracked; repeat it to run each planner at each."
+        ),
     ] = None,
     seed: Seed = None,
     simulator: Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")] = "",
@@ -196,7 +198,8 @@ def run(
     replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episode (.html).")] = None,
     live: Annotated[bool, typer.Option("--live", help="Show it in a window.")] = False,
     pedestrians: Annotated[
-        str | None, typer.Option(help="What the planner is told of them: truth, visible or tracked; as the stage says by default.")
+        str | None,
+        typer.Option(help="What the planner is told of them: truth, view, visible or tracked; as the stage says by default."),
     ] = None,
     seed: Seed = None,
 ) -> None:

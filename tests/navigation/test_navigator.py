@@ -14,6 +14,7 @@ from agora.maps.grid import Map
 from agora.navigation.navigator import Navigator
 from agora.pedestrians.helbing import Helbing
 from agora.perception.perception import Perception
+from agora.perception.view import View
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
 from agora.world.start import RobotStart, Start
@@ -69,6 +70,7 @@ def played(begun, conditions, planner, control=2):
         ("pure_pursuit+replan:window={sources: [map, people, scan]}", {}),
         ("dwa", {"perception": Perception("tracked"), "replan": 0.7, "layers": (PersonalSpace(),)}),
         ("orca", {"perception": Perception("visible")}),
+        ("orca", {"perception": Perception("view", view=View(1.6, 4.0))}),
     ],
 )
 def test_robots_driven_through_a_navigator_go_where_they_go_in_episodes(planner, more):

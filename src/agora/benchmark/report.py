@@ -39,6 +39,7 @@ GROUPS = {
     "composite": "Scores of challenges",
     "socnavbench_code": "SocNavBench's code",
     "taga": "TAGA's rates",
+    "crowdnav_code": "CrowdNav's and AG-RL's code",
 }
 """Groups of metrics (`Metric.group`) in their order, in words."""
 

@@ -124,9 +124,10 @@ class Stage:
         forbidden: categories of zones in which nothing is placed at random.
         seed: of every random stream, instead of the suite's.
         navigation: how robots get their paths.
-        pedestrians: what planners are told of them: everybody's true state, that of those whom the robot's lidar reaches, or the
-            tracks that the robot makes of its scans. A word, or a mapping of it as ``source`` and of parameters of ``detector``
-            and ``tracker``, which count where planners are told of tracks.
+        pedestrians: what planners are told of them: everybody's true state (truth), that of those in a cone ahead with belief about
+            those who have left it (view), that of those whom the robot's lidar reaches (visible), or the tracks that the robot
+            makes of its scans (tracked). A word, or a mapping of it as ``source`` and of parameters of ``view``, or of ``detector``
+            and ``tracker``, which count where planners are told so.
         simulator: moves the robots.
         counterfactual: every episode is run once more without robots, for the metrics of what robots did to people.
     """

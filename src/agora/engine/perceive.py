@@ -1,4 +1,4 @@
-"""Knowledge of pedestrians, as rows: all pedestrians, visible ones, or tracks."""
+"""Knowledge of pedestrians, as rows: all pedestrians, those in view, visible ones, or tracks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from agora.interfaces import Tracks
 from agora.perception.perception import Perception, ScanTracker
 from agora.perception.sight import see
 from agora.perception.tracker import empty_tracks
+from agora.perception.view import Belief, watch
 
 if TYPE_CHECKING:
     from agora.sensors.lidar import Lidar
@@ -40,7 +41,7 @@ class Perceiver:
     Args:
         world: the worlds.
         perception: source and parameters of the knowledge.
-        lidar: of every robot; None is enough for the truth.
+        lidar: of every robot; None is enough for the truth and for a view.
         pose: (N, 3) of the robots, kept, as `read` and `scanned` find it.
         robots: tracks of the other robots for each row; None for nothing.
 
@@ -53,9 +54,9 @@ class Perceiver:
     ) -> None:
         self._world, self._pose, rows, count = world, pose, len(pose), world.layout.robots
         level = perception.source
-        if level != "truth" and lidar is None:
-            raise InputError(f"pedestrians: {level} needs a lidar, and the robots have none")
         self._lidar, self._level, self._when = lidar, level, np.full(rows, np.nan)
+        if self.reads_scans and lidar is None:
+            raise InputError(f"pedestrians: {level} needs a lidar, and the robots have none")
         self._map_index: Ints = np.zeros(rows, np.int32)
         self._scans: ScanTracker | None = None
         if level == "tracked" and lidar is not None:
@@ -65,13 +66,21 @@ class Perceiver:
         kind = np.zeros((rows, world.slots), np.int32)
         self.tracks = t = replace(empty_tracks(rows, world.slots), type=kind)
         self._seen: Bools = np.full(t.present.shape, level == "truth")
-        arrays = (world.traits, world.minds, self._seen, t.position, t.velocity, t.radius, t.present, t.id, t.group, kind)
-        self._gather: list[Any] = [bind(_gather, np.int64(count), world.generation(g)[0], *arrays) for g in (0, 1)]
+        self._now, self._belief = np.zeros(rows), Belief.room(rows, world.slots if level == "view" else 0)
+        out = (t.position, t.velocity, t.radius, t.present, t.id, t.group, kind)
+        self._gather: list[Any] = []
+        for people, machines in (world.generation(g) for g in (0, 1)):
+            about = (people, world.traits, world.minds)
+            if level == "view":
+                mine = (machines, world.robot_traits, self._now, self._belief)
+                self._gather.append(bind(watch, perception.view.cone(), *about, *mine, *out))
+            else:
+                self._gather.append(bind(_gather, np.int64(count), *about, self._seen, *out))
 
     @property
     def reads_scans(self) -> bool:
         """Whether it must be told of scans."""
-        return self._level != "truth"
+        return self._level in ("visible", "tracked")
 
     @property
     def names_slots(self) -> bool:
@@ -83,6 +92,8 @@ class Perceiver:
         self._when[row] = np.nan
         if self._scans is not None:
             self._scans.forget(slice(row, row + 1))
+        elif self._level == "view":
+            self._belief.forget(row)
         elif self.reads_scans:
             self._seen[row] = False
 
@@ -115,5 +126,6 @@ class Perceiver:
         if self._scans is not None:
             age = np.nan_to_num(np.round(time - self._when, _CLOCK))
             return self._scans.tell(np.maximum(age, 0.0).astype(np.float32))
+        self._now[...] = time
         self._gather[self._world.now](0, self._world.layout.worlds)
         return self.tracks

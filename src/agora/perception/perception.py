@@ -1,4 +1,4 @@
-"""What a robot knows of pedestrians: the truth, those it has in sight, or what it makes of its scans."""
+"""What a robot knows of pedestrians: the truth, those in its view or in sight of its lidar, or what it makes of its scans."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
 from agora.perception.following import Following
 from agora.perception.tracker import Tracker
+from agora.perception.view import View
 from agora.sensors.lidar import Lidar
 from agora.world.tracks import Tracks
 
 __all__ = ["Perception", "ScanTracker"]
 
-Level = Literal["truth", "visible", "tracked"]
-"""What planners are told of pedestrians: everybody's true state, that of those whom the robot's lidar reaches, or its tracks."""
+Level = Literal["truth", "view", "visible", "tracked"]
+"""What planners are told of pedestrians: everybody's true state, that of those in a cone ahead with belief about those who left it,
+that of those whom the robot's lidar reaches, or its tracks."""
 
-LEVELS: tuple[Level, ...] = ("truth", "visible", "tracked")
+LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked")
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,13 @@ class Perception:
     Attributes:
         source: what planners are told.
         detector, tracker: where that is ``tracked``.
+        view: where that is ``view``.
     """
 
     source: Level
     detector: Detector = field(default_factory=Detector)
     tracker: Tracker = field(default_factory=Tracker)
+    view: View = field(default_factory=View)
 
 
 class ScanTracker:

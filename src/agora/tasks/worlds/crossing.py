@@ -1,0 +1,129 @@
+"""What CrowdNav's worlds have in common: the robot's way, and people of the original cases, number by number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import STAY, Doubles
+from agora.draft.people import Person
+from agora.draft.scenario import Robot, Scenario
+from agora.draft.surroundings import Surroundings
+from agora.errors import PlacementError
+from agora.maps.grid import Map
+from agora.ranges import Distance, Number
+from agora.seeds import Stream
+
+__all__ = ["Crossing", "Draw", "Taken", "clear"]
+
+_TRIES = 10_000
+_LARGEST_SEED = 2**32 - 1
+
+Draw = Callable[[], float]
+"""A number in [0, 1), another with every call."""
+
+Taken = list[tuple[Doubles, Doubles, float]]
+"""Start, goal and radius of the robot and of people, m."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A plane about (0, 0) where the robot goes from (0, -radius) to (0, radius), and people cross its way.
+
+    With ``cases`` the worlds are those of CrowdNav's code: case k draws from NumPy's legacy generator seeded with ``first_seed``
+    plus k, in the code's order. The code's test cases begin at 1000, its validation cases at 0, its training cases at 2000.
+
+    Attributes:
+        people: how many.
+        radius: half the robot's way, m.
+        cases: how many of the original cases there are; 0 to draw anew for every episode.
+        first_seed: of the original case 0.
+        body: least and most radius of people, m. speed: least and most preferred speed, m/s. They are drawn where they differ; the
+            code's people have [0.3, 0.5] and [0.5, 1.5] where its attributes are randomised.
+        top_speed: a higher preferred speed counts as this, as for the code's ORCA, m/s.
+        robot_radius: m.
+        gap: between outlines at the start, m.
+    """
+
+    people: int = 5
+    radius: float = 4.0
+    cases: Number = 0
+    first_seed: int = 1000
+    body: tuple[float, float] = (0.3, 0.3)
+    speed: tuple[float, float] = (1.0, 1.0)
+    top_speed: float = 1.0
+    robot_radius: Distance = 0.3
+    gap: Distance = 0.2
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.people <= 1000:
+            raise ValueError(f"people must be in [0, 1000], got {self.people}")
+        if not 0.5 <= self.radius <= 100.0:
+            raise ValueError(f"radius must be in [0.5, 100], got {self.radius}")
+        if not 0 <= self.first_seed <= _LARGEST_SEED - self.cases:
+            raise ValueError(f"first_seed must be in [0, 2^32 - 1 - cases], got {self.first_seed}")
+        if not 0.01 <= self.top_speed < math.inf:
+            raise ValueError(f"top_speed must be at least 0.01, got {self.top_speed}")
+        for name in ("body", "speed"):
+            low, high = getattr(self, name)
+            if not 0.01 <= low <= high < math.inf:
+                raise ValueError(f"{name} must be [least, most] from 0.01, got {[low, high]}")
+
+    @property
+    def called(self) -> str:
+        """The name of the world where it is drawn anew."""
+        raise NotImplementedError
+
+    @property
+    def reach(self) -> float:
+        """Half the side of the square that holds everybody's centre, m."""
+        raise NotImplementedError
+
+    def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
+        """Return start and goal (2,) of a person of such a preferred speed and radius, clear of those who are there.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """Return the cases, or one name where worlds are drawn anew."""
+        return [f"case_{k}" for k in range(self.cases)] or [self.called]
+
+    def world(self, name: str, stream: Stream) -> Surroundings:
+        """Return a case, or a drawn world.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        draw: Draw = lambda: float(stream.uniform())  # noqa: E731
+        if self.cases:
+            original = np.random.RandomState(self.first_seed + int(name.removeprefix("case_")))  # noqa: NPY002 - as in CrowdNav
+            draw = original.random_sample
+        people: list[Person] = []
+        taken: Taken = [(np.array([0.0, -self.radius]), np.array([0.0, self.radius]), self.robot_radius)]
+        for _ in range(self.people):
+            speed, body = (low if low == high else low + (high - low) * draw() for low, high in (self.speed, self.body))
+            start, goal = self.way(draw, taken, speed, body)
+            people.append(Person(start, goal[None], min(speed, self.top_speed), body, STAY, tolerance=body))
+            taken.append((start, goal, body))
+        half = max(self.reach, self.radius) + 3.0
+        robot = Robot((0.0, -self.radius, math.pi / 2), (0.0, self.radius, math.pi / 2))
+        return Surroundings(Map.open((-half, -half), (half, half)), Scenario((robot,)), people=tuple(people))
+
+
+def clear(place: Callable[[], Doubles], taken: list[tuple[Doubles, float]], body: float, gap: float, where: str) -> Doubles:
+    """Return the first place (2,) of a disc of radius ``body`` that keeps the gap from discs: points (2,) and radii, all m.
+
+    Raises:
+        PlacementError: none does in 10,000 tries; ``where`` says where it was looked for.
+    """
+    for _ in range(_TRIES):
+        point = place()
+        if all(math.dist(point, other) >= body + radius + gap for other, radius in taken):
+            return point
+    raise PlacementError(f"no place {where} in {_TRIES} tries")

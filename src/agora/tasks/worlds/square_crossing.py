@@ -1,0 +1,59 @@
+"""CrowdNav's other environment: a robot, and people who go from one half of a square to the other.
+
+The code of C. Chen, Y. Liu, S. Kreiss, A. Alahi, ICRA 2019 (vita-epfl/CrowdNav, crowd_sim/envs/crowd_sim.py, ``square_crossing``),
+whose cases this draws number by number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.tasks.worlds.crossing import Crossing, Draw, Taken, clear
+
+
+@dataclass(frozen=True)
+class SquareCrossing(Crossing):
+    """A plane about (0, 0) where the robot goes from (0, -radius) to (0, radius) and people across the middle of a square.
+
+    A person starts anywhere in the left or in the right half of the square, and its goal is anywhere in the other half. Starts that
+    are nearer than ``gap`` to anybody's start are drawn again, and goals that are nearer than that to anybody's goal; a start may
+    lie at somebody's goal. The other parameters are those of `agora.tasks.worlds.crossing.Crossing`.
+
+    Attributes:
+        side: of the square, m.
+    """
+
+    side: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1.0 <= self.side <= 200.0:
+            raise ValueError(f"side must be in [1, 200], got {self.side}")
+
+    @property
+    def called(self) -> str:
+        """The name of the world where it is drawn anew."""
+        return "square_crossing"
+
+    @property
+    def reach(self) -> float:
+        """Half the side, m."""
+        return 0.5 * self.side
+
+    def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
+        """Return start and goal (2,) of a person, clear of everybody's start and of everybody's goal.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        half = -1.0 if draw() > 0.5 else 1.0
+
+        def place(sign: float) -> Doubles:
+            return np.array([draw() * self.side * 0.5 * sign, (draw() - 0.5) * self.side])
+
+        starts, goals = [(start, other) for start, _, other in taken], [(goal, other) for _, goal, other in taken]
+        start = clear(lambda: place(half), starts, body, self.gap, "for a start in the square")
+        return start, clear(lambda: place(-half), goals, body, self.gap, "for a goal in the square")
