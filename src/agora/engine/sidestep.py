@@ -24,7 +24,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _until_touching(dx, dy, wx, wy, reach):
-    """s until a disc in direction (dx, dy) that moves at (wx, wy) is within ``reach``; never where it does not come nearer."""
+    """Time until a disc at (dx, dy) that moves at (wx, wy) is within ``reach``, s; never where it does not come nearer."""
     a, b, c = wx * wx + wy * wy, dx * wx + dy * wy, dx * dx + dy * dy - reach * reach
     if b >= ZERO:
         return _NEVER
@@ -98,16 +98,16 @@ def _next(after, traits, maps, w, i, sx, sy, cx, cy, h, back, most):
 
 @lean_kernel
 def step_aside(
-    dt, substeps, horizon, margin, fastest, back, most, people, after, traits, replay, robots, robot_traits, maps, clock, first, last
+    dt, parts, horizon, margin, fastest, back, most, people, after, traits, replay, robots, robot_traits, maps, clock, first, last
 ):  # fmt: skip
     """Displace recorded pedestrians who are where their recording says at the end of a substep.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s; parts: substeps into which it is divided.
         horizon, margin, fastest, back, most: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
         people: at the beginning of the substep. after: at its end. robots: at the beginning of the step.
     """
-    h = dt / np.float32(substeps)
+    h = dt / np.float32(parts)
     for w in range(first, last):
         if clock.done[w]:
             continue

@@ -2,8 +2,8 @@
 
 `Recording.undisturbed` comes of the same episode without robots (`agora.engine.undisturbed`). Both runs have the same pedestrians,
 goals and random streams. Whoever has not been influenced, not even through others, has a displacement of exactly 0; recorded
-pedestrians, who react to nobody unless a stage says so (``crowd.sidestep``), have it too. In a dense crowd a small influence grows with time: compare episodes that last about
-as long.
+pedestrians, who react to nobody unless a stage says so (``crowd.sidestep``), have it too. In a dense crowd a small influence grows
+with time: compare episodes that last about as long.
 
 The metrics are undefined without such a run, and without pedestrians. SocNavBench (Biswas et al. 2022) names such metrics as future
 work.
