@@ -22,7 +22,7 @@ class SocNavBench:
     Attributes:
         episodes: their names; all 33 where empty.
         real_speed: play hotel and univ at the speed at which they were filmed, not at SocNavBench's 0.6 of it.
-        random: each episode has map, people and time budget of one of them, drawn at random; the robot's task is left to a robots mode
+        random: each episode has map, people and time budget of one of them, drawn at random; a robots mode gives the robot's task
             (``random_eps/random_eps_sampler.py`` of CMU-TBD/SocNavBench).
     """
 
