@@ -28,7 +28,6 @@ from agora.core.state import Doubles, Floats, Ints
 from agora.datasets.played import Played
 from agora.datasets.socnavbench import Episode, read_episode
 from agora.errors import InputError, ResultsError
-from agora.metrics.efficiency import path_length
 from agora.metrics.socnavbench_code import (
     approach_times,
     centre_distances,
@@ -158,7 +157,7 @@ class _Told:
         acceleration = np.diff(velocity, axis=0) / np.diff(time)[1:, None]
         jerk = np.diff(acceleration, axis=0) / np.diff(time)[2:, None]
         straight, left = (math.dist(p[:2], recording.goal[:2]) for p in (recording.pose[0], recording.pose[-1]))
-        until = approach_times(recording)
+        until, length = approach_times(recording), float(np.hypot(*np.diff(recording.pose[:, :2], axis=0).T).sum())
         return {
             "success": self.cause == "Success",
             "termination_cause": self.cause,
@@ -170,8 +169,8 @@ class _Told:
             "robot_motion_energy": energy_socnavbench_code(recording),
             "robot_acceleration": acceleration.tolist(),
             "robot_jerk": jerk.tolist(),
-            "path_length": path_length(recording),
-            "path_length_ratio": (path_length(recording) + _EPSILON) / straight,
+            "path_length": length,
+            "path_length_ratio": (length + _EPSILON) / straight,
             "goal_traversal_ratio": left / straight,
             "path_irregularity": path_irregularity_socnavbench_code(_from_corner(recording)),
             "closest_pedestrian_distance": centre_distances(recording).tolist(),
@@ -236,7 +235,8 @@ def _from_corner(recording: Recording) -> Recording:
 def _collisions(recording: Recording, names: list[str]) -> tuple[Ints, Doubles, list[str], str]:
     """Cooldowns and last collisions at each sample, who was touched, and the cause of the end (``AgentBase.check_collisions``)."""
     time, count = recording.time, len(names)
-    cooldown, last = np.zeros((len(time), count), np.int64), np.full((len(time), count), NEVER)
+    cooldown: Ints = np.zeros((len(time), count), np.int32)
+    last: Doubles = np.full((len(time), count), NEVER)
     present, reach = recording.pedestrian_present, recording.radius + recording.pedestrian_radius
     apart = np.linalg.norm(recording.pedestrian_position - recording.pose[:, None, :2], axis=-1)
     steps = round(COOLDOWN / float(time[1])) if len(time) > 1 else 0
