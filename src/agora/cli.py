@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agora import __version__
-from agora.cli_bags import bag, demonstrations, mcap
+from agora.cli_bags import bag, demonstrations, mcap, socnavbench
 from agora.cli_leaderboard import leaderboard, submit
 from agora.cli_maps import import_, maps
 from agora.cli_policies import policies
@@ -46,6 +46,7 @@ app.add_typer(policies, name="policy")
 app.add_typer(serve, name="serve")
 app.command()(bag)
 app.command()(mcap)
+app.command()(socnavbench)
 app.command()(demonstrations)
 app.command()(train)
 app.command()(tune)
@@ -80,8 +81,24 @@ def _benchmark(name: str, seed: int | None) -> tuple[Suite, dict[str, Named]]:
     return with_seed(suite, seed), planners
 
 
+def _refuse_unused(context: typer.Context, planner: str, why: str, *used: str) -> None:
+    """Refuse options that a planner outside of this process leaves unused.
+
+    Args:
+        context: of the command. planner: NAME of ``--planner NAME``. why: it is so. used: the options that it uses beside
+            ``--output``, ``--resume`` and ``--video``.
+    """
+    from agora.errors import InputError
+
+    known = {"suite", "planner", "output", "resume", "video", *used}
+    given = [name for name in context.params if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"]
+    if unused := [f"--{name.replace('_', '-')}" for name in given if name not in known]:
+        raise InputError(f"--planner {planner} goes alone, without {', '.join(unused)}: {why}")
+
+
 @app.command()
 def bench(
+    context: typer.Context,
     suite: SuiteName,
     planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
@@ -146,17 +163,23 @@ def bench(
     if "ros" in planner:
         from agora.cli_bags import bench_in_ros
 
-        if planner != ["ros"] or seed is not None or pedestrians or simulator or record or counterfactual:
-            raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians, the graph's simulator, and bags")
+        if planner != ["ros"]:
+            raise InputError("--planner ros goes alone: whatever drives the robots of the graph, drives in all episodes")
+        why = "seed and pedestrians are the suite's, the simulator is the graph's, which plays episodes one by one and keeps bags"
+        _refuse_unused(context, "ros", why, "ros_launch")
         finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
         return
     if any(text.partition(":")[0] == "socnavbench" for text in planner):
         from agora.cli_serve import bench_by_sockets
 
-        if len(planner) > 1 or interplanner or pedestrians or simulator or record or executor or counterfactual:
-            raise InputError("--planner socnavbench goes alone: one joystick drives, told of true pedestrians, as the stage says")
+        if len(planner) > 1:
+            raise InputError("--planner socnavbench goes alone: one joystick drives in all episodes")
+        why = "one joystick drives, told of true pedestrians, one episode after the other, and all recordings are kept"
+        _refuse_unused(context, "socnavbench", why, "seed")
         finish(bench_by_sockets(chosen, planner[0], folder, resume), folder, video)
         return
+    if ros_launch:
+        raise InputError("--ros-launch goes with --planner ros alone")
     planners = dict(named_planner(text, interplanner) for text in planner) or contestants
     runs = parse_component("executors", executor, "--executor").part if executor else None
     kept = {"trajectories": trajectories, "record": recordable(record or ())}

@@ -1,4 +1,4 @@
-"""Episodes that are played elsewhere or go there: ``agora bag``, ``agora mcap``, ``agora bench --planner ros``.
+"""Episodes that are played elsewhere or go there: ``agora bag``, ``mcap``, ``socnavbench``, and ``agora bench --planner ros``.
 
 Imports are made when they run.
 """
@@ -80,6 +80,21 @@ def mcap(
         written = write_mcap_files(output, sources, key or (), lambda n, total: bar.update(task, completed=n, total=total))
     for path in written:
         typer.echo(f"mcap  {path}")
+
+
+def socnavbench(
+    run: Annotated[Path, typer.Argument(help="Folder of a run of a suite of SocNavBench.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the folders test_PLANNER/EPISODE come.")],
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    ] = None,
+) -> None:
+    """Write episodes as the files of SocNavBench: episode_log.txt, scores, sim_state_data, joystick_data; for its own programs."""
+    from agora.benchmark.socnavbench_files import write_socnavbench_files
+
+    for path in write_socnavbench_files(output, run, key or ()):
+        typer.echo(f"episode  {path}")
 
 
 def demonstrations(

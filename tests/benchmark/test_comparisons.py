@@ -34,6 +34,19 @@ def test_every_value_is_a_dot_and_the_mean_carries_its_interval():
     assert any(np.allclose(line.get_xdata(), [mean.low, mean.high]) for line in axes.lines if len(line.get_xdata()) == 2)
 
 
+def test_violins_are_within_the_values_and_three_equal_values_have_none():
+    table = rows(("a", "b"), episodes=9)
+    for row in table:
+        row["clearance.min"] = 0.4 if row["planner"] == "b" else row["clearance.min"]
+    axes = comparison_figure(table, METRICS[2]).axes[0]
+    violins = [c for c in axes.collections if c.get_alpha() == 0.22]
+    values = [row["clearance.min"] for row in table if row["planner"] == "a"]
+    assert len(violins) == 1
+    drawn = violins[0].get_paths()[0].vertices
+    assert drawn[:, 0].min() == pytest.approx(min(values)) and drawn[:, 0].max() == pytest.approx(max(values))
+    assert np.abs(drawn[:, 1]).max() <= 0.42 + 1e-6
+
+
 def test_labels_say_on_how_many_episodes_values_stand_and_the_share_of_successes():
     table = rows(("a",), episodes=10, stages=("s",))
     reached = sum(row["outcome"] == "reached" for row in table)

@@ -426,6 +426,27 @@ def test_a_comparison_says_its_pairs_and_what_difference_it_finds():
     assert re.search(rf"time to the goal [\d.]+ s \({both} pairs\)", text)
 
 
+def test_where_contacts_end_no_episode_the_failures_of_socnavbench_are_counted():
+    ends = {"a": ["clean", "touched", "touched", "timeout"], "b": ["clean", "clean", "wall", "timeout"]}
+    table = [
+        row
+        | {
+            "outcome": {"timeout": "timeout", "wall": "wall_collision"}.get(end, "reached"),
+            "success.socnavbench": float(end == "clean"),
+            "reached": float(end in ("clean", "touched")),
+            "timeout": float(end == "timeout"),
+            "failure_pedestrian_collision": float(end == "touched"),
+            "failure_wall_collision": float(end == "wall"),
+        }
+        for row, end in zip(rows(("a", "b"), episodes=4, stages=("s",)), ends["a"] + ends["b"], strict=True)
+    ]
+    first, second = Page(render({}, table, METRICS, {})).tables["outcomes"][1][1:]
+    assert first == ["a", "1", "25.0 [4.6, 69.9]", "3", "1", "2", "0"]
+    assert second == ["b", "2", "50.0 [15.0, 85.0]", "2", "1", "0", "1"]
+    untouched = [row for row in table if row["planner"] == "b"]
+    assert len(Page(render({}, untouched, METRICS, {})).tables["outcomes"]) == 1, "nobody was touched on the way to a goal"
+
+
 def test_each_stage_has_a_picture_of_the_episode_that_most_planners_have():
     table, measures = _real()
     del table[0]  # orca's first episode in the hall

@@ -42,6 +42,14 @@ def test_somebody_who_is_held_up_for_a_while_is_late_by_that_while():
     assert measure("pedestrian_displacement_average", HELD, FREE, alone=[FREE, FREE]) == pytest.approx(expected)
 
 
+def test_each_time_that_somebody_is_displaced_counts():
+    aside = np.array([0.0, 0.0, 0.3, 0.4, 0.05, 0.0, 0.2, 0.2, 0.0, 0.0, 0.0])
+    twice, always = (FREE[0], FREE[1] + aside), (FREE[0], FREE[1] + 0.5)
+    assert measure("pedestrian_displacements", twice, FREE, alone=[FREE, FREE]) == 2.0
+    assert measure("pedestrian_displacements", twice, always, alone=[FREE, FREE]) == 3.0
+    assert measure("pedestrian_displacements", FREE, alone=[FREE]) == 0.0
+
+
 def test_somebody_who_never_gets_away_is_late_by_the_whole_time():
     assert measure("pedestrian_delay_max", walk(-2.0, 0.0), alone=[FREE]) == pytest.approx(5.0)
 

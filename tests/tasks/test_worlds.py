@@ -14,6 +14,7 @@ from agora.config import parse
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named, load
 from agora.seeds import Stream
+from agora.tasks.budget import measured
 from agora.tasks.suite import Suite, load_suite
 from agora.tasks.worlds.folder import Folder, world_names
 from agora.tasks.worlds.generated import Generated
@@ -75,6 +76,22 @@ def test_worlds_of_data_have_tasks_people_and_limits_of_time(data):
     played = socnavbench.world("t_ETH1", STREAM)
     assert (played.timeout, played.replay_radius, played.replay.count) == (20.0, 0.2, 14)
     assert played.scenario.robots[0].goal == (12.0, 15.0, 1.5)
+
+
+def test_random_episodes_of_socnavbench_are_free_connected_and_less_than_25_s_away(data):
+    suite, budgets, maps = load_suite("socnavbench_random"), set(), set()
+    for episode in range(suite.stage("random").count):
+        start = suite.start("random", episode)
+        robot, now = measured(start.map, *start.robots), start.replay.at(0.0)
+        ends, reach = np.stack([robot.pose, robot.goals[-1]])[:, :2], robot.model.radius + 0.1
+        assert (start.map.gap(ends) >= reach).all()
+        assert np.hypot(*(ends[1] - ends[0])) >= 1.0 and robot.legs[0] <= 25 * 1.2
+        assert np.hypot(*(now.position[now.present] - ends[0]).T).min(initial=9.0) >= robot.model.radius + 0.2
+        budgets, maps = budgets | {start.timeout}, maps | {start.map.name}
+    assert budgets == {20.0, 50.0, 60.0} and len(maps) == 5
+    again, other = suite.start("random", 7), suite.start("random", 40)
+    assert again.robots[0].pose.tolist() == load_suite("socnavbench_random").start("random", 7).robots[0].pose.tolist()
+    assert again.robots[0].pose.tolist() != other.robots[0].pose.tolist()
 
 
 def test_stretches_of_eth_and_ucy_are_drawn_and_show_people(data):

@@ -23,7 +23,7 @@ _ABREAST = 3  # panels of an overview in a row
 
 
 def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0) -> Figure:
-    """Return the distribution of a metric for each planner: every value, quartiles, and the mean with its bootstrap interval.
+    """Return the distribution of a metric for each planner: violin, values, quartiles, and the mean with its bootstrap interval.
 
     The label of a planner says on how many of its episodes the values stand and how many reached the goal.
 
@@ -140,7 +140,11 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
 
 
 def _distribution(axes: Axes, place: int, values: Doubles, colour: str) -> None:
-    """One planner's values: dots, quartiles, mean with its interval."""
+    """One planner's values: violin of their density, dots, quartiles, mean with its interval."""
+    if len(values) > 2 and np.ptp(values) > 0:
+        drawn = axes.violinplot([values], positions=[place], orientation="horizontal", widths=0.84, showextrema=False)
+        for body in drawn["bodies"]:  # type: ignore[attr-defined]
+            body.set(facecolor=colour, alpha=0.22, lw=0, zorder=1)
     spread = ((np.arange(len(values)) * 0.618034) % 1.0 - 0.5) * 0.5
     axes.scatter(values, place + spread, s=6, color=colour, alpha=0.5, lw=0, zorder=2)
     if len(values) > 1:

@@ -30,7 +30,7 @@ from agora.files import write_whole
 from agora.tasks.suite import Suite
 from agora.viewer.foxglove import scene_entries
 
-__all__ = ["write_mcap_files"]
+__all__ = ["KeptRun", "refuse_existing", "write_mcap_files"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64  # episodes of a run whose recordings are in memory together
@@ -53,7 +53,7 @@ def write_mcap_files(
         InputError: a source cannot be read, or a recording lacks what its bag has.
         UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
     """
-    runs = [_Run.of(source, keys) for source in sources if (source / "run.yaml").is_file()]
+    runs = [KeptRun.of(source, keys) for source in sources if (source / "run.yaml").is_file()]
     files = [file for source in sources if not (source / "run.yaml").is_file() for file in files_of(source)]
     if keys and not runs:
         raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected a folder with run.yaml among the sources")
@@ -75,9 +75,14 @@ def _name(played: Played) -> str:
     return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
 
 
-def _write(path: Path, content: bytes) -> Path:
+def refuse_existing(path: Path) -> None:
+    """Refuse to write over something. Raises: ResultsError: it is there."""
     if path.exists():
         raise ResultsError(f"{path}: is there already; choose another folder")
+
+
+def _write(path: Path, content: bytes) -> Path:
+    refuse_existing(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
@@ -103,7 +108,7 @@ def _of_file(file: Path, played: Played) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class KeptRun:
     """The chosen episodes of a run.
 
     Attributes:
@@ -117,7 +122,7 @@ class _Run:
     asked: bool
 
     @staticmethod
-    def of(folder: Path, keys: Collection[str]) -> _Run:
+    def of(folder: Path, keys: Collection[str]) -> KeptRun:
         """The episodes of these keys, or all."""
         run = described(folder)
         groups: dict[str, list[dict[str, Any]]] = {}
@@ -128,7 +133,7 @@ class _Run:
         for key in sorted(wanted - set(groups)):
             raise UnknownNameError(f"episode of {folder}", key, groups)
         chosen = [sorted(groups[key], key=lambda row: int(row["robot"])) for key in sorted(wanted or groups)]
-        return _Run(folder, run, chosen, bool(wanted))
+        return KeptRun(folder, run, chosen, bool(wanted))
 
     def episodes(self) -> Iterator[Played]:
         """The episodes, with their recordings and planning times.

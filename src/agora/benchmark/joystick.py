@@ -26,6 +26,8 @@ __all__ = ["Joystick", "Meeting"]
 
 _LISTENS = 5.0  # s that a joystick may take to listen after it has connected
 _KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
+_ADDRESS = "/tmp/socnavbench_joystick"
+_REPEATS = 50
 _REFUSED = 10  # messages of an episode that may be none, before it has failed
 
 
@@ -38,21 +40,25 @@ class Meeting:
             SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
         recv: socket at which the simulator listens, instead. send: that at which the joystick listens.
         asynchronous: time passes whether there is a command or not; the last one is repeated.
-        repeats: most repeats of commands in an episode (``max_repeats``).
+        repeats: most repeats of commands in an episode, if asynchronous (``max_repeats``).
         patience: s without a word of the joystick that end the conversation, where time waits for it. That its process has ended
             is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
     """
 
-    address: str = "/tmp/socnavbench_joystick"
+    address: str = _ADDRESS
     recv: str = ""
     send: str = ""
     asynchronous: bool = False
-    repeats: Annotated[int, Within(0, 1_000_000)] = 50
+    repeats: Annotated[int, Within(0, 1_000_000)] = _REPEATS
     patience: Annotated[float, Within(0.0, 1e6, above=True)] = 3600.0
 
     def __post_init__(self) -> None:
         if self.receives == self.sends:
             raise InputError(f"{self.sends}: the simulator's and the joystick's socket must differ")
+        if self.recv and self.send and self.address != _ADDRESS:
+            raise InputError(f"address {self.address}: recv and send say both sockets already")
+        if self.repeats != _REPEATS and not self.asynchronous:
+            raise InputError(f"repeats {self.repeats}: time waits for commands and repeats none, unless asynchronous is true")
 
     @property
     def receives(self) -> Address:

@@ -292,6 +292,7 @@ def _stage(
         "name": name,
         "chart": charts.outcomes(counts, reached, _colours(rows)),
         "outcomes": lines,
+        "clean": tables.clean_lines(part, planners),
         "planners": [(planner, len(members)) for planner, members in groups.items()],
         "reached": [tables.cell(estimate, rate=True) for estimate in reached.values()],
         "headline": headline(part, metrics, planners, _colours(rows), calls),

@@ -112,6 +112,23 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
     return lines
 
 
+_CLEAN = ("success.socnavbench", "reached", "timeout", "failure_pedestrian_collision", "failure_wall_collision")
+"""Of a run in which contacts with pedestrians do not end episodes: what SocNavBench's table 2 counts (Biswas et al. 2022)."""
+
+
+def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, Any]]:
+    """A line for each planner with its episodes by what `_CLEAN` counts; none where no episode went on after a contact."""
+    known = bool(rows) and all(row.get(name) is not None for row in rows for name in _CLEAN)
+    if not known or not any(row["reached"] and row["failure_pedestrian_collision"] for row in rows):
+        return []
+    lines = []
+    for planner, members in by_planner(rows, planners).items():
+        clean, reached, *failed = (int(sum(row[name] for row in members)) for name in _CLEAN)
+        estimate = Estimate(len(members), clean / len(members), *wilson(clean, len(members))) if members else share(members)
+        lines.append({"planner": planner, "clean": clean, "cell": cell(estimate, rate=True), "reached": reached, "failed": failed})
+    return lines
+
+
 def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[Line]:
     """A line for each metric: each planner's paired difference from the baseline.
 

@@ -11,6 +11,7 @@ import numpy as np
 from agora.draft.pedestrian_types import types_file
 from agora.draft.people import People, Person
 from agora.draft.periods import Periods
+from agora.draft.sidestep import Sidestep
 from agora.errors import UnknownNameError
 from agora.perception.perception import Level, Perception
 from agora.ranges import Distance, Duration, Length
@@ -54,6 +55,7 @@ class Crowd:
         behaviours: what decides where pedestrians want to go and how fast, one after the other.
         routes: pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
         faithful: crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
+        sidestep: how recorded pedestrians step aside for robots, where they see them; not at all where not given.
     """
 
     model: Annotated[Named, Plug("crowd_models")] | None = None
@@ -64,6 +66,7 @@ class Crowd:
     behaviours: tuple[Annotated[Named, Plug("behaviours")], ...] = ()
     routes: bool = True
     faithful: bool = False
+    sidestep: Sidestep | None = None
 
     def __post_init__(self) -> None:
         if self.model is not None and self.models:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agora.draft.periods import Periods
+from agora.draft.sidestep import Sidestep
 from agora.engine.bodies import Native
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar
@@ -40,6 +41,7 @@ class Conditions:
         simulator: moves the robots.
         routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
             pedestrian whom they see (`agora.engine.careful`).
+        sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -57,6 +59,7 @@ class Conditions:
     simulator: Simulator = field(default_factory=Native)
     routes: bool = False
     careful: bool = False
+    sidestep: Sidestep | None = None
 
     @property
     def models(self) -> tuple[AnyCrowdModel, ...]:
@@ -81,4 +84,5 @@ class Conditions:
             simulator=stage.simulator.part,
             routes=stage.crowd.routes,
             careful=not stage.crowd.faithful,
+            sidestep=stage.crowd.sidestep,
         )

@@ -14,6 +14,7 @@ from agora.engine.careful import MINDS, hold_back
 from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, settle, take_forces
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
+from agora.engine.sidestep import step_aside
 from agora.engine.taken import pass_taken
 from agora.errors import InputError
 from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdRecord
@@ -23,6 +24,7 @@ from agora.world.threads import Work
 
 if TYPE_CHECKING:
     from agora.core.state import Ints, Waypoints
+    from agora.draft.sidestep import Sidestep
     from agora.interfaces import AnyCrowdModel, Behaviour
     from agora.world.start import PedestrianStarts, Start
     from agora.world.world import World
@@ -55,6 +57,7 @@ class EngineCrowd:
         routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
             where they walk straight to their waypoints. drawn: these are examples of such episodes.
         careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
+        sidestep: how recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
 
     Attributes:
         every: as given.
@@ -81,6 +84,7 @@ class EngineCrowd:
         routes: Sequence[Start] | None = None,
         drawn: bool = False,
         careful: bool = False,
+        sidestep: Sidestep | None = None,
     ) -> None:
         for model in models:
             _check(model)
@@ -95,6 +99,7 @@ class EngineCrowd:
         self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
         self.fed: Fed | None = fed(worlds, slots) if is_fed else None
         self._careful = careful and bool(models)
+        self._sidestep = sidestep if sees_robots else None
         self._minds = np.array([MINDS.index(model.declares.last_step) for model in models] or [0], np.int32)
         chooses = len(models) > 1 or is_fed or self._careful
         self._chosen = np.zeros((2, worlds, slots), np.float32) if chooses else self._answers[0]
@@ -199,6 +204,11 @@ class EngineCrowd:
             yield bind(hold_back, step[0], step[2], *minded, *others, *self._chosen)
         records = (people, self._generations[there], world.traits, world.waypoints, world.replay, world.status.clock)
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
+        if self._sidestep is not None:
+            own = self._sidestep
+            how = np.array([own.horizon, own.margin, own.speed, own.back, own.most], np.float32)
+            seen = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status.clock)
+            yield bind(step_aside, step[0], step[2], *how, people, self._generations[there], world.traits, *seen)
         if self._careful and substep == self.substeps:
             after, machines = self._generations[there], (world.generation(robots)[1], world.robot_traits)
             yield bind(pass_taken, step[1], self._bits, after, world.traits, world.waypoints, *machines, world.status.clock)

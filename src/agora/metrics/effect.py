@@ -2,8 +2,8 @@
 
 `Recording.undisturbed` comes of the same episode without robots (`agora.engine.undisturbed`). Both runs have the same pedestrians,
 goals and random streams. Whoever has not been influenced, not even through others, has a displacement of exactly 0; recorded
-pedestrians, who react to nobody, have it too. In a dense crowd a small influence grows with time: compare episodes that last about
-as long.
+pedestrians, who react to nobody unless a stage says so (``crowd.sidestep``), have it too. In a dense crowd a small influence grows
+with time: compare episodes that last about as long.
 
 The metrics are undefined without such a run, and without pedestrians. SocNavBench (Biswas et al. 2022) names such metrics as future
 work.
@@ -120,6 +120,21 @@ def pedestrians_affected(recording: Recording) -> float | None:
     if there is None:
         return None
     return float(np.mean(_displacement(recording).max(0)[there] > _NOTICED))
+
+
+@metric(
+    "pedestrian_displacements",
+    unit="",
+    direction="lower",
+    formula="number of times that |q - q'| of a pedestrian came to exceed 0.1 m, q' without robots",
+    source=_SOURCE,
+)
+def pedestrian_displacements(recording: Recording) -> float | None:
+    """Who comes back and is displaced again counts twice."""
+    if _there(recording) is None:
+        return None
+    noticed = _displacement(recording) > _NOTICED
+    return float(noticed[0].sum() + (noticed[1:] & ~noticed[:-1]).sum())
 
 
 @metric(

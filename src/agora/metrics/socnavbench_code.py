@@ -93,7 +93,7 @@ def path_irregularity_socnavbench_code(recording: Recording) -> float:
 
 
 @once
-def _approach_times(recording: Recording) -> Doubles:
+def approach_times(recording: Recording) -> Doubles:
     """(T - 1,) time to collision at the end of each step, s; infinite where nobody approaches.
 
     The robot's velocity is that of the step before, in the first step that of the last; pedestrians' are their displacements over
@@ -128,7 +128,7 @@ def _kept(values: Doubles, known: Bools) -> Doubles:
 )
 def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None:
     """Its defects: the robot's velocity is a step late, the pedestrian's radius left out. Undefined where nobody approached."""
-    times = _approach_times(recording)
+    times = approach_times(recording)
     times = times[np.isfinite(times) & (times > 0.0)]
     return float(times.min()) if len(times) else None
 
@@ -142,12 +142,12 @@ def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None
 )
 def time_to_collision_average_socnavbench_code(recording: Recording) -> float | None:
     """Steps that its code marks with -1, as nobody approaches, are left out; there is no saturation. Defects as of the minimum."""
-    times = _approach_times(recording)
+    times = approach_times(recording)
     times = times[np.isfinite(times) & (times > 0.0)]
     return float(times.mean()) if len(times) else None
 
 
-def _centre_distances(recording: Recording) -> Doubles:
+def centre_distances(recording: Recording) -> Doubles:
     """(T,) D of the closest pedestrian, m; the last value where nobody is there, at first 0."""
     return _kept(closest_centre(recording), somebody(recording))
 
@@ -161,7 +161,7 @@ def _centre_distances(recording: Recording) -> Doubles:
 )
 def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> float | None:
     """Its defects: no radii; 0 m before the first pedestrian comes. Undefined where there never was one."""
-    return float(_centre_distances(recording).min()) if anyone(recording) else None
+    return float(centre_distances(recording).min()) if anyone(recording) else None
 
 
 @metric(
@@ -173,7 +173,7 @@ def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> fl
 )
 def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -> float | None:
     """Its defects: no radii, no saturation; 0 m before the first pedestrian comes, the last value where nobody is left."""
-    return float(_centre_distances(recording).mean()) if anyone(recording) else None
+    return float(centre_distances(recording).mean()) if anyone(recording) else None
 
 
 @metric(

@@ -337,8 +337,8 @@ class Crowd:
                 target[0, stay] = source[0, stay]
         for source, target in zip(old.robots, world.robots, strict=True):
             target[:, : source.shape[1]] = source
-        replay = old.replay
-        world.replay.last[0, stay], world.replay.cursor[0, stay] = replay.last[0, stay], replay.cursor[0, stay]
+        for part in ("last", "cursor", "aside_x", "aside_y"):
+            getattr(world.replay, part)[0, stay] = getattr(old.replay, part)[0, stay]
         shown = np.zeros(world.slots, np.bool_)
         shown[: min(world.slots, len(self._shown))] = self._shown[: world.slots]
         self.start, self._engine, self._shown = start, engine, shown

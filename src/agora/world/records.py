@@ -149,6 +149,7 @@ class Replay(NamedTuple):
         first, last: (W, P) index of the slot's first and last knot.
         cursor: (W, P) knot that was used last.
         period: (W, P) s after which the trajectory starts again, 0 for once; phase: (W, P) s by which it is ahead.
+        aside_x, aside_y: (W, P) from the recorded place, of those who step aside (`agora.engine.sidestep`), m.
         time, x, y: (N,) knots, s and m.
     """
 
@@ -157,6 +158,8 @@ class Replay(NamedTuple):
     cursor: Annotated[NDArray[np.int64], WP]
     period: Annotated[Doubles, WP]
     phase: Annotated[Doubles, WP]
+    aside_x: Annotated[Floats, WP]
+    aside_y: Annotated[Floats, WP]
     time: Annotated[Doubles, Each("N")]
     x: Annotated[Floats, Each("N")]
     y: Annotated[Floats, Each("N")]

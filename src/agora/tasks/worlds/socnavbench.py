@@ -1,4 +1,4 @@
-"""The curated episodes of SocNavBench."""
+"""The curated episodes of SocNavBench, and others among their people."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ class SocNavBench:
     Attributes:
         episodes: their names; all 33 where empty.
         real_speed: play hotel and univ at the speed at which they were filmed, not at SocNavBench's 0.6 of it.
+        random: each episode has map, people and time budget of one of them, drawn at random; a robots mode gives the robot's task
+            (``random_eps/random_eps_sampler.py`` of CMU-TBD/SocNavBench).
     """
 
     episodes: tuple[str, ...] = ()
     real_speed: bool = False
+    random: bool = False
 
     def names(self) -> list[str]:
         """The episodes' names."""
@@ -40,11 +43,15 @@ class SocNavBench:
         return [data_folder("socnavbench")]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Read an episode.
+        """Read an episode, or that of a drawn name.
 
         Raises:
             InputError: the data set is not there, or has no such episode.
         """
+        if self.random:
+            names = self.names()
+            read = read_episode(names[stream.integer(0, len(names) - 1)], real_speed=self.real_speed)
+            return Surroundings(read.map, None, read.trajectories, replay_radius=RADIUS, timeout=read.budget)
         read = read_episode(name, real_speed=self.real_speed)
         task = Scenario(robots=(Robot(read.start, read.goal),))
         return Surroundings(read.map, task, read.trajectories, replay_radius=RADIUS, timeout=read.budget)

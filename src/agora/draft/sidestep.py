@@ -1,0 +1,28 @@
+"""How recorded pedestrians keep out of a robot's way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from agora.ranges import Distance, Within
+
+__all__ = ["Sidestep"]
+
+
+@dataclass(frozen=True)
+class Sidestep:
+    """Recorded pedestrians step aside for a robot that is about to touch them, then come back (`agora.engine.sidestep`).
+
+    Attributes:
+        horizon: s before a contact at which somebody steps aside.
+        margin: clearance to the robot that they want, m.
+        speed: at most, of stepping aside, m/s. back: of coming back, m/s.
+        most: from the recorded place, m.
+    """
+
+    horizon: Annotated[float, Within(0.0, 10.0, above=True)] = 1.0
+    margin: Distance = 0.1
+    speed: Annotated[float, Within(0.0, 5.0, above=True)] = 1.0
+    back: Annotated[float, Within(0.0, 5.0, above=True)] = 0.5
+    most: Annotated[float, Within(0.0, 10.0, above=True)] = 0.8

@@ -1,0 +1,130 @@
+"""Recorded pedestrians who step aside for a robot, and come back to where their recording says.
+
+The unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: who is about to be
+touched looks where both will be when they are nearest, and moves away from there. How fast is of our own: so fast that they just
+miss each other. The recorded motion goes on meanwhile, so that what is lost of it is a displacement, which has a bound. Whom no
+robot is about to touch is where the recording says, to the bit.
+
+Other pedestrians are not looked at: who steps aside may come near to them. Nobody steps into a wall.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.field import distance_at
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import ONE, ZERO
+
+_NEVER = np.float32(1e30)
+_TINY = np.float32(1e-6)
+
+
+@hidden
+def _until_touching(dx, dy, wx, wy, reach):
+    """Time until a disc at (dx, dy) that moves at (wx, wy) is within ``reach``, s; never where it does not come nearer."""
+    a, b, c = wx * wx + wy * wy, dx * wx + dy * wy, dx * dx + dy * dy - reach * reach
+    if b >= ZERO:
+        return _NEVER
+    if c <= ZERO:
+        return ZERO
+    inside = b * b - a * c
+    return (-b - math.sqrt(inside)) / a if inside > ZERO else _NEVER
+
+
+@hidden
+def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
+    """The robot that touches a disc at (x, y) first, within ``horizon``, s; -1 where none does."""
+    soonest, found = horizon, -1
+    for r in range(robots.x.shape[1]):
+        if robots.active[w, r]:
+            wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
+            t = _until_touching(robots.x[w, r] - x, robots.y[w, r] - y, wx, wy, radius + robot_traits.radius[w, r])
+            if t < soonest:
+                soonest, found = t, r
+    return found
+
+
+@hidden
+def _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
+    """Velocity added to (vx, vy) with which a disc at (x, y) just misses robot r."""
+    dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
+    wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
+    nearest = -(dx * wx + dy * wy) / (wx * wx + wy * wy)
+    mx, my = dx + nearest * wx, dy + nearest * wy
+    apart = math.sqrt(mx * mx + my * my)
+    speed = min((radius + robot_traits.radius[w, r] - apart) / max(nearest, h), fastest)
+    if apart < _TINY:  # head-on: to the right
+        closing = math.sqrt(wx * wx + wy * wy)
+        return -speed * wy / closing, speed * wx / closing
+    return -speed * mx / apart, -speed * my / apart
+
+
+@hidden
+def _change(people, after, radius, robots, robot_traits, w, i, sx, sy, horizon, fastest, back, h):
+    """Velocity (2,) at which pedestrian i changes its displacement (sx, sy)."""
+    x, y, vx, vy = people.x[w, i], people.y[w, i], after.vx[w, i], after.vy[w, i]
+    r = _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon)
+    if r >= 0:
+        return _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h)
+    far = math.sqrt(sx * sx + sy * sy)
+    if far == ZERO:
+        return ZERO, ZERO
+    k = -min(back / far, ONE / h)
+    if _first_touch(x, y, vx + k * sx, vy + k * sy, radius, robots, robot_traits, w, horizon) >= 0:
+        return ZERO, ZERO
+    return k * sx, k * sy
+
+
+@hidden
+def _shorter(sx, sy, most, less):
+    """A displacement (2,) of at most ``most``, m, and that is ``less``, m, shorter."""
+    far = math.sqrt(sx * sx + sy * sy)
+    k = (min(far, most) - less) / far if far > max(less, _TINY) else ZERO
+    return k * sx, k * sy
+
+
+@hidden
+def _next(after, traits, maps, w, i, sx, sy, cx, cy, h, back, most):
+    """The displacement (2,) that follows on (sx, sy); nearer to the recording than that where it would lead into a wall."""
+    nx, ny = _shorter(sx + cx * h, sy + cy * h, most, ZERO)
+    x, y, m = after.x[w, i], after.y[w, i], maps.index[w]
+    if distance_at(maps, m, x + nx, y + ny) < min(distance_at(maps, m, x, y), traits.radius[w, i]):
+        return _shorter(sx, sy, most, back * h)
+    return nx, ny
+
+
+@lean_kernel
+def step_aside(
+    dt, parts, horizon, margin, fastest, back, most, people, after, traits, replay, robots, robot_traits, maps, clock, first, last
+):  # fmt: skip
+    """Displace recorded pedestrians who are where their recording says at the end of a substep.
+
+    Args:
+        dt: physics step, s; parts: substeps into which it is divided.
+        horizon, margin, fastest, back, most: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
+        people: at the beginning of the substep. after: at its end. robots: at the beginning of the step.
+    """
+    h = dt / np.float32(parts)
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        for i in range(traits.count[w]):
+            sx, sy = replay.aside_x[w, i], replay.aside_y[w, i]
+            if replay.last[w, i] < replay.first[w, i]:
+                continue
+            if not (people.active[w, i] and after.active[w, i]):
+                replay.aside_x[w, i], replay.aside_y[w, i] = ZERO, ZERO
+                continue
+            reach = traits.radius[w, i] + margin
+            cx, cy = _change(people, after, reach, robots, robot_traits, w, i, sx, sy, horizon, fastest, back, h)
+            if sx == ZERO and sy == ZERO and cx == ZERO and cy == ZERO:
+                continue
+            nx, ny = _next(after, traits, maps, w, i, sx, sy, cx, cy, h, back, most)
+            after.x[w, i] += nx
+            after.y[w, i] += ny
+            after.vx[w, i] += (nx - sx) / h
+            after.vy[w, i] += (ny - sy) / h
+            replay.aside_x[w, i], replay.aside_y[w, i] = nx, ny
