@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -114,6 +115,7 @@ class _Running:
 
 def _connected(address: str, workers: int) -> Any:
     """The module ray, connected to a cluster."""
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # Ray reads it once; it prints a page for every worker that dies
     try:
         import ray
     except ImportError as error:
@@ -125,14 +127,22 @@ def _connected(address: str, workers: int) -> Any:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             ray.init(address, num_cpus=workers, include_dashboard=False, **_QUIET)
         else:
+            _knock(address)
             ray.init(address, **_QUIET)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         if "ersion mismatch" in str(error):
             raise InputError(f"the Ray cluster at {address!r} has other versions than this machine: {error}") from error
         raise InputError(
             f"no Ray cluster answers at {address!r} ({error}); start one with 'ray start --head', or say ray:address={LOCAL}"
         ) from error
     return ray
+
+
+def _knock(address: str) -> None:
+    """Make sure that something listens at an address, of which Ray would be sure after a minute only."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host, int(port)), timeout=5.0).close()
 
 
 def versions() -> Callable[[], dict[str, str]]:
