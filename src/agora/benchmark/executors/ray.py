@@ -133,7 +133,8 @@ def _connected(address: str, workers: int) -> Any:
         if "ersion mismatch" in str(error):
             raise InputError(f"the Ray cluster at {address!r} has other versions than this machine: {error}") from error
         raise InputError(
-            f"no Ray cluster answers at {address!r} ({error}); start one with 'ray start --head', or say ray:address={LOCAL}"
+            f"no Ray cluster answers at {address!r} ({error}); start one with 'ray start --head', or say ray:address={LOCAL}; "
+            "one that asks for a token is joined with RAY_AUTH_MODE=token"
         ) from error
     return ray
 
