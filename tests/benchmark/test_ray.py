@@ -14,6 +14,7 @@ from threading import Event as Signal
 
 import numpy as np
 import pytest
+from tests import fake_ray
 from tests.naughty import Naughty
 from tests.suites import plane
 
@@ -24,6 +25,7 @@ from agora.benchmark.executors.ray import Ray, refuse_others, versions
 from agora.errors import InputError
 from agora.interfaces import Done, Lost, Progress
 from agora.registry import Named
+from agora.testing import check_executor
 
 SUITE = plane(episodes=6)
 BEYOND = float(np.sort([SUITE.start("plane", k).robots[0].goals[0][0] for k in range(6)])[3:5].mean())
@@ -115,3 +117,15 @@ def test_a_job_whose_ray_worker_dies_is_begun_again_until_that_was_too_often(tmp
         os.kill(next(events).ended, signal.SIGKILL)
         work.file.touch()
         assert sorted(event.job for event in events if isinstance(event, Done)) == ["a", "b"]
+
+
+def test_a_cluster_of_this_machine_keeps_the_contract(ray):
+    check_executor(Ray("local"))
+
+
+def test_on_a_stand_in_for_ray_deaths_cost_no_row_and_no_byte(tmp_path, monkeypatch):
+    fake_ray.install(monkeypatch, deaths=(1, 0, 2, None, 0))
+    here, there = (
+        rows_and_reasons(tmp_path / type(executor).__name__, executor, "dies") for executor in (Processes(1), Ray(workers=1))
+    )
+    assert there == here and len(here[0]) == 6

@@ -1,0 +1,63 @@
+"""A stand-in for the package ray: tasks run in this process, one at a time, and die when they are told to."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+
+class Ref:
+    """A value in the store."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def hex(self):
+        return f"{id(self):x}"
+
+
+class RayError(Exception):
+    pass
+
+
+class Died(RayError):
+    pass
+
+
+class Task:
+    """A function that runs elsewhere; its stream dies after ``deaths[0]`` events, the next after ``deaths[1]``."""
+
+    def __init__(self, function, streams, deaths):
+        self.function, self.streams, self.deaths = function, streams, deaths
+
+    def options(self, **_):
+        return self
+
+    def remote(self, *args):
+        if not self.streams:
+            return Ref(self.function(*args))
+        return self._stream(self.function(*args), self.deaths.pop(0) if self.deaths else None)
+
+    def _stream(self, events, death):
+        for number, event in enumerate(events):
+            if number == death:
+                raise Died
+            yield Ref(event)
+
+
+def install(monkeypatch, deaths=()):
+    """Put it in the place of ray, with a node of one CPU."""
+    fake, deaths = ModuleType("ray"), list(deaths)
+    fake.exceptions = SimpleNamespace(
+        RayError=RayError, RayTaskError=type("RayTaskError", (RayError,), {}), GetTimeoutError=type("Late", (RayError,), {})
+    )
+    fake.is_initialized = lambda: True
+    fake.nodes = lambda: [{"NodeID": "a", "Alive": True, "Resources": {"CPU": 1.0}, "NodeManagerAddress": "10.0.0.7"}]
+    fake.put, fake.get = Ref, lambda ref, timeout=None: ref.value
+    fake.wait = lambda refs, num_returns=1, timeout=None: (refs[:num_returns], refs[num_returns:])
+    fake.cancel = lambda stream, force: stream.close()
+    fake.remote = lambda **how: lambda function: Task(function, how.get("num_returns") == "streaming", deaths)
+    strategies = ModuleType("ray.util.scheduling_strategies")
+    strategies.NodeAffinitySchedulingStrategy = lambda key, soft: key
+    for name, module in {"ray": fake, "ray.util": ModuleType("ray.util"), strategies.__name__: strategies}.items():
+        monkeypatch.setitem(sys.modules, name, module)
