@@ -93,6 +93,9 @@ class Waits:
 
     file: Path
 
+    def files(self):
+        return {}
+
     def carrying(self, job):
         return job
 

@@ -4,6 +4,9 @@ A Ray worker runs no episode itself. It keeps a process beside it and watches ov
 so a planner that hangs or ends its process is told in the same words and by the same call as on one machine, and Ray never hears of
 it. What Ray does hear of, a worker or a node that is gone, is nobody's failure: the whole job is begun again elsewhere.
 Ray's own retries are off: they go on with the old stream of events, which need not fit what is told the second time.
+
+Jobs are sent without what is made from this machine's files, which costs the benchmark's own process more than all else. A worker
+that has not the same files says so; from then on jobs carry it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -26,12 +30,14 @@ LOCAL = "local"
 """The address that stands for a Ray of its own on this machine."""
 
 _ANSWER = 120.0  # s in which every node says what is installed there
+_ALONE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # of Ray's own 15, other programs leave next to nothing
+_PERIOD = 1.0  # s between two tellings of how far a job is
 _QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
 
 @dataclass(frozen=True)
 class Ray:
-    """Workers of a Ray cluster, which need Agora and no file of this machine.
+    """Workers of a Ray cluster, which need Agora and no file of this machine; they are faster where they have the same.
 
     The connection lasts until Python ends; where the program has connected to Ray already, that connection is used.
 
@@ -62,32 +68,31 @@ class Ray:
             return
         ray = _connected(self.address, self.workers)
         _check(ray)
-        task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_events)
+        task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_told)
         shared = [ray.put(work)]  # in a list, or Ray would unpickle it for every job
-        mine = versions()()
-
-        def begin(job: Any) -> Any:
-            return task.remote(shared, job, self.deadline, mine)
-
-        running: list[_Running] = []
+        asked = _Asked(self.deadline, versions()(), work.files())
+        crew = _Crew(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
         try:
-            while jobs or running:
-                while jobs and len(running) < self.workers:
-                    job = work.carrying(jobs.popleft())
-                    running.append(_Running(job, begin(job)))
-                (ready, *_), _ = ray.wait([one.stream for one in running], num_returns=1)
-                one = next(one for one in running if one.stream is ready)
-                running.remove(one)
-                event = one.hear(ray, begin, self.retries)
-                if isinstance(event, Exception):
-                    raise event
-                if not isinstance(event, Done | Lost):
-                    running.append(one)  # the last in the row, so that all are heard
-                yield event
+            while jobs or crew.running:
+                while jobs and len(crew.running) < self.workers:
+                    crew.begin(jobs.popleft())
+                yield from crew.hear(self.retries)
         finally:
-            for one in running:
-                with suppress(ray.exceptions.RayError):
-                    ray.cancel(one.stream, force=True)
+            crew.stop()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a worker is to do, and to have.
+
+    Attributes:
+        deadline: s that one call may take. versions: of the machine that began the run.
+        files: digests of those that enter the episodes there, by name.
+    """
+
+    deadline: float
+    versions: Mapping[str, str]
+    files: Mapping[str, str]
 
 
 @dataclass(eq=False)
@@ -98,19 +103,61 @@ class _Running:
     stream: Any
     again: int = 0
 
-    def hear(self, ray: Any, begin: Callable[[Any], Any], retries: int) -> Event | Exception:
-        """The next event; where who ran the job is gone, it is begun again, or `Lost` after so many times."""
+
+class _Crew:
+    """The jobs that are under way.
+
+    Attributes:
+        running: they. carrying: whether jobs are sent with what is made from files, because some worker has not the same.
+    """
+
+    def __init__(self, ray: Any, send: Callable[[Any, bool], Any], carry: Callable[[Any], Any]) -> None:
+        self._ray, self._send, self._carry = ray, send, carry
+        self.running: list[_Running] = []
+        self.carrying = False
+
+    def begin(self, job: Any) -> None:
+        """Send a job to whichever worker is free first."""
+        self.running.append(_Running(job, self._sent(job)))
+
+    def _sent(self, job: Any) -> Any:
+        return self._send(self._carry(job) if self.carrying else job, self.carrying)
+
+    def hear(self, retries: int) -> Iterator[Event]:
+        """Wait for what any worker tells next, and yield it; where who ran a job is gone, it is begun again `retries` times."""
+        (ready, *_), _ = self._ray.wait([one.stream for one in self.running], num_returns=1)
+        one = next(one for one in self.running if one.stream is ready)
+        self.running.remove(one)
+        told: list[Event | Exception]
         try:
-            event: Event | Exception = ray.get(next(self.stream))
-            return event
-        except ray.exceptions.RayTaskError:
+            told = self._ray.get(next(one.stream))
+        except self._ray.exceptions.RayTaskError:
             raise
-        except (ray.exceptions.RayError, StopIteration) as error:
-            if self.again == retries:
-                return Lost(self.job.name, f"its Ray worker or node died {retries + 1} times ({type(error).__name__})")
-        self.again += 1
-        self.stream = begin(self.job)
-        return Progress(self.job.name, 0)
+        except (self._ray.exceptions.RayError, StopIteration) as error:
+            told = self._mourn(one, retries, type(error).__name__)
+        if not told:
+            self.carrying = True
+            one.stream = self._sent(one.job)
+        if not (told and isinstance(told[-1], Done | Lost | Exception)):
+            self.running.append(one)  # the last in the row, so that all are heard
+        for event in told:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    def _mourn(self, one: _Running, retries: int, how: str) -> list[Event | Exception]:
+        """Begin a job again whose worker is gone; or tell that this was too often."""
+        if one.again == retries:
+            return [Lost(one.job.name, f"its Ray worker or node died {retries + 1} times ({how})")]
+        one.again += 1
+        one.stream = self._sent(one.job)
+        return [Progress(one.job.name, 0)]
+
+    def stop(self) -> None:
+        """End what is under way."""
+        for one in self.running:
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.cancel(one.stream, force=True)
 
 
 def _connected(address: str, workers: int) -> Any:
@@ -124,7 +171,8 @@ def _connected(address: str, workers: int) -> Any:
         return ray
     try:
         if address == LOCAL:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            for name, value in _ALONE.items():
+                os.environ.setdefault(name, value)
             ray.init(address, num_cpus=workers, include_dashboard=False, **_QUIET)
         else:
             _knock(address)
@@ -204,12 +252,20 @@ def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
 
 
 class _Seat:
-    """A worker process beside the Ray worker, which goes on to the next job of the same run."""
+    """A worker process beside the Ray worker, which goes on to the next job of the same run.
 
-    def __init__(self, work: Work, deadline: float) -> None:
-        self._work, self._deadline = work, deadline
+    Attributes:
+        sees: whether the files that episodes are made from are here, the same as where the run was begun.
+    """
+
+    def __init__(self, work: Work, asked: _Asked) -> None:
+        self._work, self._deadline = work, asked.deadline
         self._jobs: deque[Any] = deque()
         self._events: Iterator[Event] | None = None
+        try:
+            self.sees = work.files() == asked.files
+        except (InputError, OSError):
+            self.sees = False
 
     def run(self, job: Any) -> Iterator[Event]:
         """The events of a job, `Done` or `Lost` last."""
@@ -228,16 +284,27 @@ _SEATS: dict[str, _Seat] = {}
 """Of this Ray worker, by run: one at most."""
 
 
-def _events(shared: list[Any], job: Any, deadline: float, asked: Mapping[str, str]) -> Iterator[Event | Exception]:
-    """Run a job in a Ray worker, and yield its events, or what was raised."""
+def _told(shared: list[Any], job: Any, carried: bool, asked: _Asked) -> Iterator[list[Event | Exception]]:
+    """Run a job in a Ray worker, and yield its events, or what was raised; or an empty list where it needs files that are missing.
+
+    Events come in lists, at most one in `_PERIOD` but for those that finish something: each list costs Ray some milliseconds.
+    """
     import ray
 
-    run = shared[0].hex()
+    run, last = shared[0].hex(), float("-inf")
+    waiting: list[Event | Exception] = []
     try:
         if run not in _SEATS:
-            refuse_others("the machine that began the run", asked)
+            refuse_others("the machine that began the run", asked.versions)
             _SEATS.clear()
-            _SEATS[run] = _Seat(ray.get(shared[0]), deadline)
-        yield from _SEATS[run].run(job)
+            _SEATS[run] = _Seat(ray.get(shared[0]), asked)
+        if not (carried or _SEATS[run].sees):
+            yield []
+            return
+        for event in _SEATS[run].run(job):
+            waiting.append(event)
+            if not isinstance(event, Progress) or time.monotonic() - last > _PERIOD:
+                yield waiting
+                waiting, last = [], time.monotonic()
     except Exception as error:  # noqa: BLE001 - raised again by the run
-        yield error
+        yield [*waiting, error]
