@@ -25,28 +25,28 @@ class Died(RayError):
 
 
 class Task:
-    """A function that runs elsewhere; its stream dies after ``deaths[0]`` events, the next after ``deaths[1]``."""
+    """A function that runs elsewhere; its stream dies after ``deaths[0]`` items, the next after ``deaths[1]``."""
 
-    def __init__(self, function, streams, deaths):
-        self.function, self.streams, self.deaths = function, streams, deaths
+    def __init__(self, function, streams, deaths, elsewhere):
+        self.function, self.streams, self.deaths, self.elsewhere = function, streams, deaths, elsewhere
 
     def options(self, **_):
         return self
 
     def remote(self, *args):
         if not self.streams:
-            return Ref(self.function(*args))
+            return Ref(self.function(*args) | self.elsewhere)
         return self._stream(self.function(*args), self.deaths.pop(0) if self.deaths else None)
 
-    def _stream(self, events, death):
-        for number, event in enumerate(events):
+    def _stream(self, items, death):
+        for number, item in enumerate(items):
             if number == death:
                 raise Died
-            yield Ref(event)
+            yield Ref(item)
 
 
-def install(monkeypatch, deaths=()):
-    """Put it in the place of ray, with a node of one CPU."""
+def install(monkeypatch, deaths=(), **elsewhere):
+    """Put it in the place of ray, with a node of one CPU, on which these packages have other versions."""
     fake, deaths = ModuleType("ray"), list(deaths)
     fake.exceptions = SimpleNamespace(
         RayError=RayError, RayTaskError=type("RayTaskError", (RayError,), {}), GetTimeoutError=type("Late", (RayError,), {})
@@ -56,7 +56,7 @@ def install(monkeypatch, deaths=()):
     fake.put, fake.get = Ref, lambda ref, timeout=None: ref.value
     fake.wait = lambda refs, num_returns=1, timeout=None: (refs[:num_returns], refs[num_returns:])
     fake.cancel = lambda stream, force: stream.close()
-    fake.remote = lambda **how: lambda function: Task(function, how.get("num_returns") == "streaming", deaths)
+    fake.remote = lambda **how: lambda function: Task(function, how.get("num_returns") == "streaming", deaths, elsewhere)
     strategies = ModuleType("ray.util.scheduling_strategies")
     strategies.NodeAffinitySchedulingStrategy = lambda key, soft: key
     for name, module in {"ray": fake, "ray.util": ModuleType("ray.util"), strategies.__name__: strategies}.items():

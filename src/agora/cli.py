@@ -146,14 +146,16 @@ def bench(
 
         if planner != ["ros"] or seed is not None or pedestrians or simulator or record or counterfactual:
             raise InputError("--planner ros goes alone, with the suite's own seed and pedestrians, the graph's simulator, and bags")
-        finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
+        bench_in_ros(suite, folder, resume, ros_launch)
+        finish(folder, video)
         return
     if any(text.partition(":")[0] == "socnavbench" for text in planner):
         from agora.cli_serve import bench_by_sockets
 
         if len(planner) > 1 or interplanner or pedestrians or simulator or record or executor or counterfactual:
             raise InputError("--planner socnavbench goes alone: one joystick drives, told of true pedestrians, as the stage says")
-        finish(bench_by_sockets(chosen, planner[0], folder, resume), folder, video)
+        bench_by_sockets(chosen, planner[0], folder, resume)
+        finish(folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner) or contestants
     runs = parse_component("executors", executor, "--executor").part if executor else None
@@ -167,8 +169,8 @@ def bench(
             bar.update(task, completed=n, total=total)
 
         with stoppable(lambda: episodes_kept(folder)):
-            rows = run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
-    finish(rows, folder, video)
+            run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
+    finish(folder, video)
 
 
 def _level(text: str) -> Level:

@@ -1,16 +1,10 @@
-"""On Ray, planners fail in the same words as in processes; workers that die cost time, not rows; wrong clusters are refused."""
+"""The Ray executor on a stand-in for Ray: deaths cost no row and no byte, and nodes with other versions or files mix no results."""
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-from collections import deque
-from contextlib import closing
-from dataclasses import dataclass
-from pathlib import Path
-from threading import Event as Signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,26 +12,17 @@ from tests import fake_ray
 from tests.naughty import Naughty
 from tests.suites import plane
 
+from agora.benchmark import job
 from agora.benchmark.account import interrupted
 from agora.benchmark.bench import Options, bench
+from agora.benchmark.executors import ray as on_ray
 from agora.benchmark.executors.processes import Processes
 from agora.benchmark.executors.ray import Ray, refuse_others, versions
 from agora.errors import InputError
-from agora.interfaces import Done, Lost, Progress
 from agora.registry import Named
-from agora.testing import check_executor
 
 SUITE = plane(episodes=6)
 BEYOND = float(np.sort([SUITE.start("plane", k).robots[0].goals[0][0] for k in range(6)])[3:5].mean())
-
-
-@pytest.fixture(scope="module")
-def ray():
-    """Ray, of which a cluster of two CPUs runs while the tests of this file do."""
-    module = pytest.importorskip("ray")
-    Ray("local").prepare()
-    yield module
-    module.shutdown()
 
 
 def test_without_the_package_the_error_says_how_to_install_it(monkeypatch):
@@ -64,66 +49,11 @@ def test_other_versions_are_refused_and_both_are_named():
         refuse_others("node 10.0.0.7", theirs)
 
 
-def rows_and_reasons(folder, executor, mischief):
+def rows_and_reasons(folder, executor, mischief, resume=False):
     planner = {"naughty": Named("naughty", Naughty(mischief, beyond=BEYOND))}
-    rows = bench(SUITE, planner, folder, Options(executor=executor, batch=3))
+    rows = bench(SUITE, planner, folder, Options(executor=executor, batch=3), resume=resume)
     files = {path.name: path.read_bytes() for path in (folder / "episodes").glob("*.parquet")}
     return rows, interrupted(folder), files
-
-
-@pytest.mark.parametrize("mischief", ["hangs", "dies"])
-def test_a_planner_that_takes_its_process_along_costs_what_it_costs_in_processes(tmp_path, ray, mischief):
-    here, there = (
-        rows_and_reasons(tmp_path / type(executor).__name__, executor, mischief)
-        for executor in (Processes(2, deadline=1.0), Ray("local", deadline=1.0))
-    )
-    assert there == here
-    failed = [row["episode"] for row in here[0] if row["outcome"] == "planner_failed"]
-    assert len(here[0]) == 6 and len(failed) == 2 and here[1] == {}
-
-
-@dataclass(frozen=True)
-class Errand:
-    name: str
-
-
-@dataclass(frozen=True)
-class Waits:
-    """Tells who watches over it, in the place of a number of episodes, and waits for a file."""
-
-    file: Path
-
-    def files(self):
-        return {}
-
-    def carrying(self, job):
-        return job
-
-    def __call__(self, job, watch):
-        server = Path(f"/proc/{os.getppid()}/stat").read_text()
-        yield Progress(job.name, int(server.rpartition(")")[2].split()[1]))
-        while not self.file.exists():
-            Signal().wait(0.05)
-        yield Done(job.name, {})
-
-
-def test_a_job_whose_ray_worker_dies_is_begun_again_until_that_was_too_often(tmp_path, ray):
-    work = Waits(tmp_path / "go on")
-    with closing(Ray("local", retries=1).run(work, deque([Errand("a")]))) as events:
-        for _ in range(2):
-            os.kill(next(events).ended, signal.SIGKILL)
-            last = next(events)
-            assert last == Progress("a", 0) or isinstance(last, Lost)
-        assert last.reason == "its Ray worker or node died 2 times (WorkerCrashedError)" and last.call is None
-        assert list(events) == []
-    with closing(Ray("local", retries=1).run(work, deque([Errand("a"), Errand("b")]))) as events:
-        os.kill(next(events).ended, signal.SIGKILL)
-        work.file.touch()
-        assert sorted(event.job for event in events if isinstance(event, Done)) == ["a", "b"]
-
-
-def test_a_cluster_of_this_machine_keeps_the_contract(ray):
-    check_executor(Ray("local"))
 
 
 def test_on_a_stand_in_for_ray_deaths_cost_no_row_and_no_byte(tmp_path, monkeypatch):
@@ -132,3 +62,48 @@ def test_on_a_stand_in_for_ray_deaths_cost_no_row_and_no_byte(tmp_path, monkeypa
         rows_and_reasons(tmp_path / type(executor).__name__, executor, "dies") for executor in (Processes(1), Ray(workers=1))
     )
     assert there == here and len(here[0]) == 6
+
+
+def test_a_node_with_another_version_is_refused_before_anything_is_written(tmp_path, monkeypatch):
+    fake_ray.install(monkeypatch, Agora="0.0.7")
+    with pytest.raises(InputError, match="node 10.0.0.7 of the Ray cluster: Agora there is 0.0.7, here it is .*: install the same"):
+        rows_and_reasons(tmp_path / "run", Ray(workers=1), "dies")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resumed_elsewhere(tmp_path, monkeypatch):
+    whole = rows_and_reasons(tmp_path / "whole", Processes(1), "")
+    fake_ray.install(monkeypatch)
+    told, calls = on_ray._told, []
+
+    def second_is_older(shared, job, carried, asked):
+        calls.append(job.name)
+        if len(calls) == 2:
+            on_ray._SEATS.clear()
+            asked = replace(asked, versions={**asked.versions, "Agora": "0.0.7"})
+        yield from told(shared, job, carried, asked)
+
+    monkeypatch.setattr(on_ray, "_told", second_is_older)
+    with pytest.raises(InputError, match="the machine that began the run: Agora there is 0.0.7"):
+        rows_and_reasons(tmp_path / "run", Ray(workers=1), "")
+    kept = {path.name for path in (tmp_path / "run/episodes").glob("*.parquet")}
+    assert len(kept) == 1 < len(whole[2])
+    assert rows_and_reasons(tmp_path / "run", Ray(workers=1), "", resume=True) == whole
+
+
+def test_a_worker_with_other_files_is_sent_what_is_made_from_ours(tmp_path, monkeypatch):
+    fake_ray.install(monkeypatch)
+    answers, carried = iter([{"configs/a": "1"}, {"configs/a": "2"}]), []
+    monkeypatch.setattr(job.Plan, "files", lambda plan: next(answers))
+    carrying = job.Plan.carrying
+    monkeypatch.setattr(job.Plan, "carrying", lambda plan, one: carried.append(one.episodes) or carrying(plan, one))
+    here, there = (
+        rows_and_reasons(tmp_path / type(executor).__name__, executor, "") for executor in (Processes(1), Ray(workers=1))
+    )
+    assert there == here and carried == [(0, 1, 2), (3, 4, 5)]
+
+
+def test_a_worker_with_the_same_files_makes_the_starts_itself(tmp_path, monkeypatch):
+    fake_ray.install(monkeypatch)
+    monkeypatch.setattr(job.Plan, "carrying", None)
+    assert len(rows_and_reasons(tmp_path, Ray(workers=1), "")[0]) == 6

@@ -108,7 +108,7 @@ class Work(Protocol):
         """
 
     def carrying(self, job: Any) -> Any:
-        """The job with all that is made from this machine's files in it, for workers that do not see them."""
+        """The job with all that is made from this machine's files in it, for workers that do not see them; made once for a job."""
 
 
 class Executor(Protocol):

@@ -76,6 +76,8 @@ class Ray:
             while jobs or crew.running:
                 while jobs and len(crew.running) < self.workers:
                     crew.begin(jobs.popleft())
+                if jobs and crew.carrying:
+                    jobs[0] = work.carrying(jobs[0])  # while the others run
                 yield from crew.hear(self.retries)
         finally:
             crew.stop()
