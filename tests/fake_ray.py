@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from types import ModuleType, SimpleNamespace
+
+from agora.benchmark.executors import ray as executor
 
 
 class Ref:
@@ -39,14 +42,14 @@ class Task:
         return self._stream(self.function(*args), self.deaths.pop(0) if self.deaths else None)
 
     def _stream(self, items, death):
-        for number, item in enumerate(items):
-            if number == death:
-                raise Died
-            yield Ref(item)
+        yield from map(Ref, islice(items, death))
+        if death is not None:
+            raise Died
 
 
 def install(monkeypatch, deaths=(), **elsewhere):
     """Put it in the place of ray, with a node of one CPU, on which these packages have other versions."""
+    monkeypatch.setattr(executor, "_SEATS", {})  # of this process, which goes on
     fake, deaths = ModuleType("ray"), list(deaths)
     fake.exceptions = SimpleNamespace(
         RayError=RayError, RayTaskError=type("RayTaskError", (RayError,), {}), GetTimeoutError=type("Late", (RayError,), {})

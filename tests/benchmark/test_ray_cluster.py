@@ -117,7 +117,6 @@ def test_the_stand_in_does_what_ray_does(ray, monkeypatch):
     real = streamed(ray)
     with monkeypatch.context() as patch:
         fake_ray.install(patch, deaths=(None, 2))
-        patch.setattr(os, "_exit", lambda code: (_ for _ in ()).throw(AssertionError("it has died by then")))
         import ray as fake
 
         assert streamed(fake) == real
