@@ -89,38 +89,38 @@ def test_a_cluster_of_this_machine_keeps_the_contract(ray):
     check_executor(Ray("local"))
 
 
-def streamed(ray):
-    """What the executor relies on: a stream of items, its end, the death of who runs it, and what wait and nodes give."""
+def streamed(ray, death):
+    """What the executor relies on: what wait and get give, how a stream ends, and what the death of who runs it raises."""
 
-    def items(death):
+    def items():
         yield [1]
         yield []
         if death:
             os._exit(1)
 
-    heard = []
-    for death in (False, True):
-        stream = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(items).remote(death)
-        ready, _ = ray.wait([stream], num_returns=1)
-        assert ready[0] is stream
-        heard += [ray.get(next(stream)), ray.get(next(stream))]
-        try:
+    stream, heard = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(items).remote(), []
+    try:
+        while True:
+            ready, _ = ray.wait([stream], num_returns=1)
+            assert ready[0] is stream
             heard.append(ray.get(next(stream)))
-        except StopIteration:
-            heard.append("end")
-        except ray.exceptions.RayError as error:
-            heard.append(isinstance(error, ray.exceptions.RayTaskError))
-    return heard, [{key: type(node[key]) for key in ("NodeID", "Alive", "Resources", "NodeManagerAddress")} for node in ray.nodes()]
+    except StopIteration:
+        return heard, "end"
+    except ray.exceptions.RayError as error:  # what it told last may be lost
+        return isinstance(error, ray.exceptions.RayTaskError)
+
+
+def nodes(ray):
+    return [{key: type(node[key]) for key in ("NodeID", "Alive", "Resources", "NodeManagerAddress")} for node in ray.nodes()]
 
 
 def test_the_stand_in_does_what_ray_does(ray, monkeypatch):
-    real = streamed(ray)
-    with monkeypatch.context() as patch:
-        fake_ray.install(patch, deaths=(None, 2))
-        import ray as fake
-
-        assert streamed(fake) == real
+    real = streamed(ray, False), streamed(ray, True), nodes(ray)
     assert issubclass(ray.exceptions.GetTimeoutError, ray.exceptions.RayError)
+    fake_ray.install(monkeypatch, deaths=(None, 2))
+    import ray as fake
+
+    assert (streamed(fake, False), streamed(fake, True), nodes(fake)) == real
 
 
 def workers_of(node):
