@@ -167,7 +167,8 @@ def bench(
             raise InputError("--planner ros goes alone: whatever drives the robots of the graph, drives in all episodes")
         why = "seed and pedestrians are the suite's, the simulator is the graph's, which plays episodes one by one and keeps bags"
         _refuse_unused(context, "ros", why, "ros_launch")
-        finish(bench_in_ros(suite, folder, resume, ros_launch), folder, video)
+        bench_in_ros(suite, folder, resume, ros_launch)
+        finish(folder, video)
         return
     if any(text.partition(":")[0] == "socnavbench" for text in planner):
         from agora.cli_serve import bench_by_sockets
@@ -176,7 +177,8 @@ def bench(
             raise InputError("--planner socnavbench goes alone: one joystick drives in all episodes")
         why = "one joystick drives, told of true pedestrians, one episode after the other, and all recordings are kept"
         _refuse_unused(context, "socnavbench", why, "seed")
-        finish(bench_by_sockets(chosen, planner[0], folder, resume), folder, video)
+        bench_by_sockets(chosen, planner[0], folder, resume)
+        finish(folder, video)
         return
     if ros_launch:
         raise InputError("--ros-launch goes with --planner ros alone")
@@ -192,8 +194,8 @@ def bench(
             bar.update(task, completed=n, total=total)
 
         with stoppable(lambda: episodes_kept(folder)):
-            rows = run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
-    finish(rows, folder, video)
+            run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
+    finish(folder, video)
 
 
 def _level(text: str) -> Level:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
 
-def finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
-    """Say how a run went, and write its report and videos."""
+def finish(folder: Path, video: int) -> None:
+    """Say how a run went, and write its report and videos; its rows are in memory once, which many episodes fill."""
     from agora.benchmark.account import account
     from agora.benchmark.kept import report
     from agora.benchmark.terminal import print_rows
 
-    if rows:
-        print_rows(rows)
-        for path in _videos(folder, video):
-            typer.echo(f"video   {path}")
-        typer.echo(f"report  {report(folder)}")
     found = account(folder)
+    if found.rows:
+        print_rows(found.rows)
+        for path in _videos(folder, found.rows, video):
+            typer.echo(f"video   {path}")
+        typer.echo(f"report  {report(folder, found)}")
     for key, reason in found.interrupted.items():
         typer.echo(f"interrupted  {key}: {reason}", err=True)
     for problem in found.problems():
@@ -30,16 +31,15 @@ def finish(rows: list[dict[str, Any]], folder: Path, video: int) -> None:
         raise typer.Exit(1)
 
 
-def _videos(folder: Path, count: int) -> list[Path]:
+def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], count: int) -> list[Path]:
     """Videos of the first ``count`` kept episodes of each planner: of their first robots, among the others."""
     if count <= 0:
         return []
-    from agora.benchmark.account import account
     from agora.benchmark.kept import recordings
     from agora.viewer.video import write_video
 
     episodes: dict[str, dict[tuple[str, int], list[str]]] = {}
-    for row in sorted(account(folder).rows, key=lambda row: (row["stage"], row["episode"], row["robot"])):
+    for row in sorted(rows, key=lambda row: (row["stage"], row["episode"], row["robot"])):
         episodes.setdefault(row["planner"], {}).setdefault((row["stage"], row["episode"]), []).append(row["key"])
     chosen = [keys for each in episodes.values() for keys in list(each.values())[:count]]
     kept, paths = recordings(folder, [key for keys in chosen for key in keys]), []

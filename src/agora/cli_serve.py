@@ -55,7 +55,8 @@ def socnavbench(
     asked = {"address": address, "recv": recv, "send": send, "asynchronous": asynchronous, "repeats": repeats, "patience": patience}
     meeting = {name: value for name, value in asked.items() if value is not None}
     suite = with_episodes(load_suite("socnavbench"), [name for text in episodes or () for name in text.split(",")])
-    finish(_play(suite, output, _meeting(meeting, "serve"), resume), output, video)
+    _play(suite, output, _meeting(meeting, "serve"), resume)
+    finish(output, video)
 
 
 def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> list[dict[str, Any]]:

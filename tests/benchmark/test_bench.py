@@ -219,6 +219,16 @@ def test_a_disk_without_room_is_said_before_anything_is_written(tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+def test_room_is_asked_for_what_is_missing_and_what_is_kept_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=65 * 2**20))
+    rows_alone = Options(workers=0, trajectories="none")
+    assert len(bench(plane(), CIRCLE, tmp_path / "run", rows_alone)) == 6
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=64 * 2**20))
+    with pytest.raises(ResultsError, match="64 MiB are free, 6 episodes may need 64 MiB"):
+        bench(plane(), CIRCLE, tmp_path / "other", rows_alone)
+    assert len(bench(plane(), CIRCLE, tmp_path / "run", rows_alone, resume=True)) == 6
+
+
 def test_a_disk_that_fills_up_later_ends_the_run_with_its_name_and_the_run_can_go_on(tmp_path, monkeypatch):
     small, fsync, count = plane(episodes=4), os.fsync, [0]
 

@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 
 import pytest
+from tests import fake_ray
 
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.executors.processes import Processes
@@ -17,8 +18,9 @@ from agora.testing import ContractError, check_executor
 
 
 @pytest.mark.parametrize("name", sorted(available("executors")))
-def test_a_registered_executor_keeps_the_contract(name):
-    check_executor(make("executors", name))
+def test_a_registered_executor_keeps_the_contract(name, monkeypatch):
+    fake_ray.install(monkeypatch)  # with one node, which runs one job at a time
+    check_executor(make("executors", name, **({"workers": 1} if name == "ray" else {})))
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ __all__ = ["Options", "bench"]
 
 _LOG = logging.getLogger(__name__)
 _FREE = 64 * 2**20  # bytes that must be free beyond the estimate
-_PER_EPISODE = 2**18  # bytes, a generous estimate of an episode's trajectory
+_PER_EPISODE: Mapping[Keep, int] = {"all": 2**18, "failed": 2**18, "none": 2**13}  # bytes, a generous estimate
 _FIRST = 5  # episodes of which one must fit
 
 
@@ -152,13 +152,16 @@ def check(suite: Suite) -> None:
             raise failed[0]
 
 
-def check_space(folder: Path, episodes: int) -> None:
+def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
     """Make sure that a disk has room for the results.
+
+    Args:
+        folder: of the results. episodes: that are to be run. keep: whose recordings.
 
     Raises:
         ResultsError: it has not, or nobody can say.
     """
-    need = _FREE + episodes * _PER_EPISODE
+    need = _FREE + episodes * _PER_EPISODE[keep]
     try:
         free = shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.is_dir())).free
     except OSError as error:
@@ -336,7 +339,8 @@ def bench(
     options.runs.prepare()
     check(suite)
     total = len(suite.entries()) * len(planners)
-    check_space(folder, total)
+    done = {key.rpartition("/")[0] for key in store.keys(folder / "episodes")} if resume else ()
+    check_space(folder, total - len(done), options.trajectories)
     with alone(folder):
         described = describe(suite, planners, levels, options.trajectories, options.record)
         run = prepare(folder, described, resume)

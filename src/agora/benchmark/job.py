@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store, tracks
+from agora.benchmark.inputs import inputs
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.engine.undisturbed import undisturbed
@@ -92,6 +93,10 @@ class Plan:
             return self.suite.start(stage, episode)
         except InputError as error:
             return in_words(error).removeprefix(f"{self.suite.entry(stage, episode)}: ")
+
+    def files(self) -> Mapping[str, str]:
+        """Digests of the files that enter the episodes, by name (`agora.benchmark.inputs`)."""
+        return inputs(self.suite, self.planners)
 
     def carrying(self, job: Job) -> Job:
         """The job with the starts of its episodes in it: their maps, robots, pedestrians and recorded tracks.

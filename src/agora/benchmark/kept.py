@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from agora.benchmark import store, tracks
-from agora.benchmark.account import account, described, own_shards
+from agora.benchmark.account import Account, account, described, own_shards
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.config import build
@@ -65,13 +65,16 @@ def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
     return None if name is None else read_exact(folder / "maps" / name)
 
 
-def report(folder: Path) -> Path:
+def report(folder: Path, found: Account | None = None) -> Path:
     """Write ``report.html`` of a run and return its path.
+
+    Args:
+        folder: of the run. found: what it has of what it planned; None to look.
 
     Raises:
         ResultsError: the folder holds no run, or the page cannot be written.
     """
-    run, found = described(folder), account(folder)
+    run, found = described(folder), found or account(folder)
     stages = [stage["name"] for stage in run["suite"].get("stages", ())]
     rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
     metrics = [load_component("metrics", name) for name in available("metrics")]

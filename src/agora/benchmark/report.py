@@ -139,14 +139,14 @@ def choose(rows: Sequence[Row], most: int) -> list[str]:
     return turns[:most]
 
 
-def _labelled(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _labelled(rows: Sequence[Row]) -> list[Row]:
     """Rows whose planner names the robot too where an episode has robots of several models, or of models that no row tells."""
     models: dict[tuple[Any, ...], set[Any]] = {}
     for row in rows:
         episode = (row["planner"], row["stage"], row["episode"], row.get("seed"))
         models.setdefault(episode, set()).add(row.get("model") or row.get("robot"))
     several = any(len(names) > 1 for names in models.values())
-    return [{**row, "planner": f"{row['planner']} · {row.get('robot')}" if several else str(row["planner"])} for row in rows]
+    return [{**row, "planner": f"{row['planner']} · {row.get('robot')}"} for row in rows] if several else list(rows)
 
 
 def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:

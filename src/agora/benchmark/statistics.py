@@ -33,6 +33,7 @@ RATE = "0/1"
 
 _NORMAL = NormalDist()
 _BLOCK = 2_000_000
+_KEPT = 16  # blocks of 8 MB: all resamples of 16,000 values
 _EPISODE = ("suite", "stage", "episode", "seed", "robot")
 
 
@@ -249,7 +250,7 @@ def _blocks(n: int, resamples: int) -> list[tuple[int, int]]:
     return [(begin, min(size, resamples - begin)) for begin in range(0, resamples, size)]
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=_KEPT)
 def _indices(n: int, begin: int, count: int) -> Ints:
     """(count, n) indices of resamples of n values, the same for every set of n values."""
     return Stream("statistics", n, "bootstrap", step=begin).uniform(0.0, n, (count, n)).astype(np.int32)
@@ -283,7 +284,8 @@ def _success(rows: list[Row]) -> float | None:
     return None if None in values else sum(float(v) for v in values if v is not None) / len(values)
 
 
-def _check_column(column: str, rows: Iterable[Row]) -> None:
-    known = {name for row in rows for name in row}
-    if known and column not in known:
+def _check_column(column: str, rows: Sequence[Row]) -> None:
+    if any(column in row for row in rows):
+        return
+    if known := {name for row in rows for name in row}:
         raise InputError(f"no row has a column {column!r}; {nearest(column, known)}")

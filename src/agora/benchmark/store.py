@@ -117,16 +117,19 @@ def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
             shard.write(folder / part / f"{name}.parquet", files[part])
 
 
-def read_rows(folder: Path) -> list[dict[str, Any]]:
+def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Return the rows of all whole shards of a folder in the order of their names, or of one shard; [] where there is none.
 
     Damaged shards are named in the log and left out (`damaged`).
+
+    Args:
+        folder: of one part of a run, or the path of one shard. columns: to read, ``key`` among them; all where None.
 
     Raises:
         ResultsError: two shards hold the same key.
     """
     rows: list[dict[str, Any]] = []
-    for read in shards(folder):
+    for read in shards(folder, columns):
         if read.problem:
             _LOG.warning("%s: %s; what it held counts as not done", read.path, read.problem)
         rows.extend(read.rows)
@@ -161,7 +164,7 @@ def keys(folder: Path) -> set[str]:
 
 def finished(folder: Path) -> set[str]:
     """Return the keys of all rows that need not be run again."""
-    return {row["key"] for row in read_rows(folder)}
+    return {row["key"] for row in read_rows(folder, ["key"])}
 
 
 def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:

@@ -100,8 +100,15 @@ class Work(Protocol):
             Exception: something is wrong with the run, not with an episode; whoever asked for the run is to get it.
         """
 
+    def files(self) -> Mapping[str, str]:
+        """Digests of the files here that enter the jobs, by name; where they are the same, jobs need not be `carrying` anything.
+
+        Raises:
+            InputError: one is missing or cannot be read.
+        """
+
     def carrying(self, job: Any) -> Any:
-        """The job with all that is made from this machine's files in it, for workers that do not see them."""
+        """The job with all that is made from this machine's files in it, for workers that do not see them; made once for a job."""
 
 
 class Executor(Protocol):

@@ -56,6 +56,9 @@ class _Errand:
 class _Errands:
     """What is done with an errand."""
 
+    def files(self) -> dict[str, str]:
+        return {}
+
     def carrying(self, job: _Errand) -> _Errand:
         return replace(job)
 

@@ -1,0 +1,312 @@
+"""Runs jobs on a Ray cluster, whose workers and nodes may die: each job is a Ray task that streams its events back.
+
+A Ray worker runs no episode itself. It keeps a process beside it and watches over that (`agora.benchmark.executors.processes`),
+so a planner that hangs or ends its process is told in the same words and by the same call as on one machine, and Ray never hears of
+it. What Ray does hear of, a worker or a node that is gone, is nobody's failure: the whole job is begun again elsewhere.
+Ray's own retries are off: they go on with the old stream of events, which need not fit what is told the second time.
+
+Jobs are sent without what is made from this machine's files, which costs the benchmark's own process more than all else. A worker
+that has not the same files says so; from then on jobs carry it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from agora.benchmark.executors.processes import DEADLINE, Processes
+from agora.errors import InputError
+from agora.interfaces import Done, Event, Lost, Progress, Work
+from agora.ranges import Within
+
+LOCAL = "local"
+"""The address that stands for a Ray of its own on this machine."""
+
+_ANSWER = 120.0  # s in which every node says what is installed there
+_ALONE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # of Ray's own 15, other programs leave next to nothing
+_PERIOD = 1.0  # s between two tellings of how far a job is
+_QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Workers of a Ray cluster, which need Agora and no file of this machine; they are faster where they have the same.
+
+    The connection lasts until Python ends; where the program has connected to Ray already, that connection is used.
+
+    Attributes:
+        address: of the cluster, ``HOST:PORT``; ``auto`` finds the one that runs on this machine, ``local`` starts one here.
+        workers: how many jobs are under way; those that find no free CPU wait in Ray's queue.
+        deadline: s that one call of a planner or one step of the world may take before its process is killed; compiling does not
+            count.
+        retries: how often a job is begun again after the worker or the node that ran it has died.
+    """
+
+    address: str = "auto"
+    workers: Annotated[int, Within(1, 10_000)] = 2
+    deadline: Annotated[float, Within(0.0, 1e6, above=True)] = DEADLINE
+    retries: Annotated[int, Within(0, 1000)] = 3
+
+    def prepare(self) -> None:
+        """Connect to the cluster, and make sure that its nodes have what this machine has.
+
+        Raises:
+            InputError: Ray is not installed, there is no cluster, or its versions are others.
+        """
+        _check(_connected(self.address, self.workers))
+
+    def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
+        """Run every job; see `agora.interfaces.Executor.run`."""
+        if not jobs:
+            return
+        ray = _connected(self.address, self.workers)
+        _check(ray)
+        task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_told)
+        shared = [ray.put(work)]  # in a list, or Ray would unpickle it for every job
+        asked = _Asked(self.deadline, versions()(), work.files())
+        crew = _Crew(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
+        try:
+            while jobs or crew.running:
+                while jobs and len(crew.running) < self.workers:
+                    crew.begin(jobs.popleft())
+                if jobs and crew.carrying:
+                    jobs[0] = work.carrying(jobs[0])  # while the others run
+                yield from crew.hear(self.retries)
+        finally:
+            crew.stop()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a worker is to do, and to have.
+
+    Attributes:
+        deadline: s that one call may take. versions: of the machine that began the run.
+        files: digests of those that enter the episodes there, by name.
+    """
+
+    deadline: float
+    versions: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+@dataclass(eq=False)
+class _Running:
+    """A job, the stream of its events, and how often it was begun again."""
+
+    job: Any
+    stream: Any
+    again: int = 0
+
+
+class _Crew:
+    """The jobs that are under way.
+
+    Attributes:
+        running: they. carrying: whether jobs are sent with what is made from files, because some worker has not the same.
+    """
+
+    def __init__(self, ray: Any, send: Callable[[Any, bool], Any], carry: Callable[[Any], Any]) -> None:
+        self._ray, self._send, self._carry = ray, send, carry
+        self.running: list[_Running] = []
+        self.carrying = False
+
+    def begin(self, job: Any) -> None:
+        """Send a job to whichever worker is free first."""
+        self.running.append(_Running(job, self._sent(job)))
+
+    def _sent(self, job: Any) -> Any:
+        return self._send(self._carry(job) if self.carrying else job, self.carrying)
+
+    def hear(self, retries: int) -> Iterator[Event]:
+        """Wait for what any worker tells next, and yield it; where who ran a job is gone, it is begun again `retries` times."""
+        (ready, *_), _ = self._ray.wait([one.stream for one in self.running], num_returns=1)
+        one = next(one for one in self.running if one.stream is ready)
+        self.running.remove(one)
+        told: list[Event | Exception]
+        try:
+            told = self._ray.get(next(one.stream))
+        except self._ray.exceptions.RayTaskError:
+            raise
+        except (self._ray.exceptions.RayError, StopIteration) as error:
+            told = self._mourn(one, retries, type(error).__name__)
+        if not told:
+            self.carrying = True
+            one.stream = self._sent(one.job)
+        if not (told and isinstance(told[-1], Done | Lost | Exception)):
+            self.running.append(one)  # the last in the row, so that all are heard
+        for event in told:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    def _mourn(self, one: _Running, retries: int, how: str) -> list[Event | Exception]:
+        """Begin a job again whose worker is gone; or tell that this was too often."""
+        if one.again == retries:
+            return [Lost(one.job.name, f"its Ray worker or node died {retries + 1} times ({how})")]
+        one.again += 1
+        one.stream = self._sent(one.job)
+        return [Progress(one.job.name, 0)]
+
+    def stop(self) -> None:
+        """End what is under way."""
+        for one in self.running:
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.cancel(one.stream, force=True)
+
+
+def _connected(address: str, workers: int) -> Any:
+    """The module ray, connected to a cluster."""
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # Ray reads it once; it prints a page for every worker that dies
+    try:
+        import ray
+    except ImportError as error:
+        raise InputError("the executor ray needs the package ray; install it: pip install 'agora-nav[ray]'") from error
+    if ray.is_initialized():
+        return ray
+    try:
+        if address == LOCAL:
+            for name, value in _ALONE.items():
+                os.environ.setdefault(name, value)
+            ray.init(address, num_cpus=workers, include_dashboard=False, **_QUIET)
+        else:
+            _knock(address)
+            ray.init(address, **_QUIET)
+    except (OSError, RuntimeError, ValueError) as error:
+        if "ersion mismatch" in str(error):
+            raise InputError(f"the Ray cluster at {address!r} has other versions than this machine: {error}") from error
+        raise InputError(
+            f"no Ray cluster answers at {address!r} ({error}); start one with 'ray start --head', or say ray:address={LOCAL}; "
+            "one that asks for a token is joined with RAY_AUTH_MODE=token"
+        ) from error
+    return ray
+
+
+def _knock(address: str) -> None:
+    """Make sure that something listens at an address, of which Ray would be sure after a minute only."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host, int(port)), timeout=5.0).close()
+
+
+def versions() -> Callable[[], dict[str, str]]:
+    """What says on which versions results depend where it is called, by name; "none" of what is not there.
+
+    It is made here so that Ray sends its code, not its name: it answers where there is no Agora.
+    """
+
+    def installed() -> dict[str, str]:
+        import platform
+        from importlib.metadata import PackageNotFoundError, version
+
+        found = {"Python": ".".join(platform.python_version_tuple()[:2])}
+        try:
+            from agora import __version__
+
+            found["Agora"] = __version__
+        except ImportError:
+            found["Agora"] = "none"
+        for name in ("numpy", "numba", "scipy", "pyarrow"):
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                found[name] = "none"
+        return found
+
+    return installed
+
+
+def _check(ray: Any) -> None:
+    """Make sure that all nodes which can run a job have what this machine has."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
+
+    nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1}
+    ask = ray.remote(num_cpus=0, max_retries=0)(versions())
+    asked = {key: ask.options(scheduling_strategy=On(key, soft=False)).remote() for key in nodes}
+    ray.wait([*asked.values()], num_returns=len(asked), timeout=_ANSWER) if asked else None
+    for key, answer in asked.items():
+        try:
+            refuse_others(f"node {nodes[key]['NodeManagerAddress']} of the Ray cluster", ray.get(answer, timeout=0))
+        except ray.exceptions.GetTimeoutError as error:
+            raise InputError(f"node {nodes[key]['NodeManagerAddress']} of the Ray cluster: no answer in {_ANSWER:g} s") from error
+        except ray.exceptions.RayTaskError:
+            raise
+        except ray.exceptions.RayError:
+            continue  # it died; nothing will run there
+
+
+def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
+    """Make sure that versions are those of this process.
+
+    Raises:
+        InputError: one is not; both are named.
+    """
+    for name, mine in versions()().items():
+        if theirs[name] != mine:
+            raise InputError(f"{where}: {name} there is {theirs[name]}, here it is {mine}; results would differ: install the same")
+
+
+class _Seat:
+    """A worker process beside the Ray worker, which goes on to the next job of the same run.
+
+    Attributes:
+        sees: whether the files that episodes are made from are here, the same as where the run was begun.
+    """
+
+    def __init__(self, work: Work, asked: _Asked) -> None:
+        self._work, self._deadline = work, asked.deadline
+        self._jobs: deque[Any] = deque()
+        self._events: Iterator[Event] | None = None
+        try:
+            self.sees = work.files() == asked.files
+        except (InputError, OSError):
+            self.sees = False
+
+    def run(self, job: Any) -> Iterator[Event]:
+        """The events of a job, `Done` or `Lost` last."""
+        self._jobs.append(job)
+        events = self._events or Processes(1, self._deadline).run(self._work, self._jobs)
+        self._events = None
+        for event in events:
+            if isinstance(event, Done | Lost):
+                self._events = events  # it looks into the queue when it is asked again
+                yield event
+                return
+            yield event
+
+
+_SEATS: dict[str, _Seat] = {}
+"""Of this Ray worker, by run: one at most."""
+
+
+def _told(shared: list[Any], job: Any, carried: bool, asked: _Asked) -> Iterator[list[Event | Exception]]:
+    """Run a job in a Ray worker, and yield its events, or what was raised; or an empty list where it needs files that are missing.
+
+    Events come in lists, at most one in `_PERIOD` but for those that finish something: each list costs Ray some milliseconds.
+    """
+    import ray
+
+    run, last = shared[0].hex(), float("-inf")
+    waiting: list[Event | Exception] = []
+    try:
+        if run not in _SEATS:
+            refuse_others("the machine that began the run", asked.versions)
+            _SEATS.clear()
+            _SEATS[run] = _Seat(ray.get(shared[0]), asked)
+        if not (carried or _SEATS[run].sees):
+            yield []
+            return
+        for event in _SEATS[run].run(job):
+            waiting.append(event)
+            if not isinstance(event, Progress) or time.monotonic() - last > _PERIOD:
+                yield waiting
+                waiting, last = [], time.monotonic()
+    except Exception as error:  # noqa: BLE001 - raised again by the run
+        yield [*waiting, error]
