@@ -105,7 +105,7 @@ class Knows:
         channels: all that the planner reads, by name.
     """
 
-    pedestrians: Literal["truth", "visible", "tracked", "none"]
+    pedestrians: Level | Literal["none"]
     map: Literal["map", "none"]
     channels: tuple[str, ...]
 

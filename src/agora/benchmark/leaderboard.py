@@ -37,7 +37,13 @@ __all__ = ["write"]
 
 _LOG = logging.getLogger(__name__)
 
-PEOPLE = {"truth": "everybody's true state", "visible": "who is in sight", "tracked": "tracks of its scans", "none": "nothing"}
+PEOPLE = {
+    "truth": "everybody's true state",
+    "view": "who is in its cone of view",
+    "visible": "who is in sight",
+    "tracked": "tracks of its scans",
+    "none": "nothing",
+}
 """What a robot may know of pedestrians, in words."""
 
 MAPS = {"map": "has it", "none": "has none"}

@@ -32,7 +32,7 @@ LOCAL = "local"
 _ANSWER = 120.0  # s in which every node says what is installed there
 _ALONE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # of Ray's own 15, other programs leave next to nothing
 _PERIOD = 1.0  # s between two tellings of how far a job is
-_QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
 
 @dataclass(frozen=True)
