@@ -81,21 +81,6 @@ def _benchmark(name: str, seed: int | None) -> tuple[Suite, dict[str, Named]]:
     return with_seed(suite, seed), planners
 
 
-def _refuse_unused(context: typer.Context, planner: str, why: str, *used: str) -> None:
-    """Refuse options that a planner outside of this process leaves unused.
-
-    Args:
-        context: of the command. planner: NAME of ``--planner NAME``. why: it is so. used: the options that it uses beside
-            ``--output``, ``--resume`` and ``--video``.
-    """
-    from agora.errors import InputError
-
-    known = {"suite", "planner", "output", "resume", "video", *used}
-    given = [name for name in context.params if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"]
-    if unused := [f"--{name.replace('_', '-')}" for name in given if name not in known]:
-        raise InputError(f"--planner {planner} goes alone, without {', '.join(unused)}: {why}")
-
-
 @app.command()
 def bench(
     context: typer.Context,
@@ -142,6 +127,7 @@ def bench(
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
     from agora.benchmark.stopping import episodes_kept, stoppable
+    from agora.cli_outside import run_outside
     from agora.config import parse_component
     from agora.engine.observers import recordable
     from agora.errors import InputError
@@ -160,28 +146,9 @@ def bench(
     planner = planner or ([] if contestants else sorted(available("planners")))
     if interplanner and not planner:
         raise InputError("--interplanner: the contest names those of its planners; name planners too")
-    if "ros" in planner:
-        from agora.cli_bags import bench_in_ros
-
-        if planner != ["ros"]:
-            raise InputError("--planner ros goes alone: whatever drives the robots of the graph, drives in all episodes")
-        why = "seed and pedestrians are the suite's, the simulator is the graph's, which plays episodes one by one and keeps bags"
-        _refuse_unused(context, "ros", why, "ros_launch")
-        bench_in_ros(suite, folder, resume, ros_launch)
+    if run_outside(context, chosen, planner, folder, ros_launch):
         finish(folder, video)
         return
-    if any(text.partition(":")[0] == "socnavbench" for text in planner):
-        from agora.cli_serve import bench_by_sockets
-
-        if len(planner) > 1:
-            raise InputError("--planner socnavbench goes alone: one joystick drives in all episodes")
-        why = "one joystick drives, told of true pedestrians, one episode after the other, and all recordings are kept"
-        _refuse_unused(context, "socnavbench", why, "seed")
-        bench_by_sockets(chosen, planner[0], folder, resume)
-        finish(folder, video)
-        return
-    if ros_launch:
-        raise InputError("--ros-launch goes with --planner ros alone")
     planners = dict(named_planner(text, interplanner) for text in planner) or contestants
     runs = parse_component("executors", executor, "--executor").part if executor else None
     kept = {"trajectories": trajectories, "record": recordable(record or ())}

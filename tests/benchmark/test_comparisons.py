@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 
 from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure, planner_matrix
 from agora.benchmark.statistics import bootstrap, wilson
@@ -82,7 +83,7 @@ def test_an_overview_has_a_panel_for_each_metric_with_the_values_of_every_planne
     for axes, metric in zip(figure.axes, METRICS, strict=False):
         for place, planner in enumerate("ab"):
             values = [row[metric.name] for row in table if row["planner"] == planner and row[metric.name] is not None]
-            dots = axes.collections[place].get_offsets()
+            dots = [one for one in axes.collections if isinstance(one, PathCollection)][place].get_offsets()
             assert np.allclose(np.sort(dots[:, 0]), np.sort(values)) and np.abs(dots[:, 1] - place).max() < 0.5
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b"]
     with pytest.raises(InputError, match="no metrics"):

@@ -1,0 +1,54 @@
+"""``agora bench`` under a planner outside of this process: a ROS graph, or a joystick of SocNavBench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from agora.errors import InputError
+from agora.tasks.suite import Suite
+
+
+def run_outside(context: typer.Context, suite: Suite, planner: list[str], folder: Path, ros_launch: str) -> bool:
+    """Run a suite under a planner outside of this process, if one is named; return whether one was.
+
+    Args:
+        context: of the command. suite: chosen. planner: texts of ``--planner``. folder: of the results.
+        ros_launch: of the command.
+    """
+    resume = bool(context.params["resume"])
+    if "ros" in planner:
+        from agora.cli_bags import bench_in_ros
+
+        if planner != ["ros"]:
+            raise InputError("--planner ros goes alone: whatever drives the robots of the graph, drives in all episodes")
+        why = "seed and pedestrians are the suite's, the simulator is the graph's, which plays episodes one by one and keeps bags"
+        _refuse_unused(context, "ros", why, "ros_launch")
+        bench_in_ros(context.params["suite"], folder, resume, ros_launch)
+        return True
+    if any(text.partition(":")[0] == "socnavbench" for text in planner):
+        from agora.cli_serve import bench_by_sockets
+
+        if len(planner) > 1:
+            raise InputError("--planner socnavbench goes alone: one joystick drives in all episodes")
+        why = "one joystick drives, told of true pedestrians, one episode after the other, and all recordings are kept"
+        _refuse_unused(context, "socnavbench", why, "seed")
+        bench_by_sockets(suite, planner[0], folder, resume)
+        return True
+    if ros_launch:
+        raise InputError("--ros-launch goes with --planner ros alone")
+    return False
+
+
+def _refuse_unused(context: typer.Context, planner: str, why: str, *used: str) -> None:
+    """Refuse options that a planner outside of this process leaves unused.
+
+    Args:
+        context: of the command. planner: NAME of ``--planner NAME``. why: it is so. used: the options that it uses beside
+            ``--output``, ``--resume`` and ``--video``.
+    """
+    known = {"suite", "planner", "output", "resume", "video", *used}
+    given = [name for name in context.params if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"]
+    if unused := [f"--{name.replace('_', '-')}" for name in given if name not in known]:
+        raise InputError(f"--planner {planner} goes alone, without {', '.join(unused)}: {why}")
