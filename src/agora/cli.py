@@ -102,9 +102,7 @@ def bench(
     video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
     pedestrians: Annotated[
         list[str] | None,
-        typer.Option(
-            help="What planners are told of them: truth, view, visible or tracked; repeat it to run each planner at each."
-        ),
+        typer.Option(help="What planners are told of them: truth, view, visible or tracked; repeat it for several."),
     ] = None,
     seed: Seed = None,
     simulator: Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")] = "",
