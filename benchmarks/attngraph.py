@@ -1,0 +1,53 @@
+"""Path lengths as AG-RL's code counts them, from folders of results: `python benchmarks/attngraph.py results/attngraph results/taga`.
+
+Its rl/evaluation.py adds up the robot's way between observations. The observation after an episode's last step is the first of the next
+episode, so the sum lacks the last step and has the jump to the next start. TAGA's code is made of it. In the suites taga* an episode
+ends where the robot comes into a group's circle, as in TAGA's table.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from agora.benchmark import tracks
+from agora.benchmark.account import described
+from agora.benchmark.statistics import bootstrap
+from agora.metrics.groups import inside_groups
+
+
+def ways(folder: Path) -> dict[tuple[str, str], list[np.ndarray]]:
+    """The places (T, 2) of every episode, in the order of the suite, by stage and planner; stages of taga are one."""
+    suite = described(folder)["suite"]["name"]
+    found: dict[tuple[str, str], dict[tuple[str, int], np.ndarray]] = {}
+    for shard in sorted((folder / "trajectories").glob("*.parquet")):
+        for key, recording in tracks.read_recordings(shard).items():
+            _, stage, episode, planner, _ = key.split("/")
+            inside = inside_groups(recording) if suite.startswith("taga") else np.zeros(1, np.bool_)
+            end = int(np.argmax(inside)) + 1 if inside.any() else len(recording.time)
+            group = found.setdefault(("all" if suite.startswith("taga") else stage, planner), {})
+            group[stage, int(episode)] = recording.pose[:end, :2]
+    return {group: [way for _, way in sorted(episodes.items())] for group, episodes in sorted(found.items())}
+
+
+def length(way: np.ndarray) -> float:
+    """Of a polyline (T, 2), m."""
+    return float(np.hypot(*np.diff(way, axis=0).T).sum())
+
+
+def main() -> None:
+    """Print a line for each stage and planner: the path length, and the one that its code counts."""
+    print("| suite | stage | planner | path, m | as coded, m |\n| --- | --- | --- | --- | --- |")
+    for folder in map(Path, sys.argv[1:]):
+        for (stage, planner), every in ways(folder).items():
+            true = bootstrap([length(way) for way in every])
+            coded = bootstrap([length(np.concatenate((way[:-1], following[:1]))) for way, following in pairwise(every)])
+            cells = [f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in (true, coded)]
+            print(f"| {folder.name} | {stage} | `{planner}` | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()
