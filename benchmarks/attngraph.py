@@ -1,8 +1,8 @@
-"""Path lengths as AG-RL's code counts them, from folders of results: `python benchmarks/attngraph.py results/attngraph results/taga`.
+"""Path lengths as AG-RL's code counts them, of results: `python benchmarks/attngraph.py results/attngraph results/taga`.
 
-Its rl/evaluation.py adds up the robot's way between observations. The observation after an episode's last step is the first of the next
-episode, so the sum lacks the last step and has the jump to the next start. TAGA's code is made of it. In the suites taga* an episode
-ends where the robot comes into a group's circle, as in TAGA's table.
+Its rl/evaluation.py adds up the robot's way between observations. The observation after an episode's last step is the first of the
+next episode, so the sum lacks the last step and has the jump to the next start. TAGA's code is made of it. In the suites taga* an
+episode ends where the robot comes into a group's circle, as in TAGA's table.
 """
 
 from __future__ import annotations

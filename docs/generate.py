@@ -370,8 +370,8 @@ def truth() -> str:
                 rows.append(truth_line(line, name, value[0], row, verdict))
         head = ["published planner", "here", "metric", "published", "ours", "of", "verdict", "why not"]
         parts += [f"## {numbers.title}\n", table(head, rows)]
-    total = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return "\n".join([f"Of {sum(counts.values())} published numbers: {total}.\n", *parts])
+    total = ", ".join(f"{verdict}: {count}" for verdict, count in counts.items() if count)
+    return "\n".join([f"{sum(counts.values())} published numbers; {total}.\n", *parts])
 
 
 def truth_line(line: PublishedRow, name: str, value: float, row: dict[str, str], verdict: str) -> list[str]:
