@@ -356,31 +356,37 @@ def interval(row: dict[str, str], name: str) -> str:
 
 
 def truth() -> str:
-    """Every published number beside ours, a table for each source, and how many agree."""
+    """Every published number beside ours, a table for each published row, and how many agree."""
     with (MEASURED.parent / "published.csv").open(newline="", encoding="utf-8") as file:
         found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in csv.DictReader(file)}
     parts, counts = [], dict.fromkeys(("agrees", "differs", "no value", "not measured", "not here"), 0)
     for source, numbers in published().items():
-        rows = []
+        parts.append(f"## {numbers.title}\n")
         for line in numbers.rows:
-            for name, value in line.values.items():
-                row = found.get((source, line.planner, line.table, name), {})
-                verdict = row.get("verdict") or ("not measured" if line.ours else "not here")
+            rows = [truth_line(line, name, found.get((source, line.planner, line.table, name), {})) for name in line.values]
+            verdicts = [row[-1] for row in rows]
+            for verdict in verdicts:
                 counts[verdict] += 1
-                rows.append(truth_line(line, name, value[0], row, verdict))
-        head = ["published planner", "here", "metric", "published", "ours", "of", "verdict", "why not"]
-        parts += [f"## {numbers.title}\n", table(head, rows)]
+            stages = f", {', '.join(line.stages)}" if line.stages else ""
+            here = f"`{line.ours}` on `{line.suite}`{stages}" if line.ours else "nothing"
+            parts += [f"**{line.planner}**, {line.table}; here {here}\n"]
+            parts += [table(["metric", "published", "ours", "episodes", "verdict"], rows)]
+            parts += [f"{prose(line.why)}\n"] if line.why and {"differs", "not here", "not measured"} & set(verdicts) else []
     total = ", ".join(f"{verdict}: {count}" for verdict, count in counts.items() if count)
     return "\n".join([f"{sum(counts.values())} published numbers; {total}.\n", *parts])
 
 
-def truth_line(line: PublishedRow, name: str, value: float, row: dict[str, str], verdict: str) -> list[str]:
-    """A published number in a line of a table."""
-    stages = f", {', '.join(line.stages)}" if line.stages else ""
-    here = f"`{line.ours}`, {line.suite}{stages}" if line.ours else "none"
-    why = line.why if verdict in ("differs", "not here") else ""
-    stated = row.get("published") or f"{100.0 * value if load('metrics', name).unit == '0/1' else value:.4g}"
-    return [f"{line.planner}, {line.table}", here, f"`{name}`", stated, row.get("ours", ""), row.get("n", ""), verdict, prose(why)]
+def truth_line(line: PublishedRow, name: str, row: dict[str, str]) -> list[str]:
+    """A published number in a line of a table; its verdict is the last cell."""
+    verdict = row.get("verdict") or ("not measured" if line.ours else "not here")
+    scale = 100.0 if load("metrics", name).unit == "0/1" else 1.0
+    return [
+        f"`{name}`",
+        row.get("published") or f"{scale * line.values[name][0]:.4g}",
+        row.get("ours", ""),
+        row.get("n", ""),
+        verdict,
+    ]
 
 
 def component_section(kind: str) -> str:
