@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,7 +31,7 @@ Taken = list[tuple[Doubles, Doubles, float]]
 
 
 @dataclass(frozen=True)
-class Crossing:
+class Crossing(ABC):
     """A plane about (0, 0) where the robot goes from (0, -radius) to (0, radius), and people cross its way.
 
     With ``cases`` the worlds are those of CrowdNav's code: case k draws from NumPy's legacy generator seeded with ``first_seed``
@@ -73,22 +74,22 @@ class Crossing:
                 raise ValueError(f"{name} must be [least, most] from 0.01, got {[low, high]}")
 
     @property
+    @abstractmethod
     def called(self) -> str:
         """The name of the world where it is drawn anew."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def reach(self) -> float:
         """Half the side of the square that holds everybody's centre, m."""
-        raise NotImplementedError
 
+    @abstractmethod
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
         """Return start and goal (2,) of a person of such a preferred speed and radius, clear of those who are there.
 
         Raises:
             PlacementError: there is no room.
         """
-        raise NotImplementedError
 
     def names(self) -> list[str]:
         """Return the cases, or one name where worlds are drawn anew."""
