@@ -43,16 +43,12 @@ def suite(data_home, monkeypatch):
 
 
 def free_port():
-    with socket.socket() as one, socket.socket() as two:
-        while True:
+    while True:
+        with socket.socket() as one, socket.socket() as two, suppress(OSError):
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
-            try:
-                two.bind(("127.0.0.1", port + 1))
-                return port
-            except OSError:
-                one.close()
-                one = socket.socket()
+            two.bind(("127.0.0.1", port + 1))
+            return port
 
 
 class Played:
