@@ -22,7 +22,7 @@ from agora.benchmark.account import strangers
 from agora.benchmark.conductor import conduct
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.executors.processes import DEADLINE, Processes
-from agora.benchmark.inputs import difference, inputs
+from agora.benchmark.inputs import ReadsFiles, difference, inputs
 from agora.benchmark.job import Job, Plan, key_of
 from agora.benchmark.store import Keep
 from agora.config import dump, load, plain
@@ -132,13 +132,13 @@ def _cpu() -> str:
 
 
 def check(suite: Suite) -> None:
-    """Put together one episode of every world of the suite.
+    """Put together one episode of every world that is read from files; of worlds that are drawn, the first that has room.
 
     Raises:
         InputError: a file is wrong, or something fits into none of a stage's first episodes.
     """
     for stage in suite.stages:
-        worlds = len(stage.world.part.names())
+        worlds = len(stage.world.part.names()) if isinstance(stage.world.part, ReadsFiles) else 1
         failed: list[PlacementError] = []
         first = range(min(stage.count, max(worlds, _FIRST)))
         for episode in first:

@@ -18,7 +18,9 @@ from agora.ranges import Distance
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
+_ASIDE = np.float32(3.0)  # map cells from a block's middle to the map cell that stands for it, and from a cell to those about it
 _LANES = 32
+_BLOCK = 16  # cells of a line that are free at once where their middle is far from everything
 _NEXT = np.uint32(1)
 _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
@@ -101,7 +103,7 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
     side = cost.shape[1]
     touch = HALF * cell
     inverse = ONE / cell
-    line = np.empty(side, np.float32)
+    line = np.empty(_BLOCK, np.float32)
     for n in range(first, last):
         m = map_index[n]
         rows, columns, start = maps.rows[m], maps.columns[m], maps.clearance_start[m]
@@ -114,6 +116,7 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
         same = maps.resolution[m] == cell
         shapes_alone = maps.distance[maps.start[m]] >= FAR  # to which distances are exact
         beyond = ZERO if shapes_alone else max(HALF * (maps.resolution[m] - cell), ZERO)
+        far = max(reach, own, touch) + beyond + np.float32(_BLOCK // 2) * cell + _ASIDE * maps.resolution[m]
         across = np.int32(np.floor(np.float32(columns) / ratio + HALF))
         up = np.int32(np.floor(np.float32(rows) / ratio + HALF))
         from_column, to_column = min(max(-left, 0), side), max(min(side, across - left), 0)
@@ -125,20 +128,27 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
                 continue
             cost[n, i, :from_column] = _UNKNOWN
             cost[n, i, to_column:] = _UNKNOWN
-            out = cost[n, i, from_column:to_column]
-            if same:
-                k = start + np.int64(bottom + i) * columns + left
-                near = maps.clearance[k + from_column : k + to_column]
-            else:
-                near = line[: to_column - from_column]
-                v = min(max((np.float32(bottom + i) + HALF) * ratio - HALF, ZERO), np.float32(rows) - _EDGE)
-                k = start + np.int64(v) * columns
-                pair = maps.clearance[k : k + 2 * columns].reshape(2, columns)
-                k = maps.start[m] + np.int64(v + HALF) * columns
-                occupied = maps.occupied[k : k + columns]
-                _interpolate(pair, v - np.floor(v), np.float32(left + from_column), ratio, beyond, occupied, near)
-            for j in range(out.size):
-                out[j] = np.uint8(np.int32(cost_at(near[j], touch, own, reach, scaling)))
+            row = min(np.int64((np.float32(bottom + i) + HALF) * ratio), np.int64(rows - 1)) * columns
+            for first_cell in range(from_column, to_column, _BLOCK):
+                end = min(first_cell + _BLOCK, to_column)
+                middle = min(np.int64((np.float32(left + (first_cell + end) // 2) + HALF) * ratio), np.int64(columns - 1))
+                if maps.clearance[start + row + middle] > far:
+                    cost[n, i, first_cell:end] = _NOTHING
+                    continue
+                out = cost[n, i, first_cell:end]
+                if same:
+                    k = start + row + left
+                    near = maps.clearance[k + first_cell : k + end]
+                else:
+                    near = line[: end - first_cell]
+                    v = min(max((np.float32(bottom + i) + HALF) * ratio - HALF, ZERO), np.float32(rows) - _EDGE)
+                    k = start + np.int64(v) * columns
+                    pair = maps.clearance[k : k + 2 * columns].reshape(2, columns)
+                    k = maps.start[m] + np.int64(v + HALF) * columns
+                    occupied = maps.occupied[k : k + columns]
+                    _interpolate(pair, v - np.floor(v), np.float32(left + first_cell), ratio, beyond, occupied, near)
+                for j in range(out.size):
+                    out[j] = np.uint8(np.int32(cost_at(near[j], touch, own, reach, scaling)))
         for q in range(position.shape[1]):
             if moving and present[n, q]:
                 x, y = (position[n, q, 0] - origin[n, 0]) * inverse - HALF, (position[n, q, 1] - origin[n, 1]) * inverse - HALF

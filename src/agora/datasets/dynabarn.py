@@ -88,13 +88,14 @@ class World:
     radius: float
 
 
-def world_names(folder: Path | None = None) -> list[str]:
-    """Return the names of the worlds, sorted.
+def world_names(folder: Path | None = None, *, difficulty: Difficulty | None = None) -> list[str]:
+    """Return the names of the worlds, sorted; those of one difficulty where it is given.
 
     Raises:
         InputError: the data set is not there, or ``worlds.json`` is wrong.
     """
-    return sorted(_file(_root(folder) / "worlds.json").worlds)
+    worlds = _file(_root(folder) / "worlds.json").worlds
+    return sorted(name for name, world in worlds.items() if difficulty in (None, world.difficulty))
 
 
 def read_world(

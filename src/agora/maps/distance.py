@@ -177,28 +177,32 @@ def with_shapes(
 
 
 @spliced
-def _gap_to_cells(x, y, blocked, bound):
+def _gap_to_cells(x, y, field, side, bound):
     """Distance in cells from (x, y), in cells from the origin, to the nearest blocked cell's square, at most ``bound``."""
-    rows, columns = blocked.shape
+    rows, columns = field.shape
     best = bound
     for row in range(max(int(math.floor(y - bound)), 0), min(int(math.floor(y + bound)) + 1, rows)):
         dy = max(row - y, y - row - 1.0, 0.0)
-        for column in range(max(int(math.floor(x - bound)), 0), min(int(math.floor(x + bound)) + 1, columns)):
-            if blocked[row, column]:
+        column, last = max(int(math.floor(x - bound)), 0), min(int(math.floor(x + bound)), columns - 1)
+        while column <= last:
+            free = field[row, column]
+            if free == _ZERO:
                 dx = max(column - x, x - column - 1.0, 0.0)
                 best = min(best, math.sqrt(dx * dx + dy * dy))
+            column += max(int(free / side), 1)  # no cell between is blocked
     return best
 
 
 @lean_kernel
-def gap_to_cells(points, blocked, resolution, bounds, out):
+def gap_to_cells(points, field, resolution, bounds, out):
     """Write to ``out`` (N,) the exact distance from points (N, 2), relative to the origin, to the blocked cells' squares.
 
-    ``bounds`` (N,) are upper limits of the answer, m; only cells within them are looked at.
+    ``field`` is their `cell_distance`, 0 in them. ``bounds`` (N,) are upper limits of the answer, m; only cells within them are
+    looked at.
     """
     for i in range(len(points)):
         bound = bounds[i] / resolution
-        found = _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, blocked, bound)
+        found = _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, field, resolution, bound)
         out[i] = resolution * found if found < bound else bounds[i]  # not the bound times a rounding
 
 
@@ -271,34 +275,54 @@ def _outline_to_segment(outline, x0, y0, x1, y1, best):
     return best
 
 
+@spliced
+def _box(outline):
+    """Left, right, bottom and top of a polygon (V, 2)."""
+    left, bottom = right, top = outline[0, 0], outline[0, 1]
+    for i in range(1, len(outline)):
+        left, right = min(left, outline[i, 0]), max(right, outline[i, 0])
+        bottom, top = min(bottom, outline[i, 1]), max(top, outline[i, 1])
+    return left, right, bottom, top
+
+
+@lean
+def _apart(box, x0, x1, y0, y1):
+    """Distance from a box (left, right, bottom, top) to another."""
+    left, right, bottom, top = box
+    dx, dy = max(max(left - x1, x0 - right), 0.0), max(max(bottom - y1, y0 - top), 0.0)
+    return math.sqrt(dx * dx + dy * dy)
+
+
 @lean_kernel
-def gap_of_outlines(outlines, blocked, side, out):
-    """Lower ``out`` (N,), m, to the distance from polygons (N, V, 2), relative to the origin, to the blocked squares."""
-    rows, columns = blocked.shape
+def gap_of_outlines(outlines, field, side, out):
+    """Lower ``out`` (N,), m, to the distance from polygons (N, V, 2), relative to the origin, to the blocked squares.
+
+    ``field`` is their `cell_distance`, 0 in them.
+    """
+    rows, columns = field.shape
     for n in range(len(outlines)):
         outline, best = outlines[n], out[n]
-        left, bottom = right, top = outline[0, 0], outline[0, 1]
-        for i in range(1, len(outline)):
-            left, right = min(left, outline[i, 0]), max(right, outline[i, 0])
-            bottom, top = min(bottom, outline[i, 1]), max(top, outline[i, 1])
+        box = _box(outline)
+        left, right, bottom, top = box
         first, last = int(math.floor((left - best) / side)), int(math.floor((right + best) / side))
         lowest, highest = int(math.floor((bottom - best) / side)), int(math.floor((top + best) / side))
         for row in range(max(lowest, 0), min(highest + 1, rows)):
-            for column in range(max(first, 0), min(last + 1, columns)):
-                if blocked[row, column]:
-                    x0, y0 = column * side, row * side
-                    x1, y1 = x0 + side, y0 + side
-                    dx, dy = max(max(left - x1, x0 - right), 0.0), max(max(bottom - y1, y0 - top), 0.0)
-                    if dx * dx + dy * dy >= best * best:
-                        continue
-                    for i in range(len(outline)):  # a corner in the square
-                        dx = max(max(x0 - outline[i, 0], outline[i, 0] - x1), 0.0)
-                        dy = max(max(y0 - outline[i, 1], outline[i, 1] - y1), 0.0)
-                        best = min(best, math.sqrt(dx * dx + dy * dy))
-                    best = _outline_to_segment(outline, x0, y0, x1, y0, best)
-                    best = _outline_to_segment(outline, x1, y0, x1, y1, best)
-                    best = _outline_to_segment(outline, x1, y1, x0, y1, best)
-                    best = _outline_to_segment(outline, x0, y1, x0, y0, best)
+            column, end = max(first, 0), min(last + 1, columns)
+            while column < end:
+                free = field[row, column]
+                x0, y0 = column * side, row * side
+                column += max(int(free / side), 1)  # no cell between is blocked
+                x1, y1 = x0 + side, y0 + side
+                if free > _ZERO or _apart(box, x0, x1, y0, y1) >= best:
+                    continue
+                for i in range(len(outline)):  # a corner in the square
+                    dx = max(max(x0 - outline[i, 0], outline[i, 0] - x1), 0.0)
+                    dy = max(max(y0 - outline[i, 1], outline[i, 1] - y1), 0.0)
+                    best = min(best, math.sqrt(dx * dx + dy * dy))
+                best = _outline_to_segment(outline, x0, y0, x1, y0, best)
+                best = _outline_to_segment(outline, x1, y0, x1, y1, best)
+                best = _outline_to_segment(outline, x1, y1, x0, y1, best)
+                best = _outline_to_segment(outline, x0, y1, x0, y0, best)
         out[n] = best
 
 
@@ -307,15 +331,20 @@ def gap_of_outlines_to_shapes(outlines, walls, discs, out):
     """Lower ``out`` (N,) to the distance from polygons (N, V, 2) to segments (S, 4) and discs (D, 3)."""
     for n in range(len(outlines)):
         outline, best = outlines[n], out[n]
+        box = _box(outline)
         for k in range(len(walls)):
-            best = _outline_to_segment(outline, walls[k, 0], walls[k, 1], walls[k, 2], walls[k, 3], best)
+            x0, y0, x1, y1 = walls[k, 0], walls[k, 1], walls[k, 2], walls[k, 3]
+            if _apart(box, min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)) < best:
+                best = _outline_to_segment(outline, x0, y0, x1, y1, best)
         for k in range(len(discs)):
-            x, y = discs[k, 0], discs[k, 1]
+            x, y, radius = discs[k, 0], discs[k, 1], discs[k, 2]
+            if _apart(box, x, x, y, y) - radius >= best:
+                continue
             if inside(outline, x, y):
                 best = 0.0
             j = len(outline) - 1
             for i in range(len(outline)):
-                gap = _to_segment(x, y, outline[j, 0], outline[j, 1], outline[i, 0], outline[i, 1]) - discs[k, 2]
+                gap = _to_segment(x, y, outline[j, 0], outline[j, 1], outline[i, 0], outline[i, 1]) - radius
                 best = min(best, max(gap, 0.0))
                 j = i
         out[n] = best

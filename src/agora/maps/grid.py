@@ -287,7 +287,7 @@ class Map:
         best = np.minimum(best, limit)
         if blocked.any():
             cells = np.empty(len(where))
-            distance.gap_to_cells(offset, blocked, self.resolution, np.minimum(bound, best), cells)
+            distance.gap_to_cells(offset, field, self.resolution, np.minimum(bound, best), cells)
             best = np.minimum(best, cells)
         return best
 
@@ -299,6 +299,6 @@ class Map:
         corners = np.asarray(outlines, np.float64)
         nearest: Doubles = self.gap(corners.reshape(-1, 2)).reshape(corners.shape[:2]).min(axis=1)
         if np.isfinite(nearest).all():
-            distance.gap_of_outlines(corners - self.origin, self.occupied, self.resolution, nearest)
+            distance.gap_of_outlines(corners - self.origin, self.distance, self.resolution, nearest)
             distance.gap_of_outlines_to_shapes(corners, self.walls, self.discs, nearest)
         return nearest

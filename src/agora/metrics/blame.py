@@ -71,17 +71,17 @@ def _keeps_clear(traits, maps, state, people, present, radius, steps, command, d
 
 @lean_kernel
 def _escapes(traits, maps, states, people, present, radius, steps, commands, dt, escapes, first, last):
-    """Write to ``escapes`` (B,) from which moments ``first <= b < last`` any of the commands keeps clear.
+    """Write to ``escapes`` (1,) whether from any of the moments ``first <= b < last`` any of the commands keeps clear.
 
     ``states`` (B, 6) are x, y, heading, vx, vy, omega; ``people`` (B, K + 1, P, 2) and ``present`` (B, K + 1, P) at steps of ``dt``
     from each moment on; ``radius`` (P,); ``steps`` (B,) at most K; ``commands`` (C, 3).
     """
+    escapes[0] = False
     for b in range(first, last):
-        escapes[b] = False
         for c in range(commands.shape[0]):
             if _keeps_clear(traits, maps, states[b], people[b], present[b], radius, steps[b], commands[c], dt):
-                escapes[b] = True
-                break
+                escapes[0] = True
+                return
 
 
 def avoidable(recording: Recording, contact: Contact) -> bool | None:
@@ -102,12 +102,12 @@ def avoidable(recording: Recording, contact: Contact) -> bool | None:
     steps = np.ceil(left / _STEP - 1e-9).astype(np.int32)
     times = recording.time[moments, None] + _STEP * np.arange(steps.max() + 1)
     people, present = _people(recording, times)
-    escapes = np.zeros(len(moments), np.bool_)
+    escapes = np.zeros(1, np.bool_)
     states = np.column_stack((recording.pose[moments], recording.twist[moments])).astype(np.float32)
     crowd = people.astype(np.float32), present, recording.pedestrian_radius.astype(np.float32)
     given = recording.robot, _store(recording.map), states, *crowd, steps, _fan(recording.robot), np.float32(_STEP)
     _escapes(*given, escapes, 0, len(moments))
-    return bool(escapes.any())
+    return bool(escapes[0])
 
 
 def _moments(recording: Recording, contact: Contact) -> Array:

@@ -86,9 +86,8 @@ class _Room:
         gap = gap_to_shapes(centres, edges_of(polygons), piece.discs(), polygons).reshape(grid.shape[1:])
         left = self._parts > 0
         left[near] &= gap > self._radius
-        parts = label(left)[0]
-        pairs = np.unique(np.stack([self._parts[left], parts[left]]), axis=1)
-        whole = bool(len(np.unique(pairs[0])) == pairs.shape[1])
+        parts, count = label(left)
+        whole = bool(np.count_nonzero(np.bincount(self._parts[left])) == count)  # every new part lies in one old part
         if whole:
             self._parts = parts
         return whole

@@ -209,7 +209,7 @@ def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
     unsure = (distance > np.float32(area.passage)) & ~fits
     row, column = np.nonzero(unsure)
     gap = np.empty(len(row))
-    gap_to_cells((np.column_stack([column, row]) + 0.5) * cell, occupied, cell, distance[unsure].astype(np.float64), gap)
+    gap_to_cells((np.column_stack([column, row]) + 0.5) * cell, distance, cell, distance[unsure].astype(np.float64), gap)
     fits[unsure] = gap >= area.passage - 1e-9
     labels, count = label(fits)
     if count > 1:

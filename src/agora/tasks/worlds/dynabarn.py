@@ -30,8 +30,8 @@ class DynaBarn:
         """The worlds' names."""
         if self.worlds:
             return list(self.worlds)
-        names = [n for n in world_names() if self.part == "all" or n.startswith(self.part)]
-        return [n for n in names if self.difficulty in ("all", read_world(n).difficulty)]
+        names = world_names(difficulty=None if self.difficulty == "all" else self.difficulty)
+        return [n for n in names if self.part == "all" or n.startswith(self.part)]
 
     def files(self) -> list[Path]:
         """The folder of the data set.
