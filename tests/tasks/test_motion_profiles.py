@@ -354,7 +354,8 @@ def test_the_suite_of_obstacles_that_yield_has_the_cylinders_of_the_tree_early_a
     tree, reactive = load_suite("dynabarn_tree"), load_suite("dynabarn_reactive")
     for stage in reactive.stages:
         difficulty, _, when = stage.name.partition("_")
-        assert stage.crowd.sidestep.horizon == {"early": 2.0, "late": 0.5}[when]
+        yields = stage.crowd.sidestep
+        assert (yields.horizon, yields.share) == {"early": (2.0, 1.0), "late": (0.5, 1.0), "half": (2.0, 0.5)}[when]
         for episode in (3, 58):
             found, cylinders = reactive.start(stage.name, episode), tree.start(difficulty, episode)
             assert np.array_equal(found.replay.knot_x, cylinders.replay.knot_x)

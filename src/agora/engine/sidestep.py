@@ -19,8 +19,10 @@ import numpy as np
 from agora.core.field import distance_at
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO
+from agora.seeds import uniform_at
 from agora.world.replayed import end_of_body
 
+_USE = 978  # number of the draw, apart from those of waypoints and of the restless
 _NEVER = np.float32(1e30)
 _TINY = np.float32(1e-6)
 
@@ -127,13 +129,14 @@ def _displace(after, w, i, end, x, y, vx, vy):
 
 @lean_kernel
 def step_aside(
-    dt, parts, horizon, margin, fastest, back, most, people, after, traits, replay, robots, robot_traits, maps, clock, first, last
+    dt, parts, horizon, margin, fastest, back, most, share, people, after, traits, replay, robots, robot_traits, maps, clock,
+    first, last
 ):  # fmt: skip
     """Displace recorded pedestrians who are where their recording says at the end of a substep.
 
     Args:
         dt: physics step, s; parts: substeps into which it is divided.
-        horizon, margin, fastest, back, most: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
+        horizon, margin, fastest, back, most, share: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
         people: at the beginning of the substep. after: at its end. robots: at the beginning of the step.
     """
     h = dt / np.float32(parts)
@@ -145,7 +148,7 @@ def step_aside(
             i = end
             end = end_of_body(traits, w, i)
             sx, sy = replay.aside_x[w, i], replay.aside_y[w, i]
-            if replay.last[w, i] < replay.first[w, i]:
+            if replay.last[w, i] < replay.first[w, i] or uniform_at(clock.key[w], traits.id[w, i], 0, _USE) >= share:
                 continue
             nx, ny = ZERO, ZERO
             if people.active[w, i] and after.active[w, i]:
