@@ -1,9 +1,9 @@
 """DynaBARN's table from folders of results of one suite: `python benchmarks/dynabarn.py results/dynabarn ...`.
 
-A line for each stage, and for each difficulty in both sets; success with Wilson's interval, and the difference from the robot that
-drives straight on, paired by episode, with the bootstrap's (`agora.benchmark.statistics`). Both say how far other phases of the
-same cylinders would lead, not other worlds. Where the stages are drawn as those of another suite and its folder is there too, a last
-table has the difference from there, paired by episode: `python benchmarks/dynabarn.py results/dynabarn_shapes results/dynabarn_tree`.
+A line for each stage, and for each difficulty that several stages share; success with Wilson's interval, and the difference from
+the robot that drives straight on, paired by episode, with the bootstrap's (`agora.benchmark.statistics`). Both say how far other
+phases of the same cylinders would lead, not other worlds. Where the stages are drawn as those of another suite and its folder is
+there too, a last table has the difference: `python benchmarks/dynabarn.py results/dynabarn_shapes results/dynabarn_tree`.
 """
 
 from __future__ import annotations

@@ -148,7 +148,9 @@ def step_aside(
             i = end
             end = end_of_body(traits, w, i)
             sx, sy = replay.aside_x[w, i], replay.aside_y[w, i]
-            if replay.last[w, i] < replay.first[w, i] or uniform_at(clock.key[w], traits.id[w, i], 0, _USE) >= share:
+            if replay.last[w, i] < replay.first[w, i]:
+                continue
+            if share < ONE and uniform_at(clock.key[w], traits.id[w, i], 0, _USE) >= share:
                 continue
             nx, ny = ZERO, ZERO
             if people.active[w, i] and after.active[w, i]:
