@@ -328,7 +328,9 @@ def test_a_shape_of_ones_own_takes_the_place_of_a_named_one_and_one_disc_is_no_b
     MotionProfiles(count=(3, 3), radius=0.2, discs=((0.0, 0.0), (0.3, -0.1)), shapes=("bar",)).place(own)
     assert own.replay.body.tolist() == [0, 0, 1, 1, 2, 2]
     assert own.replay.id.tolist() == [1, 2, 3, 4, 5, 6]
-    single, plain = task(), task()
+    single, plain, none = task(), task(), task()
+    MotionProfiles(count=(0, 0), shapes=("l",)).place(none)
+    assert none.replay is None
     MotionProfiles(count=(1, 1), discs=((0.0, 0.0),)).place(single)
     MotionProfiles(count=(1, 1)).place(plain)
     assert single.replay.body.tolist() == plain.replay.body.tolist() == [-1]
