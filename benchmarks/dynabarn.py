@@ -1,8 +1,9 @@
 """DynaBARN's table from folders of results of one suite: `python benchmarks/dynabarn.py results/dynabarn ...`.
 
-A line for each stage, and for each difficulty in both sets; success with Wilson's interval, and the difference from the robot that
-drives straight on, paired by episode, with the bootstrap's (`agora.benchmark.statistics`). Both say how far other phases of the
-same cylinders would lead, not other worlds.
+A line for each stage, and for each difficulty that several stages share; success with Wilson's interval, and the difference from
+the robot that drives straight on, paired by episode, with the bootstrap's (`agora.benchmark.statistics`). Both say how far other
+phases of the same cylinders would lead, not other worlds. Where the stages are drawn as those of another suite and its folder is
+there too, a last table has the difference: `python benchmarks/dynabarn.py results/dynabarn_shapes results/dynabarn_tree`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from agora.benchmark.account import described
 from agora.benchmark.statistics import Estimate, Row, paired_difference
@@ -26,18 +28,37 @@ def words(estimate: Estimate, sign: str = "") -> str:
 
 
 def parts(rows: Sequence[Row], stages: Sequence[str]) -> dict[str, list[Row]]:
-    """Rows of each stage, then of each difficulty."""
+    """Rows of each stage, then of each difficulty that several stages share."""
     members = {stage: [stage] for stage in stages}
+    shared: dict[str, list[str]] = {}
     for stage in stages:
-        members.setdefault(stage.partition("_")[2], []).append(stage)
+        shared.setdefault(stage.partition("_")[2], []).append(stage)
+    members |= {name: among for name, among in shared.items() if name and len(among) > 1}
     return {name: [row for row in rows if row["stage"] in among] for name, among in members.items()}
 
 
+def print_origins(suite: dict[str, Any], rows: Sequence[Row], everything: Sequence[Row], planners: Sequence[str]) -> None:
+    """Print how much more often planners succeed than in the stages as which those of a suite are drawn."""
+    print("\n| more than there | as drawn |", " | ".join(planners), "|\n" + "|" + " --- |" * (len(planners) + 2))
+    for stage in suite["stages"]:
+        here = [row for row in rows if row["stage"] == stage["name"]]
+        there = [
+            {**row, "suite": suite["name"], "stage": stage["name"], "planner": f"{row['planner']} there"}
+            for row in everything
+            if f"{row['suite']}/{row['stage']}" == stage.get("drawn_as")
+        ]
+        if there:
+            pairs = [paired_difference([*here, *there], "success", planner, f"{planner} there") for planner in planners]
+            print(f"| {stage['name']} | {stage['drawn_as']} |", " | ".join(words(pair, "+") for pair in pairs), "|")
+
+
 def main() -> None:
-    """Print the three tables."""
+    """Print the tables."""
     folders = [Path(folder) for folder in sys.argv[1:]]
-    stages = [stage["name"] for stage in described(folders[0])["suite"]["stages"]]
-    rows = [row for folder in folders for row in read_rows(folder / "episodes")]
+    suite = described(folders[0])["suite"]
+    stages = [stage["name"] for stage in suite["stages"]]
+    everything = [row for folder in folders for row in read_rows(folder / "episodes")]
+    rows = [row for row in everything if row["suite"] == suite["name"]]
     ran = {row["planner"] for row in rows}
     planners = [name for name in dict.fromkeys(p for folder in folders for p in described(folder)["planners"]) if name in ran]
     groups = {name: by_planner(members, planners) for name, members in parts(rows, stages).items()}
@@ -55,6 +76,8 @@ def main() -> None:
             times = [row["time_to_goal"] for row in members if row["outcome"] == "reached"]
             cells = [f"{share(members, end).value:.3f}" for end in ENDS] + [f"{sum(times) / len(times):.1f}" if times else ""]
             print(f"| {name} | {planner} |", " | ".join(cells), "|")
+    if any(row["suite"] != suite["name"] for row in everything):
+        print_origins(suite, rows, everything, planners)
 
 
 if __name__ == "__main__":

@@ -78,6 +78,23 @@ def test_somebody_who_stands_is_pushed_no_farther_than_the_bound():
     assert robot[-1, 0] > 0.1 and far[-1] > 0.2, "nobody comes back into a robot"
 
 
+def test_the_share_of_those_who_step_aside_is_drawn_once_for_an_episode():
+    def stepped(share):
+        shared = {"pose": (0.3, 1.4, 2.0), "replay": WALK, "replay_radius": 0.2}
+        made = engine([start(entry=f"test/share/{k}", **shared) for k in range(60)], DT, ends=0, sidestep=Sidestep(share=share))
+        most = np.zeros(60)
+        for _ in range(120):
+            made.step(np.zeros((60, 1, 3), np.float32))
+            most = np.maximum(most, np.hypot(made.world.replay.aside_x[:, 0], made.world.replay.aside_y[:, 0]))
+        return most
+
+    none, some, more, everybody = (stepped(share) for share in (0.0, 0.4, 0.7, 1.0))
+    assert not none.any() and everybody.all()
+    assert 13 <= (some > 0).sum() <= 35, "60 draws of 0.4"
+    assert ((some == everybody) | (some == 0)).all(), "who steps aside does so all the way"
+    assert (more[some > 0] > 0).all(), "who steps aside among few does so among more"
+
+
 def test_nobody_steps_into_a_wall():
     room = plane()
     cells = room.occupied.copy()
@@ -147,7 +164,7 @@ def test_the_kernel_is_its_plain_twin():
         before.x[...] += aside[0]
         before.y[...] += aside[1]
         after = type(before)(*(part.copy() for part in crowd.pedestrians))
-        numbers = np.array([how.horizon, how.margin, how.speed, how.back, how.most], np.float32)
+        numbers = np.array([how.horizon, how.margin, how.speed, how.back, how.most, how.share], np.float32)
         seen = (crowd.traits, replay, crowd.robots, crowd.robot_traits, crowd.maps, clock)
         bind(step_aside, np.float32(0.1), np.int64(2), *numbers, before, after, *seen)(0, worlds)
         for w in range(worlds):

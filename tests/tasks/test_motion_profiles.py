@@ -18,6 +18,7 @@ from agora.registry import Named
 from agora.seeds import Stream
 from agora.tasks.obstacles.motion_profiles import (
     PROFILES,
+    SHAPES,
     SIDE,
     MotionProfiles,
     Profile,
@@ -171,7 +172,17 @@ def test_the_same_stream_gives_the_same_discs_and_another_one_others():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"count": (3, 2)}, {"count": (-1, 2)}, {"difficulty": ()}, {"radius": 0.0}, {"count": (0, 10**6)}]
+    "wrong",
+    [
+        {"count": (3, 2)},
+        {"count": (-1, 2)},
+        {"difficulty": ()},
+        {"radius": 0.0},
+        {"count": (0, 10**6)},
+        {"discs": ((0.0, 11.0),)},
+        {"discs": ((0.0, float("nan")),)},
+        {"discs": ((0.0, 0.1),) * 65},
+    ],
 )
 def test_values_that_make_no_sense_are_refused_by_name(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
@@ -270,6 +281,87 @@ def test_the_tree_has_few_or_many_discs_of_easy_or_hard_motion():
         assert ranges[amount][0] <= min(counts) < max(counts) <= ranges[amount][1]
         low, high = {"easy": (0.5, 1.0), "hard": (1.0, 2.0)}[motion]  # Table I
         assert low - 1e-6 <= min(speeds) < low + 0.05 and high - 0.05 < max(speeds) <= high + 1e-6
+
+
+SHAPED = MotionProfiles(count=(6, 6), difficulty=("hard",), radius=0.25, shapes=tuple(SHAPES), random_phase=True)
+
+
+def middles(discs):
+    """A function of time that says where the middle disc of each bar is, by body."""
+    bars = [number for number in np.unique(discs.body) if (discs.body == number).sum() == len(SHAPES["bar"])]
+    return {number: discs.only(np.arange(discs.count) == np.flatnonzero(discs.body == number)[2]) for number in bars}
+
+
+def test_other_shapes_ride_on_the_trajectories_of_the_cylinders_from_the_same_moments():
+    plain, shaped, bars = MotionProfiles(count=(6, 6), difficulty=("hard",), random_phase=True), SHAPED, 0
+    for episode in range(6):
+        cylinders, bodies = task(episode), task(episode)
+        plain.place(cylinders)
+        shaped.place(bodies)
+        assert bodies.replay_radius == 0.25 and bodies.replay.count == len(bodies.phase)
+        for number, middle in middles(bodies.replay).items():
+            cylinder = cylinders.replay.only(np.arange(6) == number)
+            for time in np.linspace(0.0, 9.0, 40):
+                assert middle.at(time).position == pytest.approx(cylinder.at(time).position, abs=3e-3)
+            of = bodies.replay.body == number
+            assert set(bodies.phase[of]) == {cylinders.phase[number]} and set(bodies.replay.period[of]) == set(cylinder.period)
+            bars += 1
+    assert 4 <= bars <= 22, "a third of 36"
+
+
+def test_the_discs_of_a_shape_leave_no_gap_and_a_shape_is_as_large_as_it_says():
+    for shape, centres in SHAPES.items():
+        apart = np.hypot(*np.moveaxis(np.array(centres)[:, None] - np.array(centres), -1, 0))
+        np.fill_diagonal(apart, np.inf)
+        assert apart.min(1).max() < 0.45, f"discs of 0.25 m overlap all along the {shape}"
+    reach = {shape: np.ptp(np.array(centres), axis=0) + 0.5 for shape, centres in SHAPES.items()}
+    assert reach["bar"] == pytest.approx([2.0, 0.5])
+    assert reach["l"] == pytest.approx([1.5, 1.5])
+    assert reach["triangle"][1] == pytest.approx(1.25)
+    corners = np.array(SHAPES["triangle"])[[0, 3, 5]]
+    assert np.hypot(*(corners - np.roll(corners, 1, 0)).T) == pytest.approx([0.75] * 3, abs=1e-3)
+    assert np.hypot(*corners.T) == pytest.approx([0.433] * 3, abs=1e-3), "the triangle turns about its centre"
+
+
+def test_a_shape_of_ones_own_takes_the_place_of_a_named_one_and_one_disc_is_no_body():
+    own = task()
+    MotionProfiles(count=(3, 3), radius=0.2, discs=((0.0, 0.0), (0.3, -0.1)), shapes=("bar",)).place(own)
+    assert own.replay.body.tolist() == [0, 0, 1, 1, 2, 2]
+    assert own.replay.id.tolist() == [1, 2, 3, 4, 5, 6]
+    single, plain, none = task(), task(), task()
+    MotionProfiles(count=(0, 0), shapes=("l",)).place(none)
+    assert none.replay is None
+    MotionProfiles(count=(1, 1), discs=((0.0, 0.0),)).place(single)
+    MotionProfiles(count=(1, 1)).place(plain)
+    assert single.replay.body.tolist() == plain.replay.body.tolist() == [-1]
+
+
+def test_the_suite_of_shapes_is_the_tree_with_other_shapes():
+    tree, shapes = load_suite("dynabarn_tree"), load_suite("dynabarn_shapes")
+    assert [stage.name for stage in shapes.stages] == [stage.name for stage in tree.stages]
+    sizes = set()
+    for stage in tree.stages:
+        for episode in (0, 41):
+            cylinders, bodies = tree.start(stage.name, episode), shapes.start(stage.name, episode)
+            numbers = np.unique(bodies.replay.body)
+            assert len(numbers) == cylinders.crowd_size
+            sizes |= {int((bodies.replay.body == number).sum()) for number in numbers}
+            for number, middle in middles(bodies.replay).items():
+                there = cylinders.replay.only(np.arange(cylinders.crowd_size) == number).at(3.7).position
+                assert middle.at(3.7).position == pytest.approx(there, abs=3e-3)
+    assert sizes == {5, 6, 7}
+
+
+def test_the_suite_of_obstacles_that_yield_has_the_cylinders_of_the_tree_early_and_late():
+    tree, reactive = load_suite("dynabarn_tree"), load_suite("dynabarn_reactive")
+    for stage in reactive.stages:
+        difficulty, _, when = stage.name.partition("_")
+        yields = stage.crowd.sidestep
+        assert (yields.horizon, yields.share) == {"early": (2.0, 1.0), "late": (0.5, 1.0), "half": (2.0, 0.5)}[when]
+        for episode in (3, 58):
+            found, cylinders = reactive.start(stage.name, episode), tree.start(difficulty, episode)
+            assert np.array_equal(found.replay.knot_x, cylinders.replay.knot_x)
+            assert np.array_equal(found.replay_phase, cylinders.replay_phase)
 
 
 @pytest.mark.data

@@ -124,6 +124,8 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
         ("name: second", "name: sec/ond", ":15: stages[1]: name must be a printable text without '/'"),
         ("name: small", "name: ../small", ":1: name must be a printable text without '/'"),
         ("episodes: 2", "episodes: 2000000000", ":5: stages[0]: episodes must be in [0, 1000000]"),
+        ("episodes: 2", "drawn_as: demo", ":5: stages[0]: drawn_as must be suite/stage, got 'demo'"),
+        ("episodes: 2", "drawn_as: demo/hall/3", ":5: stages[0]: drawn_as must be suite/stage, got 'demo/hall/3'"),
     ],
 )
 def test_a_wrong_file_is_refused_with_line_key_and_the_nearest_name(written, old, new, message):
@@ -242,6 +244,18 @@ def test_a_scenario_that_cannot_be_is_refused_with_file_line_and_key(tmp_path, s
     suite = with_world(write_world(tmp_path / "room"), scenario)
     with pytest.raises(InputError, match=rf"walk\.json:{line or '[0-9]+'}: {message}"):
         check(suite)
+
+
+def test_a_stage_that_is_drawn_as_another_has_its_places_and_an_entry_of_its_own(written):
+    suite = load_suite(written())
+    twin = replace(suite.stage("first"), name="twin", drawn_as="small/first")
+    other = Suite("other", (twin, replace(twin, name="own", drawn_as="")), seed=suite.seed)
+    for episode in (0, 1):
+        drawn, found, own = suite.start("first", episode), other.start("twin", episode), other.start("own", episode)
+        assert found.entry == f"other/twin/{episode}"
+        assert np.array_equal(found.robots[0].pose, drawn.robots[0].pose)
+        assert np.array_equal(found.pedestrians.position, drawn.pedestrians.position)
+        assert not np.array_equal(own.robots[0].pose, drawn.robots[0].pose)
 
 
 def test_a_start_depends_on_suite_seed_stage_and_episode_alone(written):

@@ -133,6 +133,7 @@ class Traits(NamedTuple):
         speed: (W, P) preferred speed, m/s; behaviours change it.
         group: (W, P) number of the walking group, -1 for none.
         id: (W, P) identity; never a slot.
+        body: (W, P) number of the rigid body of which this is a disc, -1 for one of its own; its discs are in neighbouring slots.
         count: (W,) one more than the last slot in use; loops over neighbours stop there.
     """
 
@@ -140,6 +141,7 @@ class Traits(NamedTuple):
     speed: Annotated[Floats, Each("W P", 1)]
     group: Annotated[Ints, Each("W P", -1)]
     id: Annotated[Ints, Each("W P", -1)]
+    body: Annotated[Ints, Each("W P", -1)]
     count: Annotated[Ints, Each("W")]  # type: ignore[assignment]
 
 

@@ -148,9 +148,9 @@ def from_crowd(message: Any) -> PedestrianStarts:
 
 
 def _from_replay(message: Any) -> tuple[Trajectories | None, Array, float]:
-    """Recorded pedestrians, by how much each is ahead, and their radius."""
+    """Recorded pedestrians, by how much each is ahead, and their radius; those of older bags have no bodies."""
     if len(message.first) == 0:
         return None, np.zeros(0), 0.3
-    knots = {name: np.asarray(getattr(message, name), one.kind) for name, one in declared(Trajectories).items()}
+    knots = {name: np.asarray(getattr(message, name, ()), one.kind) for name, one in declared(Trajectories).items()}
     recorded = Trajectories(**knots)
     return recorded, np.asarray(message.phase, np.float64), message.radius

@@ -19,6 +19,7 @@ class Sidestep:
         margin: clearance to the robot that they want, m.
         speed: at most, of stepping aside, m/s. back: of coming back, m/s.
         most: from the recorded place, m.
+        share: of pedestrians, or of rigid bodies, who step aside at all; drawn once for an episode.
     """
 
     horizon: Annotated[float, Within(0.0, 10.0, above=True)] = 1.0
@@ -26,3 +27,4 @@ class Sidestep:
     speed: Annotated[float, Within(0.0, 5.0, above=True)] = 1.0
     back: Annotated[float, Within(0.0, 5.0, above=True)] = 0.5
     most: Annotated[float, Within(0.0, 10.0, above=True)] = 0.8
+    share: Annotated[float, Within(0.0, 1.0)] = 1.0

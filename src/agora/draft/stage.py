@@ -126,6 +126,8 @@ class Stage:
         modules: what changes the stage before each episode, or the task after; one after the other.
         forbidden: categories of zones in which nothing is placed at random.
         seed: of every random stream, instead of the suite's.
+        drawn_as: ``suite/stage`` of which it takes the random places, by number of the episode and seed, so that an episode of both
+            differs in nothing but what the stages say; empty for places of its own.
         navigation: how robots get their paths.
         pedestrians: what planners are told of them: everybody's true state (truth), that of those in a cone ahead with belief about
             those who have left it (view), that of those whom the robot's lidar reaches (visible), or the tracks that the robot
@@ -152,6 +154,7 @@ class Stage:
     modules: tuple[Annotated[Named, Plug("modules")], ...] = ()
     forbidden: tuple[str, ...] = ("forbidden",)
     seed: int | None = None
+    drawn_as: str = ""
     navigation: Navigation = field(default_factory=Navigation)
     pedestrians: Level | Perception = "truth"
     simulator: Annotated[Named, Plug("simulators")] = field(default_factory=lambda: Named.of("simulators", "native"))
@@ -173,6 +176,8 @@ class Stage:
             raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
         if self.seed is not None and self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
+        if self.drawn_as:
+            _check_drawn_as(self.drawn_as)
         often, replan = self.navigation.replan / self.periods.control, self.navigation.replan
         if often < 0 or abs(often - round(often)) > 1e-6:
             raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {replan}")
@@ -202,6 +207,15 @@ class Stage:
         """The stage without what a `Start` has resolved: an open world, no modes and no modules."""
         robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
         return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
+
+
+def _check_drawn_as(other: str) -> None:
+    suite, _, stage = other.partition("/")
+    try:
+        check_name(suite)
+        check_name(stage)
+    except ValueError as error:
+        raise ValueError(f"drawn_as must be suite/stage, got {other!r}") from error
 
 
 def check_name(name: str) -> None:

@@ -206,7 +206,7 @@ class EngineCrowd:
         yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
         if self._sidestep is not None:
             own = self._sidestep
-            how = np.array([own.horizon, own.margin, own.speed, own.back, own.most], np.float32)
+            how = np.array([own.horizon, own.margin, own.speed, own.back, own.most, own.share], np.float32)
             seen = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status.clock)
             yield bind(step_aside, step[0], step[2], *how, people, self._generations[there], world.traits, *seen)
         if self._careful and substep == self.substeps:

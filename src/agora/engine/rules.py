@@ -23,6 +23,7 @@ from agora.core.scalar import HALF, ONE, PI, ZERO, wrap
 from agora.core.state import Bools, Floats
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT, RUNNING
 from agora.world.records import Rules as Record
+from agora.world.replayed import end_of_body
 from agora.world.threads import Work
 from agora.world.world import World
 
@@ -122,6 +123,19 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
 
 
 @hidden
+def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end):
+    """Time at which robot r touches one of the discs ``i <= k < end`` first, that disc, and whether it overlaps any at the end."""
+    earliest, first, overlaps = NEVER, i, False
+    for k in range(i, end):
+        if next_pedestrians.active[w, k]:
+            t, overlap = _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, k)
+            overlaps = overlaps or overlap
+            if t < earliest:
+                earliest, first = t, k
+    return earliest, first, overlaps
+
+
+@hidden
 def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy, share):
     """Whether the footprints of robots a and b meet after a share of their motion, in the frame of b's place."""
     ha, hb = wrap(heading_a + share * turn_a), wrap(heading_b + share * turn_b)
@@ -165,28 +179,35 @@ def _place(now, after, w, r, t):
 
 
 @hidden
+def _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, i, t):
+    """Note that robot r begins to touch pedestrian i at time t of the step."""
+    x, y = _place(now, after, w, r, t)
+    k = _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
+    px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
+    new = not pedestrians.active[w, i]
+    came_x, came_y = (px, py) if new else (pedestrians.x[w, i], pedestrians.y[w, i])
+    _motion(status.events.here, w, k, now, r, came_x, came_y, ZERO)
+    if new and t <= ZERO:  # who appears at the robot is not run into
+        _motion(status.events.there, w, k, now, r, px, py, ZERO)
+    else:
+        _motion(status.events.there, w, k, after, r, px, py, ZERO)
+
+
+@hidden
 def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
     """Events of robot r in this step; returns the END bits of what it touched first, at equal times pedestrians first."""
     bits, earliest = 0, NEVER
-    for i in range(people.count[w]):
-        if not next_pedestrians.active[w, i]:
-            status.touching.pedestrian[w, r, i] = False
-            continue
-        t, overlap = _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i)
+    end = 0
+    while end < people.count[w]:
+        i = end
+        end = end_of_body(people, w, i)
+        t, disc, overlap = _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end)
         if t <= ONE and not status.touching.pedestrian[w, r, i]:
-            x, y = _place(now, after, w, r, t)
-            k = _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
-            px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
-            new = not pedestrians.active[w, i]
-            came_x, came_y = (px, py) if new else (pedestrians.x[w, i], pedestrians.y[w, i])
-            _motion(status.events.here, w, k, now, r, came_x, came_y, ZERO)
-            if new and t <= ZERO:  # who appears at the robot is not run into
-                _motion(status.events.there, w, k, now, r, px, py, ZERO)
-            else:
-                _motion(status.events.there, w, k, after, r, px, py, ZERO)
+            _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, disc, t)
             if t < earliest:
                 bits, earliest = END_PEDESTRIAN, t
-        status.touching.pedestrian[w, r, i] = overlap
+        for k in range(i, end):
+            status.touching.pedestrian[w, r, k] = overlap
     if wall <= ONE and not status.touching.wall[w, r]:
         _event(status, w, r, _WALL, -1, wall, after.x[w, r], after.y[w, r])
         if wall < earliest:

@@ -5,7 +5,9 @@ touched looks where both will be when they are nearest, and moves away from ther
 miss each other. The recorded motion goes on meanwhile, so that what is lost of it is a displacement, which has a bound. Whom no
 robot is about to touch is where the recording says, to the bit.
 
-Other pedestrians are not looked at: who steps aside may come near to them. Nobody steps into a wall.
+A rigid body steps aside as one, for its disc that a robot would touch first. It does not look at its other discs, and goes on
+turning: a robot in its hollow may be touched. Other pedestrians are not looked at: who steps aside may come near to them. Nobody
+steps into a wall.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ import numpy as np
 from agora.core.field import distance_at
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO
+from agora.seeds import uniform_at
+from agora.world.replayed import end_of_body
 
+_USE = 978  # number of the draw, apart from those of waypoints and of the restless
 _NEVER = np.float32(1e30)
 _TINY = np.float32(1e-6)
 
@@ -36,7 +41,7 @@ def _until_touching(dx, dy, wx, wy, reach):
 
 @hidden
 def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
-    """The robot that touches a disc at (x, y) first, within ``horizon``, s; -1 where none does."""
+    """The time at which a robot touches a disc at (x, y) first, s, and that robot; ``horizon`` and -1 where none does before."""
     soonest, found = horizon, -1
     for r in range(robots.x.shape[1]):
         if robots.active[w, r]:
@@ -44,7 +49,7 @@ def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
             t = _until_touching(robots.x[w, r] - x, robots.y[w, r] - y, wx, wy, radius + robot_traits.radius[w, r])
             if t < soonest:
                 soonest, found = t, r
-    return found
+    return soonest, found
 
 
 @hidden
@@ -63,19 +68,33 @@ def _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
 
 
 @hidden
-def _change(people, after, radius, robots, robot_traits, w, i, sx, sy, horizon, fastest, back, h):
-    """Velocity (2,) at which pedestrian i changes its displacement (sx, sy)."""
-    x, y, vx, vy = people.x[w, i], people.y[w, i], after.vx[w, i], after.vy[w, i]
-    r = _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon)
+def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, margin, horizon):
+    """Who of ``i <= k < end`` a robot touches first where all move at (cx, cy) besides, and that robot; -1 where none does."""
+    soonest, who, found = horizon, i, -1
+    for k in range(i, end):
+        vx, vy, reach = after.vx[w, k] + cx, after.vy[w, k] + cy, traits.radius[w, k] + margin
+        t, r = _first_touch(people.x[w, k], people.y[w, k], vx, vy, reach, robots, robot_traits, w, soonest)
+        if r >= 0:
+            soonest, who, found = t, k, r
+    return who, found
+
+
+@hidden
+def _change(people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h):
+    """Velocity (2,) at which discs ``i <= k < end`` change their displacement (sx, sy)."""
+    k, r = _threat(people, after, traits, robots, robot_traits, w, i, end, ZERO, ZERO, margin, horizon)
     if r >= 0:
-        return _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h)
+        reach = traits.radius[w, k] + margin
+        x, y, vx, vy = people.x[w, k], people.y[w, k], after.vx[w, k], after.vy[w, k]
+        return _away(x, y, vx, vy, reach, robots, robot_traits, w, r, fastest, h)
     far = math.sqrt(sx * sx + sy * sy)
     if far == ZERO:
         return ZERO, ZERO
-    k = -min(back / far, ONE / h)
-    if _first_touch(x, y, vx + k * sx, vy + k * sy, radius, robots, robot_traits, w, horizon) >= 0:
+    share = -min(back / far, ONE / h)
+    _, r = _threat(people, after, traits, robots, robot_traits, w, i, end, share * sx, share * sy, margin, horizon)
+    if r >= 0:
         return ZERO, ZERO
-    return k * sx, k * sy
+    return share * sx, share * sy
 
 
 @hidden
@@ -87,44 +106,58 @@ def _shorter(sx, sy, most, less):
 
 
 @hidden
-def _next(after, traits, maps, w, i, sx, sy, cx, cy, h, back, most):
+def _next(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most):
     """The displacement (2,) that follows on (sx, sy); nearer to the recording than that where it would lead into a wall."""
     nx, ny = _shorter(sx + cx * h, sy + cy * h, most, ZERO)
-    x, y, m = after.x[w, i], after.y[w, i], maps.index[w]
-    if distance_at(maps, m, x + nx, y + ny) < min(distance_at(maps, m, x, y), traits.radius[w, i]):
-        return _shorter(sx, sy, most, back * h)
+    m = maps.index[w]
+    for k in range(i, end):
+        x, y = after.x[w, k], after.y[w, k]
+        if distance_at(maps, m, x + nx, y + ny) < min(distance_at(maps, m, x, y), traits.radius[w, k]):
+            return _shorter(sx, sy, most, back * h)
     return nx, ny
+
+
+@hidden
+def _displace(after, w, i, end, x, y, vx, vy):
+    """Move discs ``i <= k < end`` by (x, y), at (vx, vy) more than recorded."""
+    for k in range(i, end):
+        after.x[w, k] += x
+        after.y[w, k] += y
+        after.vx[w, k] += vx
+        after.vy[w, k] += vy
 
 
 @lean_kernel
 def step_aside(
-    dt, parts, horizon, margin, fastest, back, most, people, after, traits, replay, robots, robot_traits, maps, clock, first, last
+    dt, parts, horizon, margin, fastest, back, most, share, people, after, traits, replay, robots, robot_traits, maps, clock,
+    first, last
 ):  # fmt: skip
     """Displace recorded pedestrians who are where their recording says at the end of a substep.
 
     Args:
         dt: physics step, s; parts: substeps into which it is divided.
-        horizon, margin, fastest, back, most: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
+        horizon, margin, fastest, back, most, share: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
         people: at the beginning of the substep. after: at its end. robots: at the beginning of the step.
     """
     h = dt / np.float32(parts)
     for w in range(first, last):
         if clock.done[w]:
             continue
-        for i in range(traits.count[w]):
+        end = 0
+        while end < traits.count[w]:
+            i = end
+            end = end_of_body(traits, w, i)
             sx, sy = replay.aside_x[w, i], replay.aside_y[w, i]
             if replay.last[w, i] < replay.first[w, i]:
                 continue
-            if not (people.active[w, i] and after.active[w, i]):
-                replay.aside_x[w, i], replay.aside_y[w, i] = ZERO, ZERO
+            if share < ONE and uniform_at(clock.key[w], traits.id[w, i], 0, _USE) >= share:
                 continue
-            reach = traits.radius[w, i] + margin
-            cx, cy = _change(people, after, reach, robots, robot_traits, w, i, sx, sy, horizon, fastest, back, h)
-            if sx == ZERO and sy == ZERO and cx == ZERO and cy == ZERO:
-                continue
-            nx, ny = _next(after, traits, maps, w, i, sx, sy, cx, cy, h, back, most)
-            after.x[w, i] += nx
-            after.y[w, i] += ny
-            after.vx[w, i] += (nx - sx) / h
-            after.vy[w, i] += (ny - sy) / h
-            replay.aside_x[w, i], replay.aside_y[w, i] = nx, ny
+            nx, ny = ZERO, ZERO
+            if people.active[w, i] and after.active[w, i]:
+                cx, cy = _change(people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h)
+                if sx == ZERO and sy == ZERO and cx == ZERO and cy == ZERO:
+                    continue
+                nx, ny = _next(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most)
+                _displace(after, w, i, end, nx, ny, (nx - sx) / h, (ny - sy) / h)
+            for k in range(i, end):
+                replay.aside_x[w, k], replay.aside_y[w, k] = nx, ny

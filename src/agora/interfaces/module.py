@@ -37,6 +37,11 @@ class Plan:
         """The name of the episode: ``suite/stage/episode``."""
         return f"{self.suite}/{self.stage.name}/{self.episode}"
 
+    @property
+    def drawn(self) -> str:
+        """The name of the episode by which everything random is placed: that of another stage where the stage says so."""
+        return f"{self.stage.drawn_as}/{self.episode}" if self.stage.drawn_as else self.entry
+
 
 class Module(Protocol):
     """Changes what a reset puts together; subclasses override what they need.

@@ -137,7 +137,7 @@ def prepare(plan: Plan) -> tuple[Plan, Task, list[RobotModel]]:
     while done < len(plan.stage.modules):
         plan = plan.stage.modules[done].part.before_reset(plan)
         done += 1
-    stage, stream = plan.stage, Stream(plan.entry, plan.seed, "task")
+    stage, stream = plan.stage, Stream(plan.drawn, plan.seed, "task")
     names = stage.world.part.names()
     world = stage.world.part.world(names[plan.episode % len(names)], stream)
     models = _models(stage)
@@ -199,7 +199,7 @@ def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]
 
 def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
     stage = plan.stage
-    people = stage.crowd.share_out(task.pedestrians, Stream(plan.entry, plan.seed, "crowd_models"))
+    people = stage.crowd.share_out(task.pedestrians, Stream(plan.drawn, plan.seed, "crowd_models"))
     timeout = task.timeout
     if timeout is None:
         robots = tuple(measured(task.map, robot) for robot in robots)

@@ -99,7 +99,7 @@ class Touching(NamedTuple):
     """Contacts of robots at time t.
 
     Attributes:
-        pedestrian: (W, R, P).
+        pedestrian: (W, R, P); that of a rigid body is in each of its discs.
         wall: (W, R).
         robot: (W, R, R).
     """

@@ -1,4 +1,4 @@
-"""Where recorded pedestrians are at a moment."""
+"""Where recorded pedestrians are at a moment, and which of them are one body."""
 
 from __future__ import annotations
 
@@ -50,6 +50,15 @@ def place_replayed(replay, after, traits, w, time, since):
     for i in range(traits.count[w]):
         if replay.last[w, i] >= replay.first[w, i]:
             _replay_slot(replay, after, w, i, time, since)
+
+
+@hidden
+def end_of_body(traits, w, i):
+    """The slot after the last disc of the body whose first disc is in slot i."""
+    end = i + 1
+    while traits.body[w, i] >= 0 and end < traits.count[w] and traits.body[w, end] == traits.body[w, i]:
+        end += 1
+    return end
 
 
 @lean_kernel

@@ -44,9 +44,11 @@ class Trajectories:
         id: (n,) identity, each once.
         group: (n,) number of the walking group, -1 for none.
         period: (n,) s, after which a trajectory starts again at its first knot, and so did before it; 0 for once.
+        body: (n,) number of the rigid body of which this is a disc, -1 for a disc of its own. Its discs are neighbours here.
 
     Raises:
-        InputError: arrays that do not fit together, numbers that are not finite, times that do not increase.
+        InputError: arrays that do not fit together, numbers that are not finite, times that do not increase, a body whose discs are
+            not neighbours.
     """
 
     knot_time: Doubles = field(metadata=axes("K"))
@@ -56,18 +58,22 @@ class Trajectories:
     id: Ints = field(metadata=axes("N-1", np.int32))
     group: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("N-1", np.int32))
     period: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("N-1"))
+    body: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("N-1", np.int32))
 
     def __post_init__(self) -> None:
         """Copy, check and freeze the arrays."""
         n = len(self.id)
         if len(self.group) == 0 and n:
             object.__setattr__(self, "group", np.full(n, -1))
+        if len(self.body) == 0 and n:
+            object.__setattr__(self, "body", np.full(n, -1))
         if len(self.period) == 0 and n:
             object.__setattr__(self, "period", np.zeros(n))
         for name, one in declared(Trajectories).items():
             self._freeze(name, one.kind)
         knots = len(self.knot_time)
-        if {len(self.knot_x), len(self.knot_y)} != {knots} or {len(self.group), len(self.period), len(self.first) - 1} != {n}:
+        each = {len(self.group), len(self.period), len(self.body), len(self.first) - 1}
+        if {len(self.knot_x), len(self.knot_y)} != {knots} or each != {n}:
             raise InputError("trajectories: the arrays do not fit together")
         if self.first[0] != 0 or self.first[-1] != knots or (np.diff(self.first) < 1).any():
             raise InputError("trajectories: every pedestrian needs at least one knot")
@@ -83,6 +89,9 @@ class Trajectories:
             raise InputError("trajectories: an id is there twice")
         if ((self.period != 0) & (self.period < self.end - self.start)).any():
             raise InputError("trajectories: a period is shorter than the trajectory")
+        begins = self.body[np.append(True, np.diff(self.body) != 0)] if n else self.body
+        if len(np.unique(begins[begins >= 0])) < (begins >= 0).sum():
+            raise InputError("trajectories: the discs of a body are not neighbours")
 
     def _freeze(self, name: str, kind: Any) -> None:
         array = np.array(getattr(self, name), kind)
@@ -163,7 +172,7 @@ class Trajectories:
         knots = np.repeat(mask, lengths)
         first = np.append(0, np.cumsum(lengths[mask])).astype(np.int32)
         time, x, y = self.knot_time[knots], self.knot_x[knots], self.knot_y[knots]
-        return Trajectories(time, x, y, first, self.id[mask], self.group[mask], self.period[mask])
+        return Trajectories(time, x, y, first, self.id[mask], self.group[mask], self.period[mask], self.body[mask])
 
     def grouped(self, groups: Iterable[Sequence[int]]) -> Trajectories:
         """Return the same with walking groups, each given by its members' ids.
@@ -196,7 +205,7 @@ class Trajectories:
 
 
 def joined(parts: Sequence[Trajectories]) -> Trajectories:
-    """Return the pedestrians of several trajectories together; their groups stay apart.
+    """Return the pedestrians of several trajectories together; their groups and bodies stay apart.
 
     Raises:
         InputError: an id is in two of them.
@@ -205,15 +214,20 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
         none = np.zeros(0)
         return Trajectories(none, none, none, np.zeros(1, np.int32), np.zeros(0, np.int32))
     knots = np.cumsum([0, *(len(part.knot_time) for part in parts)])
-    groups = np.cumsum([0, *(part.group.max(initial=-1) + 1 for part in parts)])
+    numbers = {name: _apart([getattr(part, name) for part in parts]) for name in ("group", "body")}
     first = [part.first[:-1] + k for part, k in zip(parts, knots[:-1], strict=True)]
-    group = [np.where(part.group < 0, -1, part.group + g) for part, g in zip(parts, groups[:-1], strict=True)]
     return Trajectories(
         knot_time=np.concatenate([part.knot_time for part in parts]),
         knot_x=np.concatenate([part.knot_x for part in parts]),
         knot_y=np.concatenate([part.knot_y for part in parts]),
         first=np.append(np.concatenate(first), knots[-1]).astype(np.int32),
         id=np.concatenate([part.id for part in parts]),
-        group=np.concatenate(group),
         period=np.concatenate([part.period for part in parts]),
+        **numbers,
     )
+
+
+def _apart(parts: Sequence[Ints]) -> Ints:
+    """Numbers of several parts together, -1 for none, so that none is in two of them."""
+    shifts = np.cumsum([0, *(part.max(initial=-1) + 1 for part in parts)])[:-1]
+    return np.concatenate([np.where(part < 0, -1, part + shift) for part, shift in zip(parts, shifts, strict=True)])

@@ -211,7 +211,7 @@ class World:
         if start.replay_phase.size:
             replay.phase[w, slots] = start.replay_phase
         self.traits.radius[w, slots], self.traits.id[w, slots] = start.replay_radius, recorded.id
-        self.traits.group[w, slots] = recorded.group
+        self.traits.group[w, slots], self.traits.body[w, slots] = recorded.group, recorded.body
         start_replayed(np.float64(self.dt), self.pedestrians, self.traits, replay, w)
 
     def _reset_robots(self, w: int, start: Start) -> None:

@@ -1,4 +1,4 @@
-"""Discs that cross a square on polynomials, unaware of everybody, and start again for ever.
+"""Obstacles that cross a square on polynomials, unaware of everybody, and start again for ever.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
 environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are table I; the paper has no medium motion, so that is
@@ -10,6 +10,9 @@ and the most discs are among the numbers drawn. Code: integers; ten values of x,
 on the border; mean and deviation once for a disc, rounded, and speeds from a grid of 0.1 m/s; fewer discs than the most. The code
 is given its ranges by hand: the published trajectories have easy and medium as in `PROFILES`, and hard of degree 4 to 5 at 1.5 to
 1.9 m/s.
+
+The paper has cylinders alone, and names other shapes as future work (section V). Here an obstacle may be a rigid body of several
+discs (`agora.world.rigid`), on the same trajectory.
 """
 
 from __future__ import annotations
@@ -22,9 +25,10 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import InputError
-from agora.ranges import Distance
+from agora.ranges import Distance, Within
 from agora.registry import Named, Plug
 from agora.seeds import Stream
+from agora.world.rigid import ride
 from agora.world.trajectories import Trajectories
 
 SIDE = 10.0
@@ -35,11 +39,12 @@ _CODED_KNOTS = 10
 _GRID, _LEAST_DEVIATION = 0.1, 0.01  # m/s
 _MOST_DEGREE = 12
 _MOST = 1000
+_MOST_DISCS = 64
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How a disc moves.
+    """How an obstacle moves.
 
     Attributes:
         degree: least and most of the polynomial.
@@ -66,6 +71,14 @@ PROFILES = {
     "hard": Profile((3, 4), (1.0, 2.0), (0.1, 0.2)),
 }
 """Motion by difficulty."""
+
+SHAPES = {
+    "bar": tuple((x, 0.0) for x in (-0.75, -0.375, 0.0, 0.375, 0.75)),
+    "l": tuple((x, -0.3) for x in (0.7, 0.367, 0.033, -0.3)) + tuple((-0.3, y) for y in (0.033, 0.367, 0.7)),
+    "triangle": ((0.433, 0.0), (0.108, 0.188), (0.108, -0.188), (-0.217, 0.375), (-0.217, 0.0), (-0.217, -0.375)),
+}
+"""Centres of the discs by shape, x ahead and y to the left, m. With a radius of 0.25 m the bar is 2 m long and 0.5 m wide, an arm
+of the L 1.5 m long, and a side of the triangle, which points ahead, 1.25 m."""
 
 
 def path(stream: Stream, profile: Profile) -> Doubles:
@@ -163,18 +176,22 @@ def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 @dataclass(frozen=True)
 class MotionProfiles:
-    """As many moving discs as drawn, in the square of 20 m about the origin: generated worlds of DynaBARN.
+    """As many moving obstacles as drawn, in the square of 20 m about the origin: generated worlds of DynaBARN.
 
-    They appear as recorded pedestrians do; at its last knot a disc jumps back to its first. The worlds that the paper used have 5
-    to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
+    They appear as recorded pedestrians do; at its last knot an obstacle jumps back to its first. The worlds that the paper used
+    have 5 to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
 
     Attributes:
-        count: least and most discs; as coded, the most is not reached.
+        count: least and most obstacles; as coded, the most is not reached.
         variant: paper for the paper's algorithm, code for its published code.
-        difficulty: easy, medium or hard; a disc's is drawn among them.
+        difficulty: easy, medium or hard; an obstacle's is drawn among them.
         profile: own motion in place of a difficulty's.
         radius: of the discs, m.
-        random_phase: discs start at a random moment of their way, not all at its first knot.
+        shapes: bar, l or triangle, several discs in one rigid body (`SHAPES`, made for a radius of 0.25 m); an obstacle's is drawn
+            among them. An obstacle is one disc where there are none.
+        discs: own shape in place of those: centres [x, y] of the discs, x ahead and y to the left of the obstacle's way, m.
+        turning: s over which a body turns where its way has a corner.
+        random_phase: obstacles start at a random moment of their way, not all at its first knot.
         beside: obstacles mode that places more: pedestrians, static discs.
     """
 
@@ -183,6 +200,9 @@ class MotionProfiles:
     difficulty: tuple[Literal["easy", "medium", "hard"], ...] = ("easy",)
     profile: Profile | None = None
     radius: Distance = 0.5
+    shapes: tuple[Literal["bar", "l", "triangle"], ...] = ()
+    discs: tuple[tuple[float, float], ...] = ()
+    turning: Annotated[float, Within(0.5, 60.0)] = 2.0
     random_phase: bool = False
     beside: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
 
@@ -195,9 +215,11 @@ class MotionProfiles:
             raise ValueError("difficulty must name at least one of easy, medium and hard")
         if not self.radius > 0:
             raise ValueError(f"radius must be above 0, got {self.radius}")
+        if len(self.discs) > _MOST_DISCS or not (np.abs(np.array(self.discs)) <= SIDE).all():
+            raise ValueError(f"discs must be at most {_MOST_DISCS} centres [x, y] within {SIDE:g} m, got {self.discs}")
 
     def place(self, task: Task) -> None:
-        """Put the discs into the task, and what the mode beside puts there.
+        """Put the obstacles into the task, and what the mode beside puts there.
 
         Raises:
             InputError: the mode beside has recordings of its own.
@@ -209,22 +231,34 @@ class MotionProfiles:
         if not count:
             return
         ways = [self._way(task.stream) for _ in range(count)]
+        bodies = self._bodies(ways, task.stream.branch("shapes"))
+        obstacle = np.repeat(np.arange(count), [len(body) for body in bodies])
         period = np.array([way[-1, 0] for way in ways])
-        together = np.concatenate(ways)
+        together = np.concatenate([body.reshape(-1, 3) for body in bodies])
         task.replay = Trajectories(
             knot_time=together[:, 0],
             knot_x=together[:, 1],
             knot_y=together[:, 2],
-            first=np.cumsum([0, *map(len, ways)]).astype(np.int32),
-            id=1 + len(task.pedestrians) + np.arange(count, dtype=np.int32),
-            period=period,
+            first=np.cumsum([0, *(len(disc) for body in bodies for disc in body)]).astype(np.int32),
+            id=1 + len(task.pedestrians) + np.arange(len(obstacle), dtype=np.int32),
+            period=period[obstacle],
+            body=np.where(np.bincount(obstacle)[obstacle] > 1, obstacle, -1),
         )
         task.replay_radius = self.radius
         if self.random_phase:
-            task.phase = task.stream.uniform(0.0, 1.0, (count,)) * period
+            task.phase = (task.stream.uniform(0.0, 1.0, (count,)) * period)[obstacle]
+
+    def _bodies(self, ways: list[Doubles], stream: Stream) -> list[Doubles]:
+        """Time, x and y (D, N, 3) of the discs of every obstacle."""
+        if self.discs:
+            return [ride(way, np.array(self.discs), self.turning) for way in ways]
+        if not self.shapes:
+            return [way[None] for way in ways]
+        drawn = [self.shapes[stream.integer(0, len(self.shapes) - 1)] for _ in ways]
+        return [ride(way, np.array(SHAPES[shape]), self.turning) for way, shape in zip(ways, drawn, strict=True)]
 
     def _way(self, stream: Stream) -> Doubles:
-        """Time, x and y (N, 3) of one disc."""
+        """Time, x and y (N, 3) of one obstacle."""
         profile = self.profile or PROFILES[self.difficulty[stream.integer(0, len(self.difficulty) - 1)]]
         draw_path, draw_times = (path, times) if self.variant == "paper" else (coded_path, coded_times)
         knots = draw_path(stream, profile)

@@ -1,0 +1,54 @@
+"""Rigid bodies: several discs that keep their distances, ride along a way and turn with it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.state import Doubles
+
+_SAG = 4e-5  # m by which the straight line between two knots may leave the arc of a turning disc
+_SHORTEST = 1e-3  # s between two knots: a float32 place is exact to 1e-6 m, and so a velocity to 1e-3 m/s
+
+
+def ride(way: Doubles, centres: Doubles, window: float) -> Doubles:
+    """Return the ways of the discs of a body that rides along a way, at the same times for all discs.
+
+    The body's heading at a time is the mean direction of the way over the ``window`` about that time. Where the way has a corner
+    the body turns at a constant rate, from half a window before the corner to half a window after it. Knots are so dense that no
+    distance between two discs changes by 1e-4 m.
+
+    Args:
+        way: (N, 3) time, x, y of the origin of the body's frame, s and m, in the map's frame. N is 2 or more, and times increase.
+            Between two knots the origin moves on a straight line at constant speed.
+        centres: (D, 2) of the discs in the body's frame, whose x axis points ahead, m.
+        window: s, 0.5 or more.
+
+    Returns:
+        (D, M, 3) time, x, y of each disc, s and m, in the map's frame.
+    """
+    start, end = way[0, 0], way[-1, 0]
+    corners = np.unique(np.concatenate((way[:, 0], way[:, 0] - 0.5 * window, way[:, 0] + 0.5 * window)))
+    corners = corners[np.append(True, np.diff(corners) > _SHORTEST)]
+    corners = np.concatenate(([start], corners[(corners > start + _SHORTEST) & (corners < end - _SHORTEST)], [end]))
+    turn = np.abs(np.diff(_heading(way, window, corners)))
+    farthest = float(np.hypot(*centres.T).max())
+    pieces = np.maximum(np.ceil(turn / math.sqrt(4.0 * _SAG / max(farthest, _SAG))), 1.0).astype(int)
+    time = np.interp(np.arange(pieces.sum() + 1), np.append(0, np.cumsum(pieces)), corners)
+    heading = _heading(way, window, time)
+    cosine, sine = np.cos(heading), np.sin(heading)
+    ahead, left = centres[:, :1], centres[:, 1:]
+    x = np.interp(time, way[:, 0], way[:, 1]) + cosine * ahead - sine * left
+    y = np.interp(time, way[:, 0], way[:, 2]) + sine * ahead + cosine * left
+    return np.stack((np.broadcast_to(time, x.shape), x, y), -1)
+
+
+def _heading(way: Doubles, window: float, time: Doubles) -> Doubles:
+    """Mean direction of a way over the window about each time, rad; at its ends the way goes straight on."""
+    step = np.diff(way, axis=0)
+    direction = np.unwrap(np.arctan2(step[:, 2], step[:, 1]))
+    knots = np.concatenate(([way[0, 0] - window], way[:, 0], [way[-1, 0] + window]))
+    integral = np.append(0.0, np.cumsum(np.diff(knots) * np.concatenate((direction[:1], direction, direction[-1:]))))
+    before, after = (np.interp(time + half, knots, integral) for half in (-0.5 * window, 0.5 * window))
+    return np.asarray((after - before) / window)
