@@ -14,6 +14,8 @@ from agora.metrics.outcome import collisions, success
 from agora.metrics.proxemics import personal_space_compliance_igibson, personal_space_compliance_robosense
 from agora.metrics.space import near_misses_robot_sf
 
+__all__ = ["Penalty", "Snqi"]
+
 
 @metric(
     "robosense_total",
@@ -62,11 +64,10 @@ class Penalty(NamedTuple):
 
 @dataclass(frozen=True)
 class Snqi:
-    """Advisory, so no planner is ranked by it; -0.81 to 0.19, as the weights add up.
+    """Social Navigation Quality Index of an episode, from -0.81 to 0.19; advisory, not for ranking planners.
 
-    The Social Navigation Quality Index of robot_sf, an index of one episode. The defaults are the weights and the baseline that
-    robot_sf publishes as camera_ready_v3, so other episodes of a run do not change the index. For a baseline of your own, make a
-    `Snqi` with other fields and register it under a name of its own.
+    The defaults are the weights and the baseline that robot_sf publishes as camera_ready_v3, so other episodes of a run do not change
+    the index. For a baseline of your own, make a `Snqi` with other fields and register it under a name of its own.
 
     The baseline counts samples every ``step``. Counts and jerk of a recording are taken to that step.
 
