@@ -190,3 +190,13 @@ def test_each_source_weighs_success_by_its_own_length():
     assert efficiency.spl_socnavgym(touched) == pytest.approx(5.0 / length, rel=1e-4)
     late = half_circle(outcome=Outcome.TIMEOUT)
     assert efficiency.spl_socnavgym(late) == 0.0 and efficiency.path_efficiency_sean(late) is None
+
+
+def test_seans_irregularity_is_the_turning_that_a_shortest_way_does_not_need():
+    # a half circle turns by pi; a way straight across begins with a quarter of a turn
+    detour = half_circle(shortest_turn=np.pi / 2)
+    assert efficiency.path_irregularity_sean(detour) == pytest.approx(np.pi / 2, abs=0.05)
+    sideways = half_circle(heading=0.7, shortest_turn=0.3)
+    assert efficiency.path_irregularity_sean(sideways) == pytest.approx(-0.3)
+    assert efficiency.path_irregularity_sean(half_circle(shortest_turn=0.1, outcome=Outcome.TIMEOUT)) is None
+    assert efficiency.path_irregularity_sean(half_circle()) is None, "nobody recorded the turns"

@@ -66,8 +66,8 @@ class Penalty(NamedTuple):
 class Snqi:
     """Social Navigation Quality Index of an episode, from -0.81 to 0.19; advisory, not for ranking planners.
 
-    The defaults are the weights and the baseline that robot_sf publishes as camera_ready_v3, so other episodes of a run do not change
-    the index. For a baseline of your own, make a `Snqi` with other fields and register it under a name of its own.
+    The defaults are the weights and the baseline that robot_sf publishes as camera_ready_v3, so other episodes of a run do not
+    change the index. For a baseline of your own, make a `Snqi` with other fields and register it under a name of its own.
 
     The baseline counts samples every ``step``. Counts and jerk of a recording are taken to that step.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.interfaces import metric
+from agora.metrics.motion import cumulative_heading_change
 from agora.metrics.quantities import (
     MOVING,
     angle_between,
@@ -263,6 +264,23 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
     heading = np.stack(direction(recording.pose[:-1, 2]), axis=1)
     to_goal = recording.goal[:2] - recording.pose[:-1, :2]
     return weighted_mean(angle_between(heading[away], to_goal[away]), intervals(recording)[away])
+
+
+@metric(
+    "path_irregularity.sean",
+    unit="rad",
+    direction="lower",
+    formula=(
+        "sum |wrap(theta_{k+1} - theta_k)| less the turns along a shortest collision-free way, the first one from the heading at "
+        "the start, only where the goal was reached"
+    ),
+    source="Tsoi et al. 2022, SEAN 2.0, as documented; its code sums degrees of samples at 1 Hz and subtracts nothing",
+)
+def path_irregularity_sean(recording: Recording) -> float | None:
+    """Negative for less turning, as of a robot that moves sideways; undefined without a way, or where nobody recorded its turns."""
+    if not at_goal(recording) or recording.shortest_turn is None:
+        return None
+    return (cumulative_heading_change(recording) or 0.0) - recording.shortest_turn
 
 
 @metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)
