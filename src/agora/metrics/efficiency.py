@@ -32,9 +32,10 @@ _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _BARN = "The BARN Challenge, Xiao et al. 2022, arXiv:2208.10473"
+_AGORA = "Agora (`agora.metrics.efficiency`)"
 _BARN_SPEED, _BARN_DEPARTURE = 2.0, 0.1
 
-TIMING = frozenset({"planning_time"})
+TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses"})
 """Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
 
 
@@ -287,3 +288,28 @@ def path_irregularity_sean(recording: Recording) -> float | None:
 def planning_time(recording: Recording) -> float | None:
     """Undefined without calls; depends on the machine (`TIMING`)."""
     return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None
+
+
+@metric(
+    "planning_time_deviation",
+    unit="s",
+    direction="lower",
+    formula="standard deviation of the wall time of a call of the planner",
+    source=_AGORA,
+)
+def planning_time_deviation(recording: Recording) -> float | None:
+    """Undefined without calls; depends on the machine (`TIMING`)."""
+    return float(np.std(recording.planning_time)) if len(recording.planning_time) else None
+
+
+@metric(
+    "deadline_misses",
+    unit="",
+    direction="lower",
+    formula="share of calls of the planner with a wall time above the longest time between two samples, the control period",
+    source=_AGORA,
+)
+def deadline_misses(recording: Recording) -> float | None:
+    """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""
+    dt = intervals(recording)
+    return float(np.mean(recording.planning_time > dt.max())) if len(recording.planning_time) and len(dt) else None
