@@ -85,6 +85,7 @@ def crowded(time: Any = None, people: int = 30, seed: int = 3) -> Recording:
         contacts=touching(ContactKind.PEDESTRIAN, ContactKind.WALL),
         outcome=Outcome.TIMEOUT,
         shortest_path=38.0,
+        shortest_turn=0.4,
         **crowd,
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agora import __version__
-from agora.cli_bags import bag, demonstrations, mcap, socnavbench
+from agora.cli_bags import bag, demonstrations, mcap, socnavbench, socnavdata
 from agora.cli_leaderboard import leaderboard, submit
 from agora.cli_maps import import_, maps
 from agora.cli_policies import policies
@@ -47,6 +47,7 @@ app.add_typer(serve, name="serve")
 app.command()(bag)
 app.command()(mcap)
 app.command()(socnavbench)
+app.command()(socnavdata)
 app.command()(demonstrations)
 app.command()(train)
 app.command()(tune)

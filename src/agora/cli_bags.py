@@ -1,4 +1,4 @@
-"""Episodes that are played elsewhere or go there: ``agora bag``, ``mcap``, ``socnavbench``, and ``agora bench --planner ros``.
+"""Episodes that are played elsewhere or go there: ``agora bag``, ``mcap``, ``socnavbench``, ``socnavdata``, and ``bench`` in ROS.
 
 Imports are made when they run.
 """
@@ -95,6 +95,22 @@ def socnavbench(
 
     for path in write_socnavbench_files(output, run, key or ()):
         typer.echo(f"episode  {path}")
+
+
+def socnavdata(
+    run: Annotated[Path, typer.Argument(help="Folder of a run whose episodes have one robot each.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one for each episode.")],
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    ] = None,
+    context: Annotated[str, typer.Option(help="What the robot is about, in English: the context_description of each file.")] = "",
+) -> None:
+    """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
+    from agora.benchmark.socnavdata_files import write_socnavdata_files
+
+    for path in write_socnavdata_files(output, run, key or (), context):
+        typer.echo(f"trajectory  {path}")
 
 
 def demonstrations(

@@ -21,7 +21,7 @@ from agora.engine.rules import touching
 from agora.errors import InputError
 from agora.planners.lift import Unmade, declaration_of, note_contact, notes_of
 from agora.planners.memory import reset
-from agora.tasks.budget import way_length
+from agora.tasks.budget import Way, shortest_way
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Episodes:
         self._memory: Memory = {}
         self._planning: list[list[float]] = [[] for _ in range(worlds)]
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
-        self._shortest: list[list[float]] = [[] for _ in range(worlds)]
+        self._shortest: list[list[Way]] = [[] for _ in range(worlds)]
         self._touching = np.zeros((worlds, self.world.layout.robots), np.bool_)
         self._before, self._after = before, after
 
@@ -276,7 +276,8 @@ class Episodes:
             contacts=recorder.contacts(w, r),
             outcome=Outcome(status.ends.outcome[w, r]),
             timeout=start.timeout,
-            shortest_path=self._shortest[w][r],
+            shortest_path=self._shortest[w][r].length,
+            shortest_turn=self._shortest[w][r].turn,
             reference_path=start.reference_path,
             map=start.map,
             planning_time=np.asarray(self._planning[w][: len(times) - 1]),
@@ -291,8 +292,8 @@ class Episodes:
         )
 
 
-def _way(place: Map, robot: RobotStart) -> float:
-    """The length of a shortest way from a robot's start to its first goal, m."""
+def _way(place: Map, robot: RobotStart) -> Way:
+    """A shortest way from a robot's start to its first goal."""
     if robot.legs is not None:
-        return float(robot.legs[0])
-    return way_length(place, robot.pose[:2], robot.goals[0, :2], robot.model)
+        return Way(float(robot.legs[0]), robot.turn)
+    return shortest_way(place, robot.pose, robot.goals[0], robot.model)

@@ -111,7 +111,18 @@ def test_barn_score_compares_with_the_reference_path_where_the_world_has_one():
 def test_planning_time_is_a_mean_over_calls_and_marked_as_timing():
     assert efficiency.planning_time(straight(planning_time=np.array([0.01, 0.02, 0.06]))) == pytest.approx(0.03)
     assert efficiency.planning_time(straight()) is None
-    assert {"planning_time"} == efficiency.TIMING
+    assert {"planning_time", "planning_time_deviation", "deadline_misses"} == efficiency.TIMING
+
+
+def test_planning_times_spread_and_miss_the_control_period():
+    # the longest of the uneven steps is 8 s
+    calls = straight(planning_time=np.array([1.0, 1.0, 5.0, 9.0, 9.0]))
+    assert efficiency.planning_time_deviation(calls) == pytest.approx(np.sqrt((16.0 + 16.0 + 0.0 + 16.0 + 16.0) / 5.0))
+    assert efficiency.deadline_misses(calls) == pytest.approx(2.0 / 5.0)
+    assert efficiency.deadline_misses(straight(planning_time=np.full(5, 8.0))) == 0.0, "in time to the second"
+    for none in (straight(), drive([0.0], [1.0], [2.0], planning_time=np.array([0.1]))):
+        assert efficiency.deadline_misses(none) is None
+    assert efficiency.planning_time_deviation(straight()) is None
 
 
 @pytest.mark.parametrize(("time", "score"), [(1.0, 0.25), (20.0, 0.25), (25.0, 0.2), (40.0, 0.125), (99.0, 0.125)])
@@ -190,3 +201,13 @@ def test_each_source_weighs_success_by_its_own_length():
     assert efficiency.spl_socnavgym(touched) == pytest.approx(5.0 / length, rel=1e-4)
     late = half_circle(outcome=Outcome.TIMEOUT)
     assert efficiency.spl_socnavgym(late) == 0.0 and efficiency.path_efficiency_sean(late) is None
+
+
+def test_seans_irregularity_is_the_turning_that_a_shortest_way_does_not_need():
+    # a half circle turns by pi; a way straight across begins with a quarter of a turn
+    detour = half_circle(shortest_turn=np.pi / 2)
+    assert efficiency.path_irregularity_sean(detour) == pytest.approx(np.pi / 2, abs=0.05)
+    sideways = half_circle(heading=0.7, shortest_turn=0.3)
+    assert efficiency.path_irregularity_sean(sideways) == pytest.approx(-0.3)
+    assert efficiency.path_irregularity_sean(half_circle(shortest_turn=0.1, outcome=Outcome.TIMEOUT)) is None
+    assert efficiency.path_irregularity_sean(half_circle()) is None, "nobody recorded the turns"

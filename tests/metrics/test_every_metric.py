@@ -29,10 +29,11 @@ METRICS = {value.name: value for _, value in FOUND}
 WALL = ((18.0, 1.0), 0.4)
 SAMPLING = {
     *("curvature_normalised", "roughness"),  # of neighbouring samples
-    *("pedestrian_force_q50", "pedestrian_force_q90", "pedestrian_force_q95", "comfort_exposure"),  # of all samples
+    *("pedestrian_force_q50", "pedestrian_force_q90", "pedestrian_force_q95", "comfort_exposure", "snqi"),  # of all samples
     *("personal_space_intrusion_share.srpb", "closest_pedestrian_distance_average.hunavsim", "near_misses.robot_sf"),
     *("encounter_survival_rate", "encounter_speed_average", "encounter_distance_average"),  # of the shortest encounter, too
     "first_encounter_spl",  # of two short times
+    "time_headway_min",  # of a moment behind somebody, which may lie between two samples
 }
 
 

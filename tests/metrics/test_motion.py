@@ -137,3 +137,10 @@ def test_the_least_speed_acceleration_and_jerk():
     assert motion.jerk_min(recording) == pytest.approx(10.0)
     single = drive([0.0], [1.0], [2.0])
     assert motion.velocity_min(single) is motion.acceleration_min(single) is motion.jerk_min(single) is None
+
+
+def test_lateral_acceleration_is_speed_times_rate_of_turn_whichever_way():
+    time = np.array([0.0, 0.4, 0.5, 1.1])
+    twist = [[0.5, 0.0, 0.2], [-0.3, 0.4, -1.5], [1.2, 0.0, 0.1], [0.0, 0.0, 3.0]]
+    recording = drive(time, [1.0, 1.2, 1.2, 1.3], [4.0, 4.0, 4.1, 4.1], 0.3, twist)
+    assert motion.lateral_acceleration_max(recording) == pytest.approx(0.5 * 1.5)

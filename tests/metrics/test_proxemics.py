@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from agora.core.recording import Outcome
 from agora.metrics import proxemics
 from recordings import Wall, among, drive
 
@@ -87,6 +90,10 @@ def test_each_source_of_personal_space_compliance_has_its_own_distance():
     assert proxemics.personal_space_compliance_igibson(recording) == pytest.approx(0.94, abs=0.002)
     assert proxemics.personal_space_compliance_socnavgym(recording) == pytest.approx(1 - 0.2 * np.sqrt(0.75**2 - 0.16), abs=0.002)
     assert proxemics.personal_space_compliance_robosense(recording) == pytest.approx(1 - 0.2 * np.sqrt(1.0 - 0.16), abs=0.002)
+    # of the gap between discs of 0.3 and 0.25 m, and of a success alone
+    assert proxemics.personal_space_compliance_social_jym(recording) == pytest.approx(1 - 0.2 * np.sqrt(1.05**2 - 0.16), abs=0.002)
+    failed = dataclasses.replace(recording, outcome=Outcome.TIMEOUT)
+    assert proxemics.personal_space_compliance_social_jym(failed) is None
 
 
 def test_violations_are_events_of_each_pedestrian():

@@ -13,7 +13,7 @@ from agora.maps.grid import Map
 from agora.planners.global_.astar import geodesic_length
 from agora.registry import make
 from agora.robots.model import RobotModel, load_robot
-from agora.tasks.budget import RIDES, SPARE, measured, time_budget, way_length
+from agora.tasks.budget import RIDES, SPARE, measured, shortest_way, time_budget
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.settings import Settings
 from agora.world.start import RobotStart
@@ -54,7 +54,7 @@ def test_a_slow_robot_reaches_a_goal_that_60_s_would_not_let_it_reach():
     start = max((generator.start(k) for k in range(3)), key=lambda s: s.robots[0].legs[0])
     ((_, (recording,)),) = Episodes([start], make("planners", "orca"), Conditions.of(generator.stage))
     assert recording.outcome.label == "reached" and recording.time[-1] > 60.0
-    assert recording.shortest_path == start.robots[0].legs[0]
+    assert recording.shortest_path == start.robots[0].legs[0] and recording.shortest_turn == start.robots[0].turn
 
 
 def test_a_box_has_a_way_where_the_disc_about_it_does_not_fit():
@@ -64,8 +64,17 @@ def test_a_box_has_a_way_where_the_disc_about_it_does_not_fit():
     place = Map.from_shapes(segments=[[2.0, -3.0, 2.0, 0.2], [2.0, 0.75, 2.0, 4.0]], bounds=(-3.0, -3.0, 7.0, 4.0), resolution=0.05)
     assert box.inscribed_radius < 0.275 < box.radius
     assert math.isinf(geodesic_length(place, (-2.0, -1.5), (6.0, -1.5), box.radius))
-    length = way_length(place, (-2.0, -1.5), (6.0, -1.5), box)
+    start, goal = np.array([-2.0, -1.5, 0.0]), np.array([6.0, -1.5])
+    length, turn = shortest_way(place, start, goal, box)
     assert 2 * math.hypot(4.0, 1.7) < length < 2 * math.hypot(4.0, 2.25)
-    assert way_length(place, (-2.0, -1.5), (-1.0, -2.5), box) == pytest.approx(math.sqrt(2.0))
+    rise = math.atan2(1.7, 4.0) + math.asin(box.inscribed_radius / math.hypot(4.0, 1.7))  # past the end of the wall
+    assert turn == pytest.approx(3.0 * rise, abs=0.02), "up from the heading, and down again as steeply"
+    assert shortest_way(place, start, np.array([-1.0, -2.5]), box) == pytest.approx((math.sqrt(2.0), math.pi / 4.0))
     shut = Map.from_shapes(segments=[[2.0, -3.0, 2.0, 4.0]], bounds=(-3.0, -3.0, 7.0, 4.0), resolution=0.05)
-    assert math.isinf(way_length(shut, (-2.0, -1.5), (6.0, -1.5), box))
+    assert shortest_way(shut, start, goal, box) == (math.inf, None)
+
+
+def test_the_first_turn_is_from_the_heading_and_the_next_legs_do_not_count():
+    start = RobotStart(load_robot("jackal"), np.array([1.0, 2.0, -2.5]), np.array([[4.0, 6.0, 0.0], [0.0, 6.0, 0.0]]))
+    assert measured(plane(), start).turn == pytest.approx(2.0 * math.pi - 2.5 - math.atan2(4.0, 3.0))
+    assert measured(plane(), robot("jackal", (100.0, 0.0, 0.0))).turn is None

@@ -30,7 +30,7 @@ from agora.files import write_whole
 from agora.tasks.suite import Suite
 from agora.viewer.foxglove import scene_entries
 
-__all__ = ["KeptRun", "refuse_existing", "write_mcap_files"]
+__all__ = ["KeptRun", "file_name", "refuse_existing", "write_mcap_files", "write_new"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64  # episodes of a run whose recordings are in memory together
@@ -61,17 +61,18 @@ def write_mcap_files(
     written: list[Path] = []
     for run in runs:
         for played in run.episodes():
-            written.append(_write(folder / f"{_name(played)}.mcap", _of_recordings(played)))
+            written.append(write_new(folder / f"{file_name(played)}.mcap", _of_recordings(played)))
             progress(len(written), total)
     for number, file in enumerate(files):
         for played in read_all([file], Unsaid()):
-            name = _name(played) if file.is_dir() else stem(file)
-            written.append(_write(folder / f"{name}.mcap", _of_file(file, played)))
+            name = file_name(played) if file.is_dir() else stem(file)
+            written.append(write_new(folder / f"{name}.mcap", _of_file(file, played)))
         progress(total - len(files) + number + 1, total)
     return written
 
 
-def _name(played: Played) -> str:
+def file_name(played: Played) -> str:
+    """The name of an episode's file, without ending: ``suite.stage.episode.planner``."""
     return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
 
 
@@ -81,7 +82,12 @@ def refuse_existing(path: Path) -> None:
         raise ResultsError(f"{path}: is there already; choose another folder")
 
 
-def _write(path: Path, content: bytes) -> Path:
+def write_new(path: Path, content: bytes) -> Path:
+    """Write a new file, whole or not at all, and return its path.
+
+    Raises:
+        ResultsError: the file is there already or cannot be written.
+    """
     refuse_existing(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,8 @@ __all__ = ["read_recordings"]
 
 _ARRAYS = {name: one for name, one in declared(Recording).items() if one.kept}
 _SCALARS = ("clipped", "failure", "goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
-_OFFSET, _REFERENCE, _SENSORS = "map_offset", "reference_path", "sensors"
+_MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording has
+_OFFSET, _SENSORS = "map_offset", "sensors"
 _SMOOTH = [f"{name}.list.element" for name, one in _ARRAYS.items() if one.stored is np.float32 and len(one.names) > 1]
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
@@ -47,7 +48,7 @@ def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
     """Return the bytes of a shard of recordings by key, of a run. What absent pedestrians' values are is not kept."""
     import pyarrow as pa
 
-    optional = [name for name, one in _ARRAYS.items() if one.optional] + [_REFERENCE, "robot"]
+    optional = [name for name, one in _ARRAYS.items() if one.optional] + [*_MAYBE, "robot"]
     given = {name for name in optional if any(getattr(recording, name) is not None for recording in items.values())}
     given |= {_SENSORS} if any(recording.sensors for recording in items.values()) else set()
     given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
@@ -85,9 +86,9 @@ def _schema(given: Collection[str]) -> pyarrow.Schema:
     columns = [("key", pa.string())]
     for field in dataclasses.fields(Recording):
         one = _ARRAYS.get(field.name)
-        if field.name == _REFERENCE:
-            columns += [(_OFFSET, pa.list_(double))] if _OFFSET in given else []
-            columns += [(_REFERENCE, double)] if _REFERENCE in given else []
+        if field.name in _MAYBE:
+            columns += [(_OFFSET, pa.list_(double))] if field.name == _MAYBE[0] and _OFFSET in given else []
+            columns += [(field.name, double)] if field.name in given else []
         elif field.name == _SENSORS:
             shape, values = ("shape", pa.list_(whole)), ("values", single)
             reading = pa.struct([("channel", pa.string()), ("field", pa.string()), shape, values])
@@ -109,7 +110,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         "key": key,
         "outcome": int(recording.outcome),
         "map_name": "" if recording.map is None else recording.map.name,
-        **{name: getattr(recording, name) for name in (*_SCALARS, _REFERENCE)},
+        **{name: getattr(recording, name) for name in (*_SCALARS, *_MAYBE)},
         **{name: _stored(one, getattr(recording, name), recording) for name, one in _ARRAYS.items()},
         "contacts": [_pack_contact(contact) for contact in recording.contacts],
         _OFFSET: _offset(recording),
@@ -178,7 +179,7 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
     if maps is not None and name and name not in maps:
         raise UnknownNameError("map", name, maps)
     lengths = {"T": len(columns["time"][row]), "P": len(columns["pedestrian_id"][row])}
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Any] = {name: columns[name][row].as_py() for name in _MAYBE if name in columns}
     for field, one in _ARRAYS.items():
         if not one.optional or (field in columns and columns[field][row].is_valid):
             values = columns[field][row].values.to_numpy(zero_copy_only=False)
@@ -189,7 +190,6 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
         outcome=Outcome(columns["outcome"][row].as_py()),
         map=maps[name] if maps is not None and name else None,
         **{scalar: columns[scalar][row].as_py() for scalar in _SCALARS},
-        reference_path=columns[_REFERENCE][row].as_py() if _REFERENCE in columns else None,
         sensors=_unpack_sensors(columns[_SENSORS][row].as_py()) if _SENSORS in columns else {},
         **(_unpack_robot(columns["robot"][row].as_py()) if "robot" in columns and columns["robot"][row].is_valid else {}),
     )

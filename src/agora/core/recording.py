@@ -152,7 +152,7 @@ class Recording:
         outcome: how it ended.
         timeout: time limit, s.
         shortest_path: length of a shortest way of this robot from start to goal, m; infinite where there is none. How it is found:
-            `agora.tasks.budget.way_length`.
+            `agora.tasks.budget.shortest_way`.
         map: static surroundings, None for an empty plane.
         planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
         clipped: how many twists were beyond the limits.
@@ -165,6 +165,8 @@ class Recording:
         robot: (1, 1) how the robot can move and its outline; None where nobody recorded it.
         command_delay: time from a command to its effect, s.
         reference_path: length of the path that was published with the world, m; None where none was.
+        shortest_turn: sum of the turns along a shortest way, the first one from the heading at the start, rad; None where there is
+            no way or nobody recorded it.
         door: (T,) how far the door of the map is open, 0 to 1; None of a map without a door that moves.
         sensors: what the robot's sensors had measured at each call of the planner, by channel and field: (T - 1, ...). Only of
             channels that were to be recorded. The channel "scan" has the field ``ranges``.
@@ -199,6 +201,7 @@ class Recording:
     speed_limit: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))
     danger: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))
     reference_path: float | None = None
+    shortest_turn: float | None = None
     robot: RobotTraits | None = None
     command_delay: float = 0.0
     sensors: dict[str, dict[str, Array]] = field(default_factory=dict)

@@ -33,6 +33,7 @@ _TOPICS = re.compile(rf"{EPISODE}|/agora/robot_(\d+)/sample")
 _ARRAYS = declared(Recording)
 _SAMPLED = {name: one for name, one in _ARRAYS.items() if one.names[0] in ("T", "T-1")}
 _FIXED = {name: one for name, one in _ARRAYS.items() if name not in _SAMPLED}
+_MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording has
 _SCALARS = ("failure", "clipped", "goal_tolerance", "radius", "max_speed", "timeout", "command_delay")
 _WHOLE = ("kinematics", "vertices")
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -82,7 +83,7 @@ def _robot_schema() -> dict[str, Any]:
     known |= {"missing": {"type": "array", "items": text}}
     known |= {"contacts": {"type": "array", "items": _schema("agora.Contact", contact | {"closing": closing}, list(contact))}}
     known |= {name: _type(one, len(one.names)) for name, one in _FIXED.items()}
-    others: dict[str, Any] = {"shortest_path": number, "reference_path": number, "robot": {"type": "object"}}
+    others: dict[str, Any] = {"shortest_path": number, "robot": {"type": "object"}} | {name: number for name in _MAYBE}
     return _schema("agora.Robot", known | others, list(known))
 
 
@@ -119,7 +120,7 @@ def _robot(robot: PlayedRobot) -> dict[str, Any]:
     said |= {"contacts": [_contact(contact) for contact in recording.contacts]}
     said |= {name: _plain(getattr(recording, name)) for name in _FIXED}
     said |= {"shortest_path": recording.shortest_path} if math.isfinite(recording.shortest_path) else {}
-    said |= {} if recording.reference_path is None else {"reference_path": recording.reference_path}
+    said |= {name: getattr(recording, name) for name in _MAYBE if getattr(recording, name) is not None}
     if recording.robot is not None:
         said["robot"] = {name: _plain(values) for name, values in recording.robot._asdict().items()}
     return said
@@ -215,6 +216,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
             f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing"
         )
     lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
+    others: dict[str, Any] = {name: said.get(name) for name in _MAYBE}
     arrays: dict[str, Any] = {name: np.array(said[name], one.kind).reshape(one.shape(lengths)) for name, one in _FIXED.items()}
     for name, one in _SAMPLED.items():
         due = samples[: one.shape(lengths)[0]]
@@ -229,7 +231,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
         **{name: said[name] for name in _SCALARS},
         outcome=Outcome(said["outcome"]),
         shortest_path=said.get("shortest_path", math.inf),
-        reference_path=said.get("reference_path"),
+        **others,
         contacts=tuple(_touched(one) for one in said["contacts"]),
         map=decode_exact(io.BytesIO(file.attachments[MAP]), f"{file.path}: {MAP}") if MAP in file.attachments else None,
         robot=_traits(said["robot"]) if "robot" in said else None,

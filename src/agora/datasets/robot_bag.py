@@ -25,12 +25,13 @@ from agora.maps.frame import moved, offset_of
 from agora.maps.grid import Map
 from agora.ranges import LARGEST
 from agora.robots.model import RobotModel
-from agora.tasks.budget import way_length
+from agora.tasks.budget import Way, shortest_way
 
 _ODOMETRY, _GRID, _POSE, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
 _GOALS = ("move_base_simple/goal", "/goal")
 _OCCUPIED = 65  # per cent, as map_server draws the line
 _GAP = 60.0  # s between two messages of odometry: more is a jump of the clock, or another drive
+_OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})
 TOLERANCE = 0.3
 """How near to the goal counts as reached, m."""
 NOBODY_SAID = frozenset(
@@ -97,9 +98,9 @@ def drive(
     """
     missing = set(NOBODY_SAID) - set(known)
     missing |= {"radius", "max_speed"} if robot is None else set()
-    missing |= {"goal", "goal_tolerance", "outcome", "shortest_path", "timeout"} if goal is None else set()
-    missing |= {"map", "shortest_path"} if place is None else set()
-    missing |= {"shortest_path"} if robot is None else set()
+    missing |= {"goal", "goal_tolerance", "outcome", "timeout", *_OF_THE_WAY} if goal is None else set()
+    missing |= {"map", *_OF_THE_WAY} if place is None else set()
+    missing |= _OF_THE_WAY if robot is None else set()
     offset = offset_of(pose[0]) if place is None else place.offset
     if any(offset):
         x, y = -offset[0], -offset[1]
@@ -107,9 +108,9 @@ def drive(
         known |= {name: moved(known[name], (x, y)) for name in ("pedestrian_position",) if name in known}
     end = np.zeros(3) if goal is None else goal
     near = goal is not None and float(np.hypot(*(pose[-1, :2] - end[:2]))) < TOLERANCE
-    shortest = float("inf")
+    way = Way(float("inf"), None)
     if goal is not None and place is not None and robot is not None:
-        shortest = way_length(place, pose[0, :2], end[:2], robot)
+        way = shortest_way(place, pose[0], end, robot)
     fields: dict[str, Any] = nobody(len(time)) | {
         "contacts": (),
         "goal": end,
@@ -118,7 +119,8 @@ def drive(
         "max_speed": 0.0 if robot is None else robot.top_speed,
         "outcome": Outcome.REACHED if near else Outcome.TIMEOUT,
         "timeout": float(time[-1]),
-        "shortest_path": shortest,
+        "shortest_path": way.length,
+        "shortest_turn": way.turn,
         "map": place,
     }
     recording = Recording(time=time, pose=pose, twist=twist, **(fields | known))

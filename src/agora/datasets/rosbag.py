@@ -28,7 +28,7 @@ from agora.draft.stage import LONGEST
 from agora.errors import InputError
 from agora.interfaces import NOTES
 from agora.robots.model import RobotModel
-from agora.tasks.budget import way_length
+from agora.tasks.budget import shortest_way
 from agora.world.start import RobotStart, Start
 
 __all__ = ["read_episode"]
@@ -179,6 +179,7 @@ def _robot(
     samples = np.array([_row(said.robots[k], r) for k in kept])
     model = start.robots[r].model
     people = _pedestrians(said, kept, start.crowd_size, behaving)
+    way = shortest_way(start.map, start.robots[r].pose, start.robots[r].goals[0], model)
     recording = Recording(
         time=np.minimum(np.array(kept, np.int64), end) * dt,
         pose=samples[:, :3],
@@ -190,7 +191,8 @@ def _robot(
         contacts=_contacts(said, model, message.name, r, dt),
         outcome=Outcome(status.outcome) if ended and status is not None else Outcome.TIMEOUT,
         timeout=start.timeout,
-        shortest_path=_shortest(start, start.robots[r]),
+        shortest_path=way.length,
+        shortest_turn=way.turn,
         reference_path=start.reference_path,
         map=start.map,
         robot=_traits(model),
@@ -219,10 +221,6 @@ def _goal(robot: RobotStart, status: Any) -> Array:
     """The goal that a robot was on its way to, as the engine has it; one that was set in mid-episode is in its status alone."""
     goal: Array = robot.goals[0] if status is None else from_pose2d(status.target)
     return goal.astype(np.float32).astype(np.float64)
-
-
-def _shortest(start: Start, robot: RobotStart) -> float:
-    return way_length(start.map, robot.pose[:2], robot.goals[0, :2], robot.model)
 
 
 def _traits(model: RobotModel) -> RobotTraits:

@@ -12,6 +12,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.interfaces import metric
+from agora.metrics.motion import cumulative_heading_change
 from agora.metrics.quantities import (
     MOVING,
     angle_between,
@@ -31,9 +32,10 @@ _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _BARN = "The BARN Challenge, Xiao et al. 2022, arXiv:2208.10473"
+_AGORA = "Agora (`agora.metrics.efficiency`)"
 _BARN_SPEED, _BARN_DEPARTURE = 2.0, 0.1
 
-TIMING = frozenset({"planning_time"})
+TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses"})
 """Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
 
 
@@ -265,7 +267,49 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
     return weighted_mean(angle_between(heading[away], to_goal[away]), intervals(recording)[away])
 
 
+@metric(
+    "path_irregularity.sean",
+    unit="rad",
+    direction="lower",
+    formula=(
+        "sum |wrap(theta_{k+1} - theta_k)| less the turns along a shortest collision-free way, the first one from the heading at "
+        "the start, only where the goal was reached"
+    ),
+    source="Tsoi et al. 2022, SEAN 2.0, as documented; its code sums degrees of samples at 1 Hz and subtracts nothing",
+)
+def path_irregularity_sean(recording: Recording) -> float | None:
+    """Negative for less turning, as of a robot that moves sideways; undefined without a way, or where nobody recorded its turns."""
+    if not at_goal(recording) or recording.shortest_turn is None:
+        return None
+    return (cumulative_heading_change(recording) or 0.0) - recording.shortest_turn
+
+
 @metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)
 def planning_time(recording: Recording) -> float | None:
     """Undefined without calls; depends on the machine (`TIMING`)."""
     return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None
+
+
+@metric(
+    "planning_time_deviation",
+    unit="s",
+    direction="lower",
+    formula="standard deviation of the wall time of a call of the planner",
+    source=_AGORA,
+)
+def planning_time_deviation(recording: Recording) -> float | None:
+    """Undefined without calls; depends on the machine (`TIMING`)."""
+    return float(np.std(recording.planning_time)) if len(recording.planning_time) else None
+
+
+@metric(
+    "deadline_misses",
+    unit="",
+    direction="lower",
+    formula="share of calls of the planner with a wall time above the longest time between two samples, the control period",
+    source=_AGORA,
+)
+def deadline_misses(recording: Recording) -> float | None:
+    """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""
+    dt = intervals(recording)
+    return float(np.mean(recording.planning_time > dt.max())) if len(recording.planning_time) and len(dt) else None

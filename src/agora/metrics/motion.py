@@ -113,6 +113,20 @@ def acceleration_min(recording: Recording) -> float | None:
     return _smallest(_acceleration(recording))
 
 
+@metric(
+    "lateral_acceleration_max",
+    unit="m/s2",
+    direction="lower",
+    formula="max |v| |omega|",
+    source="robot_sf, rollover_lateral_accel_abs_max",
+)
+def lateral_acceleration_max(recording: Recording) -> float | None:
+    """What tips a robot over sideways. Undefined for a single sample."""
+    if len(recording.time) < 2:
+        return None
+    return float((norm(velocities(recording)) * np.abs(recording.twist[:, 2])).max())
+
+
 @metric("jerk_average", unit="m/s3", direction="lower", formula="mean over time of |da/dt|, a = dv/dt a vector", source=_BOTH)
 def jerk_average(recording: Recording) -> float | None:
     """Undefined for fewer than three samples; where the velocity jumps it grows with the control rate."""

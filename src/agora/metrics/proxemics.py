@@ -13,7 +13,7 @@ from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
 from agora.metrics.outline import closest_surface, surface_distances, wall_gaps
-from agora.metrics.quantities import anyone, average, closest, closest_centre, duration, offsets, somebody
+from agora.metrics.quantities import anyone, average, closest, closest_centre, duration, offsets, somebody, succeeded
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
@@ -148,6 +148,18 @@ def personal_space_compliance_socnavgym(recording: Recording) -> float:
 def personal_space_compliance_robosense(recording: Recording) -> float:
     """1 without pedestrians."""
     return average(recording, closest_centre(recording) >= 1.0)
+
+
+@metric(
+    "personal_space_compliance.social_jym",
+    unit="",
+    direction="higher",
+    formula="share of time with min d > 0.5 m, only for a success (reached without contact)",
+    source="social-jym (TommasoVandermeer/social-jym a880b9ac), space_compliance; of samples in its code, of time here",
+)
+def personal_space_compliance_social_jym(recording: Recording) -> float | None:
+    """1 without pedestrians; undefined without success, so read it beside ``success``."""
+    return average(recording, closest_surface(recording) > _PRIVATE) if succeeded(recording) else None
 
 
 @metric(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.maps.grid import Map
-from agora.planners.global_.astar import geodesic_length
+from agora.metrics.quantities import angle_between, direction
+from agora.planners.global_.astar import geodesic
 from agora.robots.model import RobotModel
 from agora.world.start import RobotStart
 
@@ -22,21 +23,41 @@ _HALF_TURN = math.pi  # rad, at every goal
 _LONGEST = 3600.0  # s
 
 
-def way_length(map: Map, start: ArrayLike, goal: ArrayLike, model: RobotModel) -> float:
-    """Return the length of a shortest collision-free way of a robot between two points (2,), m; infinite where there is none.
+class Way(NamedTuple):
+    """A shortest way of a robot.
+
+    Attributes:
+        length: m; infinite where there is no way.
+        turn: sum of the sizes of its turns, the first one from the heading at the start, rad; None where there is no way.
+    """
+
+    length: float
+    turn: float | None
+
+
+def shortest_way(map: Map, start: Doubles, goal: Doubles, model: RobotModel) -> Way:
+    """Return a shortest collision-free way of a robot from a pose (3,) to a goal (2 or more,).
 
     It is the way of the disc about its outline. Where that fits nowhere through, it is the way of the largest disc inside the
     outline, which is at most as long as the outline's own.
     """
-    length = geodesic_length(map, start, goal, model.radius)
-    return length if math.isfinite(length) or not model.footprint else geodesic_length(map, start, goal, model.inscribed_radius)
+    found = geodesic(map, start[:2], goal[:2], model.radius)
+    if found is None and model.footprint:
+        found = geodesic(map, start[:2], goal[:2], model.inscribed_radius)
+    return Way(math.inf, None) if found is None else Way(found.length, _turns(found.corners, start[2]))
+
+
+def _turns(corners: Doubles, heading: float) -> float:
+    """The sum of the turns along a path (K, 2), the first one from a heading, rad."""
+    steps = np.concatenate((np.stack(direction(np.array([heading])), axis=1), np.diff(corners, axis=0)))
+    return float(angle_between(steps[:-1], steps[1:]).sum())
 
 
 def measured(map: Map, robot: RobotStart) -> RobotStart:
-    """The robot with the `way_length` of its legs, from place to place, m; infinite where there is no way."""
-    places = np.vstack([robot.pose[:2], robot.goals[:, :2]])
-    lengths = [way_length(map, a, b, robot.model) for a, b in zip(places, places[1:], strict=False)]
-    return replace(robot, legs=np.array(lengths))
+    """The robot with the `shortest_way` of its legs, from place to place; infinite lengths where there is no way."""
+    places = np.vstack([robot.pose, robot.goals])
+    ways = [shortest_way(map, a, b, robot.model) for a, b in zip(places, places[1:], strict=False)]
+    return replace(robot, legs=np.array([way.length for way in ways]), turn=ways[0].turn)
 
 
 def time_budget(robots: Iterable[RobotStart]) -> float:

@@ -61,6 +61,7 @@ def recording(
         outcome=outcome,
         timeout=60.0,
         shortest_path=4.2,
+        shortest_turn=0.7,
         map=hall(move, walls=walls),
         planning_time=rng.uniform(1e-3, 2e-3, max(samples - 1, 0)),
         reason=rng.integers(0, len(Reason), max(samples - 1, 0)).astype(np.int32),

@@ -30,12 +30,14 @@ class RobotStart:
         pose: (3,) x, y, heading.
         goals: (G, 3) poses to reach one after the other, G >= 1; the episode ends at the last.
         legs: (G,) geodesic length of the way to each goal from the one before, m; None where nobody has measured it.
+        turn: sum of the turns on the way to the first goal, from the heading on, rad; None without a way or where ``legs`` is None.
     """
 
     model: RobotModel
     pose: Doubles = field(metadata=axes("3"))
     goals: Doubles = field(metadata=axes("G 3"))
     legs: Doubles | None = field(default=None, metadata=axes("G"))
+    turn: float | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import dijkstra
 from agora.costmap.inflation import cost_of
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.planners.global_.astar import AStar, geodesic_length
+from agora.planners.global_.astar import AStar, geodesic, geodesic_length
 from agora.planners.global_.dijkstra import Dijkstra
 from agora.planners.global_.search import pull, resample, search
 
@@ -146,6 +146,21 @@ def test_the_way_around_a_wall_converges_to_tangents_and_arc(resolution):
     assert exact > np.hypot(2, 1.5) + np.hypot(3, 2)
     found = geodesic_length(m, start, goal, 0.4)
     assert found == pytest.approx(exact, abs=0.05 * resolution)
+
+
+@pytest.mark.parametrize(("start", "goal"), [([-2.0, -0.5], [3.0, -1.0]), ([3.0, -1.0], [-2.0, -0.5])])
+def test_the_way_around_a_wall_turns_from_tangent_to_tangent_one_way_only(start, goal):
+    m = Map.from_shapes(segments=[[0, -3, 0, 1]], bounds=(-4, -3, 5, 4.1), resolution=0.05)
+    found = geodesic(m, start, goal, 0.4)
+    assert found.corners[0] == pytest.approx(start) and found.corners[-1] == pytest.approx(goal)
+    assert np.hypot(*np.diff(found.corners, axis=0).T).sum() == pytest.approx(found.length) == geodesic_length(m, start, goal, 0.4)
+    # the tangent from a point p to the arc about the tip leaves it at an angle asin(r / |p|) from the line to the tip
+    left, right = np.array([-2.0, -1.5]), np.array([3.0, -2.0])
+    rises = [math.atan2(-p[1], abs(p[0])) + math.asin(0.4 / math.hypot(*p)) for p in (left, right)]
+    courses = np.unwrap(np.arctan2(*np.diff(found.corners, axis=0).T[::-1]))
+    turns = np.diff(courses)
+    assert np.abs(turns).sum() == pytest.approx(sum(rises), abs=0.01)
+    assert (turns < 1e-9).all() or (turns > -1e-9).all()
 
 
 def test_geodesic_lengths_are_at_least_straight_and_symmetric_and_straight_where_nothing_is_between(rng):

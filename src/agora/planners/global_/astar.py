@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,8 +110,26 @@ def _centres(numbers: np.ndarray, columns: int) -> Doubles:
     return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
 
 
+class Geodesic(NamedTuple):
+    """A shortest path between two points.
+
+    Attributes:
+        length: m.
+        corners: (K, 2) where it turns, with both ends, from the start on, m.
+    """
+
+    length: float
+    corners: Doubles
+
+
 def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> float:
-    """Return the length of a shortest collision-free path of a disc between two points, m; infinite where there is none.
+    """Return the length of the `geodesic` of a disc between two points, m; infinite where there is none."""
+    found = geodesic(map, start, goal, radius)
+    return math.inf if found is None else found.length
+
+
+def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geodesic | None:
+    """Return a shortest collision-free path of a disc between two points; None where there is none.
 
     A straight line, where it is free. Else the shortest 8-connected paths there and back over cells with clearance above the
     radius are pulled taut between ever finer points; the shorter is taken. It is as short as any path that passes obstacles on
@@ -128,25 +147,28 @@ def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) 
     least = max(radius, 0.5 * map.resolution)
     column, row = np.floor(ends[1] + 0.5).astype(np.int64)
     if map.contains(points).all() and map.clearance[row, column] > least and straight(map.clearance, ends, least):
-        return _length(ends) * map.resolution
+        return Geodesic(_length(ends) * map.resolution, points)
     there = AStar(factor=0.0).cells(map.clearance, map.resolution, ends, radius)
     if there is None:
-        return math.inf
+        return None
     back = AStar(factor=0.0).cells(map.clearance, map.resolution, ends[::-1], radius)
-    return min(_taut_length(map.clearance, p, least) for p in (there, back) if p is not None) * map.resolution
+    ways = [_taut(map.clearance, p, least) for p in (there, back) if p is not None]
+    lengths = [_length(way) for way in ways]
+    shorter = int(np.argmin(lengths))
+    corners: Doubles = (ways[shorter][::-1] if shorter else ways[0]) * map.resolution + corner
+    return Geodesic(lengths[shorter] * map.resolution, corners)
 
 
-def _taut_length(clearance: Floats, points: Doubles, least: float) -> float:
-    """The length of a path in cells when it is pulled taut."""
-    ends = points[[0, -1]]
-    best = _length(points)
+def _taut(clearance: Floats, points: Doubles, least: float) -> Doubles:
+    """A path in cells when it is pulled taut."""
+    ends, best = points[[0, -1]], points
     for spacing in (4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0):
         fine = resample(points, spacing).astype(np.float32)
         tighten(clearance, fine, np.float32(least), 20)
         points = fine.astype(np.float64)
         points[[0, -1]] = ends
         points = pull(clearance, points, least)
-        best = min(best, _length(points))
+        best = min(best, points, key=_length)
     return best
 
 
