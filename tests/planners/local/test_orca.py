@@ -306,6 +306,26 @@ def test_a_factor_of_the_radii_is_that_of_everybodys(rng):
     assert np.mean(np.abs(mine - OrcaPlanner().act(seen, {}).twists).max(1) < 1e-4) < 0.9
 
 
+def test_differenced_velocities_are_those_of_the_last_two_places(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng, rows=30)
+    pose, twist = np.column_stack([robot, heading]), np.column_stack([to_world(velocity, -heading), np.zeros(30)])
+    position, moved = position.astype(F), rng.normal(0, 0.4, position.shape).astype(F)
+    here = rng.random(position.shape[:2]) < 0.7
+    before = observation(pose, goal, twist, pedestrians=tracks(position - moved * F(0.25), velocities, present=here))
+    seen = tracks(position, velocities)
+    now = observation(pose, goal, twist, pedestrians=seen)
+    planner = OrcaPlanner(differenced=True)
+    memory = planner.act(before, {}).memory
+    standing = observation(pose, goal, twist, pedestrians=tracks(position, moved * here[..., None]))
+    expected = OrcaPlanner().act(standing, {}).twists
+    assert np.mean(np.abs(planner.act(now, memory).twists - expected).max(1) < 1e-4) > 0.9
+    assert np.mean(np.abs(OrcaPlanner().act(now, {}).twists - expected).max(1) < 1e-4) < 0.5
+    others = dataclasses.replace(now, pedestrians=dataclasses.replace(seen, id=seen.id + 20))
+    still = OrcaPlanner().act(observation(pose, goal, twist, pedestrians=tracks(position, 0 * velocities)), {}).twists
+    assert (planner.act(others, memory).twists == still).all()
+    assert (planner.act(now, {}).twists == still).all()
+
+
 @pytest.mark.parametrize(("settle", "speed"), [(0.0, 1.0), (0.2, 1.0), (0.5, 0.6), (1.0, 0.3)])
 def test_how_fast_it_comes_to_the_goal(settle, speed):
     o = observation([[1.0, 2.0, 0.7]], [[1.0, 2.3]])
@@ -350,7 +370,7 @@ def test_every_parameter_is_a_field_that_changes_something(rng):
     for name, value in {
         "neighbour_distance": 1.5, "max_neighbours": 2, "horizon": 1.0, "padding": 0.1, "responsibility": 1.0,
         "wall_horizon": 3.0, "follow_path": False, "lookahead": 3.0, "preferred_speed": 0.4, "turn_gain": 0.5,
-        "walls": "edges", "radius_factor": 1.1, "settle": 0.0,
+        "walls": "edges", "radius_factor": 1.1, "settle": 0.0, "differenced": True,
     }.items():  # fmt: skip
         planner = OrcaPlanner(**{name: value})
         changed = planner.act(o, {}).twists, planner.act(fixed, {}).twists

@@ -11,7 +11,7 @@ obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -81,6 +81,8 @@ class OrcaPlanner:
         window: local costmap, for walls.
         radius_factor: every radius is multiplied by it (SocNavBench 1.05).
         padding: added to every radius then, m (CrowdNav 0.01).
+        differenced: whether velocities of pedestrians are differences of their last two places, 0 of somebody new (SocNavBench);
+            False takes the velocities that are perceived.
         responsibility: share of an avoidance that the robot makes (CrowdNav 0.5; SocNavBench 1: pedestrians make none).
         follow_path: head for a point on the path; False heads straight for the goal.
         lookahead: distance along the path of the point to head for, m; the goal when it is nearer.
@@ -97,6 +99,7 @@ class OrcaPlanner:
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
     radius_factor: Size = 1.0
     padding: Distance = 0.01
+    differenced: bool = False
     responsibility: float = 0.5
     follow_path: bool = True
     lookahead: Distance = 1.0
@@ -125,7 +128,7 @@ class OrcaPlanner:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frame; nothing is remembered."""
+        """Return twists (N, 3) in the robots' frame; where pedestrians stood is remembered if ``differenced``."""
         o, rows = observation, len(observation.pose)
         speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
         parameters = _Parameters(
@@ -147,9 +150,12 @@ class OrcaPlanner:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         wanted = np.zeros((rows, 2), np.float32)
         robot = (frozen(o.pose), frozen(o.twist), frozen(o.goal), frozen(o.radius), frozen(o.limits.max_vx))
-        others = (_discs(o.pedestrians, rows), _discs(o.robots, rows))
+        pedestrians, kept = o.pedestrians, {}
+        if self.differenced and pedestrians is not None:
+            pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
+        others = (_discs(pedestrians, rows), _discs(o.robots, rows))
         _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
-        return Answer(velocity_to_twist(wanted, o, self.turn_gain))
+        return Answer(velocity_to_twist(wanted, o, self.turn_gain), kept)
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
@@ -158,6 +164,19 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
         nowhere = np.zeros((rows, 0, 2), np.float32)
         return frozen(nowhere), frozen(nowhere), frozen(np.zeros((rows, 0), np.float32)), frozen(np.zeros((rows, 0), np.bool_))
     return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
+
+
+def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
+    """The tracks with velocities from where they were a period ``dt`` ago, and what to remember of them.
+
+    ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 of a pedestrian who was not there.
+    """
+    velocity = np.zeros_like(tracks.position)
+    if memory:
+        same = tracks.present & memory["present"] & (tracks.id == memory["id"])
+        velocity[same] = (tracks.position[same] - memory["position"][same]) / dt
+    kept = {"position": tracks.position.copy(), "id": tracks.id.copy(), "present": tracks.present.copy()}
+    return replace(tracks, velocity=velocity), kept
 
 
 @hidden
