@@ -150,7 +150,8 @@ class OrcaPlanner:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         wanted = np.zeros((rows, 2), np.float32)
         robot = (frozen(o.pose), frozen(o.twist), frozen(o.goal), frozen(o.radius), frozen(o.limits.max_vx))
-        pedestrians, kept = o.pedestrians, {}
+        pedestrians = o.pedestrians
+        kept: Memory = {}
         if self.differenced and pedestrians is not None:
             pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
