@@ -10,7 +10,7 @@ import pytest
 from tests.planners.local.observations import beside
 
 from agora.errors import InputError
-from agora.interfaces import Limits, Observation, Tracks
+from agora.interfaces import Costmap, Limits, Observation, Tracks
 from agora.planners.local.orca import OrcaPlanner
 
 F = np.float32
@@ -262,6 +262,77 @@ def test_beside_walls_it_moves_about_as_with_the_segments_of_rvo2(rng):
     )
 
 
+BLOCKS = np.array([[0.6, -1.9, 1.4, 0.4], [-0.9, 1.0, 1.1, 1.9], [-1.7, -1.8, -1.1, -0.3]])
+
+
+def test_the_edges_of_walls_are_the_segments_of_rvo2(rng):
+    rows, cell, cells = 200, 0.05, 80
+    robot, velocity, heading = rng.uniform(-1.0, 0.7, (rows, 2)), rng.normal(0, 0.5, (rows, 2)), rng.uniform(-3, 3, rows)
+    goal = robot + 4.0 * np.stack([np.cos(angle := rng.uniform(-np.pi, np.pi, rows)), np.sin(angle)], -1)
+    in_frame = np.column_stack([to_world(velocity, -heading), np.zeros(rows)])
+    middle = (np.arange(cells) + 0.5) * cell - 2.0
+    inside = [(middle > low) & (middle < high) for low, high in np.concatenate([BLOCKS[:, ::2], BLOCKS[:, 1::2]])]
+    cost = sum(np.outer(inside[k + len(BLOCKS)], inside[k]) for k in range(len(BLOCKS))).astype(np.uint8) * 254
+    o = observation(np.column_stack([robot, heading]), goal, in_frame)
+    window = Costmap(np.repeat(cost[None], rows, 0), np.full((rows, 2), -2.0, F), cell)
+    planner = OrcaPlanner(follow_path=False, walls="edges", wall_horizon=1.5, padding=0.0, radius_factor=1.1)
+    twist = planner.act(dataclasses.replace(o, costmap=window), {}).twists
+    mine, theirs = to_world(twist[:, :2].astype(float), heading), []
+    for k in range(rows):
+        sim = pyrvo.RVOSimulator(0.25, 10.0, 10, 5.0, 1.5, 0.33, 1.0)
+        for x0, y0, x1, y1 in BLOCKS.tolist():
+            for ends in ((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1)):
+                sim.add_obstacle([ends[:2], ends[2:]])
+        sim.process_obstacles()
+        sim.add_agent(tuple(map(float, robot[k])), 10.0, 10, 5.0, 1.5, 0.33, 1.0, tuple(map(float, velocity[k])))
+        wish = goal[k] - robot[k]
+        sim.set_agent_pref_velocity(0, tuple(map(float, wish / np.hypot(*wish))))
+        sim.do_step()
+        theirs.append(sim.get_agent_velocity(0).to_tuple())
+    error = np.hypot(*(mine - np.array(theirs)).T)
+    free = np.hypot(*(to_world(np.ones((rows, 1)) * [1.0, 0.0], angle) - np.array(theirs)).T)
+    assert np.count_nonzero(free > 0.1) > 60
+    assert np.mean(error < 1e-4) > 0.95
+
+
+def test_a_factor_of_the_radii_is_that_of_everybodys(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng, rows=50)
+    pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(50)])
+    seen = observation(pose, goal, twist, pedestrians=tracks(position, velocities, 0.24))
+    larger = observation(pose, goal, twist, pedestrians=tracks(position, velocities, 0.24 * 1.05))
+    larger = dataclasses.replace(larger, radius=seen.radius * F(1.05))
+    mine = OrcaPlanner(radius_factor=1.05).act(seen, {}).twists
+    assert np.mean(np.abs(mine - OrcaPlanner().act(larger, {}).twists).max(1) < 1e-4) > 0.95
+    assert np.mean(np.abs(mine - OrcaPlanner().act(seen, {}).twists).max(1) < 1e-4) < 0.9
+
+
+def test_differenced_velocities_are_those_of_the_last_two_places(rng):
+    robot, velocity, goal, position, velocities, heading = crowds(rng, rows=30)
+    pose, twist = np.column_stack([robot, heading]), np.column_stack([to_world(velocity, -heading), np.zeros(30)])
+    position, moved = position.astype(F), rng.normal(0, 0.4, position.shape).astype(F)
+    here = rng.random(position.shape[:2]) < 0.7
+    before = observation(pose, goal, twist, pedestrians=tracks(position - moved * F(0.25), velocities, present=here))
+    seen = tracks(position, velocities)
+    now = observation(pose, goal, twist, pedestrians=seen)
+    planner = OrcaPlanner(differenced=True)
+    memory = planner.act(before, {}).memory
+    standing = observation(pose, goal, twist, pedestrians=tracks(position, moved * here[..., None]))
+    expected = OrcaPlanner().act(standing, {}).twists
+    assert np.mean(np.abs(planner.act(now, memory).twists - expected).max(1) < 1e-4) > 0.9
+    assert np.mean(np.abs(OrcaPlanner().act(now, {}).twists - expected).max(1) < 1e-4) < 0.5
+    others = dataclasses.replace(now, pedestrians=dataclasses.replace(seen, id=seen.id + 20))
+    still = OrcaPlanner().act(observation(pose, goal, twist, pedestrians=tracks(position, 0 * velocities)), {}).twists
+    assert (planner.act(others, memory).twists == still).all()
+    assert (planner.act(now, {}).twists == still).all()
+
+
+@pytest.mark.parametrize(("settle", "speed"), [(0.0, 1.0), (0.2, 1.0), (0.5, 0.6), (1.0, 0.3)])
+def test_how_fast_it_comes_to_the_goal(settle, speed):
+    o = observation([[1.0, 2.0, 0.7]], [[1.0, 2.3]])
+    twist = OrcaPlanner(follow_path=False, settle=settle).act(o, {}).twists
+    assert to_world(twist[:, :2], 0.7)[0] == pytest.approx([0.0, speed], abs=1e-5)
+
+
 def test_through_a_doorway_it_drives_at_full_speed():
     door = [[1.0, -6.0, 1.0, -0.45], [1.0, 0.45, 1.0, 6.0]]
     for x in (0.2, 0.7, 1.0, 1.3):
@@ -272,7 +343,16 @@ def test_through_a_doorway_it_drives_at_full_speed():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"horizon": 0.0}, {"lookahead": 0.0}, {"max_neighbours": -1}, {"responsibility": 1.5}, {"preferred_speed": 0.0}],
+    [
+        {"horizon": 0.0},
+        {"lookahead": 0.0},
+        {"max_neighbours": -1},
+        {"responsibility": 1.5},
+        {"preferred_speed": 0.0},
+        {"radius_factor": 0.0},
+        {"settle": -1.0},
+        {"walls": "edge"},
+    ],  # fmt: skip
 )
 def test_parameters_without_meaning_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
@@ -282,13 +362,15 @@ def test_parameters_without_meaning_are_refused(wrong):
 def test_every_parameter_is_a_field_that_changes_something(rng):
     robot, velocity, goal, position, velocities, heading = crowds(rng, rows=40, count=20)
     pose, twist = np.column_stack([robot, heading]), np.column_stack([velocity, np.zeros(40)])
-    o = observation(pose, goal, twist, path=rng.normal(0, 3, (40, 6, 2)), pedestrians=tracks(position, velocities))
+    path, count = rng.normal(0, 3, (40, 6, 2)), np.arange(40) % 2 * 6
+    o = observation(pose, goal, twist, path=path, path_count=count, pedestrians=tracks(position, velocities))
     o = dataclasses.replace(o, costmap=walled(WALL, pose, goal=goal).costmap)
     fixed = dataclasses.replace(o, limits=dataclasses.replace(o.limits, holonomic=np.zeros(40, bool)))
     usual = OrcaPlanner().act(o, {}).twists, OrcaPlanner().act(fixed, {}).twists
     for name, value in {
         "neighbour_distance": 1.5, "max_neighbours": 2, "horizon": 1.0, "padding": 0.1, "responsibility": 1.0,
         "wall_horizon": 3.0, "follow_path": False, "lookahead": 3.0, "preferred_speed": 0.4, "turn_gain": 0.5,
+        "walls": "edges", "radius_factor": 1.1, "settle": 0.0, "differenced": True,
     }.items():  # fmt: skip
         planner = OrcaPlanner(**{name: value})
         changed = planner.act(o, {}).twists, planner.act(fixed, {}).twists

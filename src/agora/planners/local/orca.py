@@ -3,26 +3,27 @@
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav's ORCA robot
 (Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019).
 
-Walls are what the local costmap holds as lethal: the nearest cells are standing discs, for whose half-planes the robot makes the
-whole change and which never give way, as those of obstacles in the authors' RVO2 library. That takes segments, which a costmap does
-not have.
+Walls are what the local costmap holds as lethal. The robot makes the whole change for their half-planes, and these never give way,
+as those of obstacles in the authors' RVO2 library. The nearest cells are standing discs, or the straight edges of all cells are
+obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from agora.core.cells import index_in, key_of, select_nearest
-from agora.core.halfplanes import disc_line, nearest_velocity, towards, violation
+from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards, violation
 from agora.core.jit import hidden, kernel
 from agora.core.path import point_ahead
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats, frozen
+from agora.costmap.edges import most_edges, nearest_edges
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
@@ -30,9 +31,8 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tra
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Count, Distance, Duration, Speed
+from agora.ranges import Count, Distance, Duration, Size, Speed
 
-_SETTLE = np.float32(1.0)
 _WALLS = 24
 
 
@@ -58,6 +58,9 @@ class _Parameters(NamedTuple):
     preferred_speed: Floats
     dt: np.float32
     wall_horizon: np.float32
+    radius_factor: np.float32
+    settle: np.float32
+    edges: np.bool_
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,18 @@ class OrcaPlanner:
         max_neighbours: how many of the nearest are avoided.
         horizon: time for which others are avoided, s.
         wall_horizon: time for which walls are avoided, s (CrowdNav and SocNavBench 5); 0 leaves walls to the path.
+        walls: how lethal cells of the costmap are avoided: "discs", the nearest of them as discs; "edges", all of them by their
+            straight edges, as SocNavBench does it. Edges are exact where the window has the map's resolution.
         window: local costmap, for walls.
-        padding: added to every radius, m (CrowdNav 0.01).
+        radius_factor: every radius is multiplied by it (SocNavBench 1.05).
+        padding: added to every radius then, m (CrowdNav 0.01).
+        differenced: whether velocities of pedestrians are differences of their last two places, 0 of somebody new (SocNavBench);
+            False takes the velocities that are perceived.
         responsibility: share of an avoidance that the robot makes (CrowdNav 0.5; SocNavBench 1: pedestrians make none).
         follow_path: head for a point on the path; False heads straight for the goal.
         lookahead: distance along the path of the point to head for, m; the goal when it is nearer.
-        preferred_speed: m/s; None for the robot's largest. Within that speed times 1 s of the goal it slows down.
+        preferred_speed: m/s; None for the robot's largest.
+        settle: the way to the goal takes no less than this, s: it slows down near it (CrowdNav 1; SocNavBench 0, it never does).
         turn_gain: of the robots that cannot move sideways, 1/s.
     """
 
@@ -86,19 +95,25 @@ class OrcaPlanner:
     max_neighbours: Count = 10
     horizon: Duration = 5.0
     wall_horizon: Duration = 2.5
+    walls: Literal["discs", "edges"] = "discs"
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
+    radius_factor: Size = 1.0
     padding: Distance = 0.01
+    differenced: bool = False
     responsibility: float = 0.5
     follow_path: bool = True
     lookahead: Distance = 1.0
     preferred_speed: Speed | None = None
+    settle: Duration = 1.0
     turn_gain: float = 2.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "neighbour_distance", "horizon", "lookahead", "turn_gain")
+        above_zero(self, "neighbour_distance", "horizon", "radius_factor", "lookahead", "turn_gain")
         if self.preferred_speed is not None:
             above_zero(self, "preferred_speed")
-        at_least_zero(self, "max_neighbours", "padding", "wall_horizon")
+        at_least_zero(self, "max_neighbours", "padding", "wall_horizon", "settle")
+        if self.walls not in ("discs", "edges"):
+            raise InputError(f"OrcaPlanner.walls is {self.walls!r}; expected 'discs' or 'edges'")
         if not 0.0 < self.responsibility <= 1.0:
             raise InputError(f"OrcaPlanner.responsibility is {self.responsibility!r}; expected a number in (0, 1]")
 
@@ -113,7 +128,7 @@ class OrcaPlanner:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frame; nothing is remembered."""
+        """Return twists (N, 3) in the robots' frame; where pedestrians stood is remembered if ``differenced``."""
         o, rows = observation, len(observation.pose)
         speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
         parameters = _Parameters(
@@ -126,15 +141,22 @@ class OrcaPlanner:
             preferred_speed=frozen(speed),
             dt=np.float32(o.dt),
             wall_horizon=np.float32(self.wall_horizon),
+            radius_factor=np.float32(self.radius_factor),
+            settle=np.float32(self.settle),
+            edges=np.bool_(self.walls == "edges"),
         )
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         wanted = np.zeros((rows, 2), np.float32)
         robot = (frozen(o.pose), frozen(o.twist), frozen(o.goal), frozen(o.radius), frozen(o.limits.max_vx))
-        others = (_discs(o.pedestrians, rows), _discs(o.robots, rows))
+        pedestrians = o.pedestrians
+        kept: Memory = {}
+        if self.differenced and pedestrians is not None:
+            pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
+        others = (_discs(pedestrians, rows), _discs(o.robots, rows))
         _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
-        return Answer(velocity_to_twist(wanted, o, self.turn_gain))
+        return Answer(velocity_to_twist(wanted, o, self.turn_gain), kept)
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
@@ -143,6 +165,19 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
         nowhere = np.zeros((rows, 0, 2), np.float32)
         return frozen(nowhere), frozen(nowhere), frozen(np.zeros((rows, 0), np.float32)), frozen(np.zeros((rows, 0), np.bool_))
     return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
+
+
+def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
+    """The tracks with velocities from where they were a period ``dt`` ago, and what to remember of them.
+
+    ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 of a pedestrian who was not there.
+    """
+    velocity = np.zeros_like(tracks.position)
+    if memory:
+        same = tracks.present & memory["present"] & (tracks.id == memory["id"])
+        velocity[same] = (tracks.position[same] - memory["position"][same]) / dt
+    kept = {"position": tracks.position.copy(), "id": tracks.id.copy(), "present": tracks.present.copy()}
+    return replace(tracks, velocity=velocity), kept
 
 
 @hidden
@@ -183,18 +218,42 @@ def _wall_lines(lines, points, count, vx, vy, keep, inverse, wall):
     return made
 
 
+@hidden
+def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
+    """Write the half-planes of the walls' straight edges, the nearest first; returns how many."""
+    made = np.int64(0)
+    for n in range(count):
+        k = index_in(order[n])
+        made = segment_lines(lines, made, edges[k, 0], edges[k, 1], edges[k, 2], edges[k, 3], vx, vy, keep, inverse)
+    return made
+
+
+@hidden
+def _about(lines, cost, at, edged, own_radius, top_speed, vx, vy, wall_horizon, scratch):
+    """Write the half-planes of the walls about one robot, as discs or by their straight edges; returns how many."""
+    keys, order, found = scratch
+    inverse, wall = ONE / wall_horizon, HALF * at[2]
+    if edged:
+        count = nearest_edges(cost, *at, own_radius + top_speed * wall_horizon, keys, order, found)
+        return _edge_lines(lines, found, order, count, vx, vy, own_radius, inverse)
+    keep = own_radius + wall
+    count = nearest_walls(cost, *at, keep + top_speed * wall_horizon, keys, order, found)
+    return _wall_lines(lines, found, count, vx, vy, keep, inverse, wall)
+
+
 @kernel
 def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
     """Wanted velocities of rows first..last-1."""
     pose, twist, goal, radius, max_vx = robot
     path, path_count = route
     cost, origin, resolution = window
-    most, padding, wall_horizon, wall = p.max_neighbours, p.padding, p.wall_horizon, HALF * resolution
+    most, factor, padding = p.max_neighbours, p.radius_factor, p.padding
     inverse_horizon, inverse_dt = ONE / p.horizon, ONE / p.dt
-    walls = _WALLS if cost.shape[1] > 0 else 0
+    cells = max(cost.shape[1], cost.shape[2])
+    walls = (most_edges(cells) if p.edges else _WALLS) if cells > 0 else 0
     slots = pedestrians[3].shape[1]
-    keys = np.empty(max(slots + robots[3].shape[1] + PADDING, room(max(cost.shape[1], cost.shape[2]))), np.int64)
-    nearest, nearest_cells, points = np.empty(most, np.int64), np.empty(walls, np.int64), np.empty((walls, 2), np.float32)
+    keys, nearest = np.empty(max(slots + robots[3].shape[1] + PADDING, room(cells), walls), np.int64), np.empty(most, np.int64)
+    scratch = (keys, np.empty(walls, np.int64), np.empty((walls, 4), np.float32))
     lines, spare = np.empty((walls + most, 4), np.float32), np.empty((walls + most, 4), np.float32)
     for row in range(first, last):
         x, y = pose[row, 0], pose[row, 1]
@@ -205,14 +264,11 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
         if leads:
             tx, ty = towards(tx - x, ty - y, speed, ZERO)
         else:
-            tx, ty = towards(goal[row, 0] - x, goal[row, 1] - y, speed, _SETTLE)
-        made = np.int64(0)
+            tx, ty = towards(goal[row, 0] - x, goal[row, 1] - y, speed, p.settle)
+        made, own_radius = np.int64(0), radius[row] * factor + padding
         if walls > 0:
-            keep = radius[row] + padding + wall
-            reach = keep + max_vx[row] * wall_horizon
             at = (origin[row, 0], origin[row, 1], resolution, x, y)
-            count = nearest_walls(cost[row], *at, reach, keys, nearest_cells, points)
-            made = _wall_lines(lines, points, count, vx, vy, keep, ONE / wall_horizon, wall)
+            made = _about(lines, cost[row], at, p.edges, own_radius, max_vx[row], vx, vy, p.wall_horizon, scratch)
         hard = made
         none = np.int64(0)
         found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
@@ -227,7 +283,7 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
                 q -= slots
                 px, py, other = robots[0][row, q, 0] - x, robots[0][row, q, 1] - y, robots[2][row, q]
                 ux, uy = vx - robots[1][row, q, 0], vy - robots[1][row, q, 1]
-            reach = radius[row] + other + padding + padding
+            reach = radius[row] * factor + other * factor + padding + padding
             disc_line(lines, made, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, p.responsibility)
             made += 1
         wanted[row, 0], wanted[row, 1] = nearest_velocity(lines, made, hard, max_vx[row], tx, ty, spare)

@@ -1,0 +1,88 @@
+"""The straight edges of the walls about a robot as its local costmap has them: where cells that are lethal border on others.
+
+Sides of cells that follow each other in a straight line are one edge, as in ``init_obstacle_map`` of SocNavBench's joysticks
+(CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``joystick_py/joystick_remote.py``). Nothing is known beyond the window: its own sides are
+no edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.cells import key_of, select_nearest
+from agora.core.jit import hidden, spliced
+from agora.core.scalar import ZERO
+from agora.core.state import PADDING
+from agora.costmap.inflation import LETHAL
+
+_LETHAL = np.uint8(LETHAL)
+
+
+@spliced
+def most_edges(cells):
+    """How many edges a window of ``cells`` cells a side has at most: on a line between cells every other side of a cell is one."""
+    return 2 * max(cells - 1, 0) * ((cells + 1) // 2) + PADDING
+
+
+@hidden
+def _along(cost, across, corner, side, resolution, near, far, reach, keys, edges, found):
+    """Append the edges on the lines ``near <= i < far`` between rows i - 1 and i of cells; returns how many edges there are.
+
+    Args:
+        cost: (rows, columns) uint8; transposed for the edges along y.
+        across: 0 for edges along x, 1 along y: at which of (x, y) an edge's ends begin.
+        corner: of the window along the edges, as seen from the robot, m.
+        side: the same across them.
+        resolution: m per cell.
+        near: first line.
+        far: one after the last.
+        reach: from which distance on edges do not count, m.
+        keys: (room,) int64 out.
+        edges: (room, 4) out.
+        found: how many there are.
+    """
+    columns = cost.shape[1]
+    for i in range(near, far):
+        level = side + np.float32(i) * resolution
+        j = np.int64(0)
+        while j < columns:
+            begin = j
+            while j < columns and (cost[i - 1, j] == _LETHAL) != (cost[i, j] == _LETHAL):
+                j += 1
+            if j > begin:
+                low, high = corner + np.float32(begin) * resolution, corner + np.float32(j) * resolution
+                beside = max(max(low, -high), ZERO)
+                squared = beside * beside + level * level
+                if squared < reach * reach:
+                    edges[found, across], edges[found, 1 - across] = low, level
+                    edges[found, 2 + across], edges[found, 3 - across] = high, level
+                    keys[found] = key_of(squared, found)
+                    found += 1
+            j += 1
+    return found
+
+
+@hidden
+def nearest_edges(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, edges):
+    """Write the straight edges of lethal cells, as seen from (x, y), and return how many.
+
+    Args:
+        cost: (rows, columns) uint8 of the window; none where it has no cells.
+        origin_x: of its lower-left corner, m.
+        origin_y: see there.
+        resolution: m per cell.
+        x: of the robot, m.
+        y: see there.
+        reach: from which distance on edges do not count, m.
+        keys: (most_edges,) int64, scratch.
+        nearest: (most_edges,) int64, out: ``index_in`` of the first ones are rows of ``edges``, the nearest first.
+        edges: (most_edges, 4) out, ends x0, y0, x1, y1, m.
+    """
+    rows, columns = cost.shape
+    left, bottom = origin_x - x, origin_y - y
+    found = np.int64(0)  # for Numba 0 is a type of its own, compiled once more
+    low, high = np.int64(np.floor((-reach - bottom) / resolution)), np.int64(np.ceil((reach - bottom) / resolution)) + 1
+    found = _along(cost, 0, left, bottom, resolution, max(low, 1), min(high, rows), reach, keys, edges, found)
+    low, high = np.int64(np.floor((-reach - left) / resolution)), np.int64(np.ceil((reach - left) / resolution)) + 1
+    found = _along(cost.T, 1, bottom, left, resolution, max(low, 1), min(high, columns), reach, keys, edges, found)
+    return select_nearest(keys, found, nearest)
