@@ -39,6 +39,11 @@ def test_a_built_in_planner_keeps_the_contract(name):
     check_planner(planner, grid=grid)
 
 
+def test_socnavbenchs_orca_keeps_the_contract():
+    planner = named_planner("orca_socnavbench")[1].part
+    check_planner(planner, grid=True, gives_way=False)  # a wall in the robot, as stairs of edges: it creeps on at 2.5 mm/s
+
+
 @pytest.mark.parametrize("name", sorted(available("planners")))
 def test_a_registered_planner_keeps_the_contract(name):
     planner = make("planners", name)
