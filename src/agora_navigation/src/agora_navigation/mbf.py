@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -72,11 +73,11 @@ class Settings:
 
 
 class Speed:
-    """The speed limits of a controller, in shares of what they were when this began; setting them may take ``patience`` s."""
+    """The speed limits of a controller, in shares of those at the beginning; to tell or set them may take ``patience`` s."""
 
     def __init__(self, place: str, names: tuple[str, ...], patience: float) -> None:
         self._names, self._top, self._share = names, {}, 1.0
-        self._place, self._patience = place, patience
+        self._place, self._patience, self._began = place, patience, time.monotonic()
         self._listener = rospy.Subscriber(f"{place}/parameter_updates", Config, self._learn, queue_size=1)
 
     def _learn(self, config: Any) -> None:
@@ -88,7 +89,8 @@ class Speed:
         if abs(share - self._share) < 0.01:
             return
         if not self._top:
-            rospy.logwarn_throttle(30.0, f"{self._place} tells none of {', '.join(self._names)}: its speed is left as it is")
+            if time.monotonic() - self._began > self._patience:
+                rospy.logwarn_throttle(30.0, f"{self._place} tells none of {', '.join(self._names)}: its speed is left as it is")
             return
         try:
             self._tell(share, self._patience)
