@@ -224,14 +224,21 @@ def summarise(
         _check_column(column, every)
     for row in every:
         groups.setdefault(tuple(row[column] for column in by), []).append(row)
-    table = []
+    wanted = []
     for metric in metrics:
         _check_column(metric.name, every)
         for group, members in groups.items():
-            values = [float(row[metric.name]) for row in members if row.get(metric.name) is not None]
-            estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
-            meaning = (metric.name, metric.unit, metric.direction, len(members), _success(members))
-            table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning))
+            wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
+    estimates: dict[int, Estimate] = {}
+    for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):  # as many values have the same resamples, which are kept
+        metric, _, values = wanted[k]
+        estimates[k] = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
+    successes = {group: _success(members) for group, members in groups.items()}
+    table = []
+    for k, (metric, group, _) in enumerate(wanted):
+        estimate = estimates[k]
+        meaning = (metric.name, metric.unit, metric.direction, len(groups[group]), successes[group])
+        table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning))
     return table
 
 
