@@ -69,6 +69,20 @@ def test_windows_of_two_maps_equal_the_plain_twin(maps, rng):
         assert {0, 253, 254} <= set(np.unique(cost[n]))
 
 
+@pytest.mark.parametrize("resolution", [0.05, 0.08, 0.3])
+def test_a_window_of_mostly_open_space_equals_the_plain_twin(resolution):
+    """Blocks of cells far from everything are written at once; the obstacle is as far as that from some, and near to others."""
+    occupied = np.zeros((round(13.2 / resolution), round(18.0 / resolution)), np.bool_)
+    occupied[round(4.2 / resolution) : round(4.8 / resolution), round(10.2 / resolution) : round(11.1 / resolution)] = True
+    m = Map("open", resolution, (-9.2, -7.1), occupied)
+    window = Window(size=6.2, inflation_radius=0.737, cost_scaling=3.0)
+    cost, _ = windows(window, [m], [0], [[0.11, -1.37, 0.5]], [0.28])
+    expected, _ = brute(window, m, [0.11, -1.37, 0.5], 0.28)
+    off = np.abs(cost[0].astype(int) - expected)
+    assert off.max() <= 1 and (off != 0).mean() < 3e-3
+    assert (expected == 0).mean() > 0.8 and (expected > 200).any()
+
+
 def test_a_window_of_the_maps_resolution_is_a_cut_of_the_inflated_map(maps):
     m = maps[0]
     window = Window(size=2.0)

@@ -86,6 +86,8 @@ def test_90_worlds_have_obstacles_as_fast_as_their_difficulty(data):
     folder = data / "dynabarn"
     dynabarn.check(folder)
     assert len(world_names(folder)) == 90
+    hard = world_names(folder, difficulty="hard")
+    assert len(hard) == 30 and {read_world(name, folder).difficulty for name in hard} == {"hard"}
     speeds: dict[str, list[float]] = {}
     for name, trajectory in dynabarn._file(folder / "worlds.json").trajectories.items():
         knots = np.array(trajectory.waypoints)
