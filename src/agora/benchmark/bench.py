@@ -138,10 +138,8 @@ def check(suite: Suite) -> None:
         InputError: a file is wrong, or something fits into none of a stage's first episodes.
     """
     for stage in suite.stages:
-        source = stage.world.part
-        worlds = len(source.names())
-        if not isinstance(source, ReadsFiles):
-            worlds = 1
+        names = stage.world.part.names()
+        worlds = len(names) if isinstance(stage.world.part, ReadsFiles) else 1
         failed: list[PlacementError] = []
         first = range(min(stage.count, max(worlds, _FIRST)))
         for episode in first:

@@ -232,6 +232,21 @@ def test_towards_a_wall_it_is_as_fast_as_reaches_it_in_its_horizon_and_along_it_
     assert to_world(along[:, :2].astype(float), 1.5)[0] == pytest.approx([0.0, 1.0], abs=0.03)
 
 
+def rvo2_among_walls(robot, velocity, goal, radius, walls):
+    """Velocities (N, 2) of RVO2's agents, each alone among walls: pairs of ends."""
+    answers = []
+    for here, moving, wish in zip(robot, velocity, goal - robot, strict=True):
+        sim = pyrvo.RVOSimulator(0.25, 10.0, 10, 5.0, 1.5, radius, 1.0)
+        for ends in walls:
+            sim.add_obstacle(list(ends))
+        sim.process_obstacles()
+        sim.add_agent(tuple(map(float, here)), 10.0, 10, 5.0, 1.5, radius, 1.0, tuple(map(float, moving)))
+        sim.set_agent_pref_velocity(0, tuple(map(float, wish / np.hypot(*wish))))
+        sim.do_step()
+        answers.append(sim.get_agent_velocity(0).to_tuple())
+    return np.array(answers)
+
+
 def test_beside_walls_it_moves_about_as_with_the_segments_of_rvo2(rng):
     walls = [[1.305, -4.0, 1.305, 0.4], [-0.9, 1.6, 1.1, 1.9]]
     rows = 60
@@ -240,19 +255,10 @@ def test_beside_walls_it_moves_about_as_with_the_segments_of_rvo2(rng):
     in_frame = np.column_stack([to_world(velocity, -heading), np.zeros(rows)])
     o = walled(walls, np.column_stack([robot, heading]), goal=goal, twist=in_frame)
     twist = OrcaPlanner(follow_path=False, wall_horizon=1.5, padding=0.0).act(o, {}).twists
-    mine, theirs = to_world(twist[:, :2].astype(float), heading), []
-    for k in range(rows):
-        sim = pyrvo.RVOSimulator(0.25, 10.0, 10, 5.0, 1.5, 0.3, 1.0)
-        for wall in walls:
-            sim.add_obstacle([tuple(wall[:2]), tuple(wall[2:])])
-        sim.process_obstacles()
-        sim.add_agent(tuple(map(float, robot[k])), 10.0, 10, 5.0, 1.5, 0.3, 1.0, tuple(map(float, velocity[k])))
-        wish = goal[k] - robot[k]
-        sim.set_agent_pref_velocity(0, tuple(map(float, wish / np.hypot(*wish))))
-        sim.do_step()
-        theirs.append(sim.get_agent_velocity(0).to_tuple())
-    error = np.hypot(*(mine - np.array(theirs)).T)
-    free = np.hypot(*(to_world(np.ones((rows, 1)) * [1.0, 0.0], angle) - np.array(theirs)).T)
+    mine = to_world(twist[:, :2].astype(float), heading)
+    theirs = rvo2_among_walls(robot, velocity, goal, 0.3, [(tuple(wall[:2]), tuple(wall[2:])) for wall in walls])
+    error = np.hypot(*(mine - theirs).T)
+    free = np.hypot(*(to_world(np.ones((rows, 1)) * [1.0, 0.0], angle) - theirs).T)
     assert np.count_nonzero(free > 0.1) > 15
     assert np.count_nonzero(error < 1e-6) > 15
     assert np.median(error) < 0.05 and error.mean() < 0.4 * free.mean(), (
@@ -277,20 +283,15 @@ def test_the_edges_of_walls_are_the_segments_of_rvo2(rng):
     window = Costmap(np.repeat(cost[None], rows, 0), np.full((rows, 2), -2.0, F), cell)
     planner = OrcaPlanner(follow_path=False, walls="edges", wall_horizon=1.5, padding=0.0, radius_factor=1.1)
     twist = planner.act(dataclasses.replace(o, costmap=window), {}).twists
-    mine, theirs = to_world(twist[:, :2].astype(float), heading), []
-    for k in range(rows):
-        sim = pyrvo.RVOSimulator(0.25, 10.0, 10, 5.0, 1.5, 0.33, 1.0)
-        for x0, y0, x1, y1 in BLOCKS.tolist():
-            for ends in ((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1)):
-                sim.add_obstacle([ends[:2], ends[2:]])
-        sim.process_obstacles()
-        sim.add_agent(tuple(map(float, robot[k])), 10.0, 10, 5.0, 1.5, 0.33, 1.0, tuple(map(float, velocity[k])))
-        wish = goal[k] - robot[k]
-        sim.set_agent_pref_velocity(0, tuple(map(float, wish / np.hypot(*wish))))
-        sim.do_step()
-        theirs.append(sim.get_agent_velocity(0).to_tuple())
-    error = np.hypot(*(mine - np.array(theirs)).T)
-    free = np.hypot(*(to_world(np.ones((rows, 1)) * [1.0, 0.0], angle) - np.array(theirs)).T)
+    mine = to_world(twist[:, :2].astype(float), heading)
+    sides = [
+        side
+        for x0, y0, x1, y1 in BLOCKS.tolist()
+        for side in (((x0, y0), (x1, y0)), ((x0, y1), (x1, y1)), ((x0, y0), (x0, y1)), ((x1, y0), (x1, y1)))
+    ]
+    theirs = rvo2_among_walls(robot, velocity, goal, 0.33, sides)
+    error = np.hypot(*(mine - theirs).T)
+    free = np.hypot(*(to_world(np.ones((rows, 1)) * [1.0, 0.0], angle) - theirs).T)
     assert np.count_nonzero(free > 0.1) > 60
     assert np.mean(error < 1e-4) > 0.95
 
