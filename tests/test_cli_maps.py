@@ -165,3 +165,38 @@ def test_what_cannot_be_done_is_refused_with_exit_code_2_and_nothing_is_written(
     assert message in " ".join(error.split())
     assert "Traceback" not in error and out == ""
     assert list(Path().iterdir()) == []
+
+
+def test_a_path_that_is_no_world_folder_is_told_for_what_it_is(agora):
+    Path("rooms").mkdir()
+    for name in ("office.yaml", "office.pgm", "people.xml"):
+        Path(name).write_text("image: office.pgm")
+    told = {
+        name: agora("map", "show", name)[::2] for name in ("./office.yaml", "./office.pgm", "./people.xml", "office.yaml", "./none")
+    }
+    assert {code for code, _ in told.values()} == {2}
+    assert (
+        "is a file, not a folder" in told["./office.yaml"][1]
+        and "into a folder office/map, as map.yaml" in told["./office.yaml"][1]
+    )
+    assert "expected the folder of a world, which holds map/map.yaml" in told["./office.pgm"][1]
+    assert "agora import pedsim" in told["./people.xml"][1]
+    assert "a path is ./office.yaml" in told["office.yaml"][1]
+    assert told["./none"][1] == "error: there is no folder ./none\n"
+
+
+def test_a_scenario_of_pedsim_ros_is_brought_in(agora):
+    Path("hall.xml").write_text(
+        '<scenario><obstacle x1="1" y1="-2" x2="9" y2="-2"/><agent x="3" y="1" n="2" dx="2" dy="1"/></scenario>'
+    )
+    code, said, _ = agora("import", "pedsim", "hall.xml", "--output", "hall")
+    assert (code, said) == (0, "people 2, robots 0, obstacles 1\nhall\n")
+    assert agora("map", "validate", "./hall")[0] == 0
+
+
+def test_a_map_without_a_known_cell_says_so(agora):
+    Path("grey/map").mkdir(parents=True)
+    Path("grey/map/map.pgm").write_bytes(b"P5 80 60 255\n" + bytes([205]) * 4800)
+    Path("grey/map/map.yaml").write_text("image: map.pgm\nresolution: 0.1\norigin: [1.0, -2.0, 0.0]\n")
+    code, _, error = agora("map", "validate", "./grey")
+    assert code == 2 and "map.yaml: all cells are unknown: no pixel is darker than occupied_thresh" in error

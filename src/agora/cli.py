@@ -13,6 +13,7 @@ import typer
 
 from agora import __version__
 from agora.cli_bags import bag, demonstrations, mcap, socnavbench, socnavdata
+from agora.cli_compiling import tell_compiling
 from agora.cli_leaderboard import leaderboard, submit
 from agora.cli_maps import import_, maps
 from agora.cli_policies import policies
@@ -388,6 +389,7 @@ def main() -> None:
 
     A disk that is full, a path that is too long or may not be read, and a machine without memory are nobody's mistake in the code.
     """
+    tell_compiling()
     try:
         app()
     except StoppedError as stopped:

@@ -147,6 +147,23 @@ def arena(
     typer.echo(target)
 
 
+@import_.command("pedsim")
+def pedsim(
+    source: Annotated[Path, typer.Argument(help="A scenario file of pedsim_ros (.xml).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world, which must not be there or be empty.")],
+    seed: Annotated[int, typer.Option(help="Seed of the people's places in their boxes.", min=0)] = 0,
+) -> None:
+    """Make a world folder of a scenario of pedsim_ros: obstacles, agents and their waypoints."""
+    from agora.datasets.pedsim_scenario import import_pedsim
+
+    read = import_pedsim(source, output, seed)
+    for note in read.notes:
+        typer.echo(note)
+    people, robots = len(read.scenario.obstacles.dynamic), len(read.scenario.robots)
+    typer.echo(f"people {people}, robots {robots}, obstacles {len(read.map.segments) + len(read.map.discs)}")
+    typer.echo(output)
+
+
 def _split(kinds: str) -> list[str]:
     return [kind.strip() for kind in kinds.split(",") if kind.strip()]
 
@@ -172,7 +189,7 @@ def _named(text: str, seed: int) -> tuple[str, Place]:
 
     worlds, generators = {*world_names(), *imported_names()}, available("map_generators")
     name = text.partition(":")[0]
-    if "/" in name or text in worlds:
+    if "/" in name or text in worlds or (name not in generators and Path(text).exists()):
         folder = world_folder(text)
         return folder.absolute().name, read_place(folder)
     if name not in generators:

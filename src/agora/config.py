@@ -339,7 +339,7 @@ class Builder:
     def record(self, node: Node, kind: Any, path: str) -> Any:
         """A dataclass from a mapping of its fields."""
         if not isinstance(node.value, dict):
-            raise self.unexpected(node, path, f"a mapping with the keys of {kind.__name__}")
+            raise self.unexpected(node, path, f"a mapping with the keys {', '.join(self.fields(kind)[0])}")
         hints, required, names = self.fields(kind)
         before = len(self.problems)
         for key in node.value:

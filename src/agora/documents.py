@@ -86,6 +86,9 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
     Raises:
         InputError: it is no YAML, or no JSON where it is to be, or holds what a file must not; names the line.
     """
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        pedsim = "; a scenario of pedsim_ros becomes a world by: agora import pedsim FILE --output FOLDER" * ("<scenario" in text)
+        raise InputError(f"{where}:1: is XML; expected {'JSON' if is_json else 'YAML or JSON'}{pedsim}")
     if is_json:
         _check_json(text, where)
     if len(text) > _LARGEST_TREE:

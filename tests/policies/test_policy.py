@@ -67,7 +67,7 @@ def changed(path, arrays=None, **metadata):
     ("how", "message"),
     [
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
-        (lambda p: p.write_bytes(b"\x80\x04pickle"), "not a safetensors file"),
+        (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
         (lambda p: changed(p, version="2"), "expected a file of agora.policy 1, got agora.policy 2"),
         (lambda p: changed(p, {"0.weight": np.zeros((5, 17), np.float32)}), r"layer 0: expected a weight \(28, O\)"),
         (lambda p: changed(p, {"0.bias": np.full(17, np.nan, np.float32)}), "layer 0: a weight is not finite"),
@@ -121,3 +121,23 @@ def test_every_policy_that_comes_along_drives_a_planner_and_says_how_it_was_trai
     assert set(files) == set(policy_names())
     for name in files.values():
         assert {"steps", "seed"} <= make("planners", name).policy.about.keys(), name
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "found"),
+    [
+        ("ppo.zip", b"PK\x03\x04" + bytes(60), "a zip archive, as Stable-Baselines3 and PyTorch save models"),
+        ("net.pt", b"PK\x03\x04" + bytes(60), "a zip archive, as Stable-Baselines3 and PyTorch save models"),
+        ("net.onnx", b"\x08\x07\x12\x07pytorch" + bytes(60), "an ONNX file"),
+        ("net.pkl", b"\x80\x04\x95" + bytes(60), "a pickle, which Agora does not open"),
+        ("net.h5", b"\x89HDF\r\n\x1a\n" + bytes(60), "an HDF5 file, as Keras saves models"),
+    ],
+)
+def test_a_network_of_another_program_says_how_it_is_brought_in(tmp_path, monkeypatch, name, head, found):
+    (tmp_path / name).write_bytes(head)
+    monkeypatch.chdir(tmp_path)
+    for file in (name, f"./{name}"):  # with and without a folder
+        with pytest.raises(
+            InputError, match=rf"{name}: {found}; expected a safetensors file: .*Policy.of_torch\(observe, layers\)"
+        ):
+            make("planners", "policy", file=file).policy  # noqa: B018

@@ -48,6 +48,8 @@ from numba.core.typed_passes import NativeLowering  # noqa: E402
 from numba.extending import NativeValue, intrinsic, register_model, unbox  # noqa: E402
 from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: E402
 
+import agora.core.compiling  # noqa: E402, F401 - from now on the log tells what is compiled
+
 numba.config.CACHE_DIR = str(_cache_root() / _source_stamp())
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True}

@@ -101,7 +101,9 @@ def place(
     if len(points) < count:
         asked = _asked(count, clearance, apart, len(discs), bool(areas), len(forbidden))
         area = f"{len(cells) * map.resolution**2:.4g} of {map.size[0] * map.size[1]:.4g} m2"
-        raise PlacementError(f"no room for {asked} in map {map.name!r}: placed {len(points)}; cells with room are at most {area}")
+        unknown = " (all are unknown)" * (map.unknown is not None and bool(map.unknown.all()))
+        room = f"cells with room are at most {area}{unknown}"
+        raise PlacementError(f"no room for {asked} in map {map.name!r}: placed {len(points)}; {room}")
     return points
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Array, Doubles, Floats
+from agora.core.state import Doubles, Floats
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, UnknownNameError, reading
+from agora.policies.weights import read_safetensors
 from agora.share import folder
 
 _SUFFIX = ".safetensors"
@@ -130,14 +131,7 @@ def load_potential(name_or_path: str | Path) -> Potential:
 @functools.lru_cache(maxsize=16)
 def _load_once(path: Path, changed: int) -> Potential:
     """The potential of a file while that stays as it is."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            arrays: dict[str, Array] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-            about = file.metadata() or {}
-    except SafetensorError as error:
-        raise InputError(f"{path}: not a safetensors file: {error}") from error
+    about, arrays = read_safetensors(path)
     if set(arrays) != {"rate", "offset", "weight"} or any(a.dtype != np.float32 for a in arrays.values()):
         found = ", ".join(f"{name} {a.dtype}" for name, a in sorted(arrays.items()))
         raise InputError(f"{path}: expected float32 arrays offset, rate and weight, got {found}")

@@ -24,6 +24,16 @@ _SAID = "policy"
 
 T = TypeVar("T")
 
+_STRANGERS: dict[str, Callable[[Path, bytes], bool]] = {
+    "a zip archive, as Stable-Baselines3 and PyTorch save models": lambda path, head: head.startswith(b"PK\x03\x04"),
+    "an ONNX file": lambda path, head: path.suffix.lower() == ".onnx",
+    "a pickle, which Agora does not open": lambda path, head: (
+        head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
+    ),
+    "an HDF5 file, as Keras saves models": lambda path, head: head.startswith(b"\x89HDF"),
+}
+"""Files of other programs that people have networks in: their names, and how they are known."""
+
 
 def write_weights(path: Path, kind: str, version: int, said: Any, arrays: Mapping[str, Floats]) -> None:
     """Write a file of weights.
@@ -51,14 +61,7 @@ def read_weights(path: Path, kind: str, version: int, said: type[T]) -> tuple[T,
     Raises:
         InputError: the file is no safetensors file, or of another format or version, or its values are wrong.
     """
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            arrays: dict[str, Array] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-            about = file.metadata() or {}
-    except SafetensorError as error:
-        raise InputError(f"{path}: not a safetensors file: {error}") from error
+    about, arrays = read_safetensors(path)
     if about.get("format") != kind or about.get("version") != str(version):
         found = f"{about.get('format', 'no format')} {about.get('version', '')}".strip()
         raise InputError(f"{path}: expected a file of {kind} {version}, got {found}")
@@ -77,7 +80,36 @@ def format_of(path: Path) -> str:
         with safe_open(path, framework="numpy") as file:
             return str((file.metadata() or {}).get("format", ""))
     except SafetensorError as error:
-        raise InputError(f"{path}: not a safetensors file: {error}") from error
+        raise _not_safetensors(path, error) from error
+
+
+def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
+    """Return the metadata and the arrays of a safetensors file.
+
+    Raises:
+        InputError: it is none.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            arrays: dict[str, Array] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            return file.metadata() or {}, arrays
+    except SafetensorError as error:
+        raise _not_safetensors(path, error) from error
+
+
+def _not_safetensors(path: Path, error: Exception) -> InputError:
+    """What a file is that is no safetensors file, and how a network in it is brought in."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    for found, is_it in _STRANGERS.items():
+        if is_it(path, head):
+            return InputError(
+                f"{path}: {found}; expected a safetensors file: take the layers out of the network in PyTorch and write them with "
+                "Policy.of_torch(observe, layers).save(path), as the manual's page on training a policy shows"
+            )
+    return InputError(f"{path}: not a safetensors file: {error}")
 
 
 def check_names(path: Path, arrays: Mapping[str, Array], names: Iterable[str]) -> None:
@@ -134,13 +166,15 @@ def weights_file(name_or_path: str | Path) -> Path:
     """Return the file of a policy that comes with Agora (``configs/policies/<name>.safetensors``), or the path of a file.
 
     Args:
-        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
+        name_or_path: a name, or a path: a `Path`, or text with a folder or the ending .safetensors, or of a file that is there.
 
     Raises:
         UnknownNameError: no such policy.
     """
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or "/" in name_or_path or path.suffix == SUFFIX:
+        return path
+    if name_or_path not in policy_names() and path.is_file():
         return path
     if name_or_path not in policy_names():
         raise UnknownNameError("policy", str(name_or_path), policy_names())

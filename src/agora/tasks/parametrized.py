@@ -8,18 +8,17 @@ three, those of another kind then as ``interactive`` or ``dynamic`` instead of `
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from xml.parsers import expat
 
 from agora.documents import read_text, shown
 from agora.errors import InputError, nearest
 from agora.maps.furniture import MODELS
 from agora.tasks.population import MOST, Kind, pedestrian_type
+from agora.xml_tree import Element, tree_of_xml
 
 _KINDS: tuple[Kind, ...] = ("static", "interactive", "dynamic")
 _KEYS = ("name", "min", "max", "type", "model")
-_DEEPEST = 20
 
 
 @dataclass(frozen=True)
@@ -42,61 +41,18 @@ class Entry:
     type: str
 
 
-@dataclass
-class _Element:
-    """An element and where it begins."""
-
-    tag: str
-    attributes: dict[str, str]
-    line: int
-    text: str = ""
-    children: list[_Element] = field(default_factory=list)
-
-
 def read_parametrized(path: str | Path) -> tuple[Entry, ...]:
     """Read a parametrized file.
 
     Raises:
         InputError: the file cannot be read or holds something else; every problem with file, line and element.
     """
-    root = _tree(read_text(path), str(path))
+    root = tree_of_xml(read_text(path), str(path))
     reader = _Reader(str(path))
     entries = reader.root(root)
     if reader.problems:
         raise InputError("\n".join(reader.problems))
     return tuple(entries)
-
-
-def _tree(text: str, where: str) -> _Element:
-    """The root element of an XML text without document type, whose entities could be of any size."""
-    parser = expat.ParserCreate()
-    document = _Element("", {}, 1)
-    stack = [document]
-
-    def begin(tag: str, attributes: dict[str, str]) -> None:
-        if len(stack) > _DEEPEST:
-            raise InputError(f"{where}:{parser.CurrentLineNumber}: nested too deeply")
-        stack.append(_Element(tag, attributes, parser.CurrentLineNumber))
-        stack[-2].children.append(stack[-1])
-
-    def end(_: str) -> None:
-        stack.pop()
-
-    def characters(text: str) -> None:
-        stack[-1].text += text
-
-    def refuse(*_: object) -> None:
-        raise InputError(f"{where}:{parser.CurrentLineNumber}: expected no document type declaration")
-
-    parser.StartElementHandler, parser.EndElementHandler = begin, end
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = characters, refuse
-    try:
-        parser.Parse(re.sub(r"""(<\?xml[^>]*?)\s+encoding\s*=\s*["'][^"']*["']""", r"\1", text, count=1), True)
-    except expat.ExpatError as error:
-        raise InputError(f"{where}:{error.lineno}: not valid XML: {expat.errors.messages[error.code]}") from error
-    except (ValueError, LookupError) as error:
-        raise InputError(f"{where}:1: not valid XML: {error}") from error
-    return document.children[0]
 
 
 class _Reader:
@@ -106,10 +62,10 @@ class _Reader:
         self.where = where
         self.problems: list[str] = []
 
-    def wrong(self, element: _Element, message: str) -> None:
+    def wrong(self, element: Element, message: str) -> None:
         self.problems.append(f"{self.where}:{element.line}: <{element.tag}>: {message}")
 
-    def root(self, root: _Element) -> list[Entry]:
+    def root(self, root: Element) -> list[Entry]:
         if root.tag != "random":
             self.wrong(root, "expected the root element <random>")
             return []
@@ -124,7 +80,7 @@ class _Reader:
                 found.append(self.entry(element, section.tag))
         return [entry for entry in found if entry is not None]
 
-    def empty(self, element: _Element, attributes: tuple[str, ...]) -> None:
+    def empty(self, element: Element, attributes: tuple[str, ...]) -> None:
         """Nothing stands here but elements and the attributes that are known."""
         if element.text.strip():
             self.wrong(element, f"expected elements, got the text {shown(element.text.strip())}")
@@ -132,7 +88,7 @@ class _Reader:
             if name not in attributes:
                 self.wrong(element, f"unknown attribute {name!r}; {nearest(name, attributes)}")
 
-    def entry(self, element: _Element, kind: str) -> Entry | None:
+    def entry(self, element: Element, kind: str) -> Entry | None:
         before = len(self.problems)
         if element.tag not in ("obstacle", *_KINDS):
             self.wrong(element, f"unknown element; {nearest(element.tag, ('obstacle', *_KINDS))}")
@@ -162,7 +118,7 @@ class _Reader:
         type_ = values.get("type", (element, "adult"))[1]
         return Entry(kind, values.get("name", (element, model))[1], least, most, model, type_)  # type: ignore[arg-type]
 
-    def number(self, values: dict[str, tuple[_Element, str]], key: str) -> int | None:
+    def number(self, values: dict[str, tuple[Element, str]], key: str) -> int | None:
         if key not in values:
             return None
         element, text = values[key]
@@ -171,7 +127,7 @@ class _Reader:
             return None
         return int(text)
 
-    def names(self, values: dict[str, tuple[_Element, str]], kind: str) -> None:
+    def names(self, values: dict[str, tuple[Element, str]], kind: str) -> None:
         """The model is one of the furniture's, or some text; the type one of the pedestrians'."""
         element, model = values.get("model", (None, ""))
         if element is not None and kind != "dynamic" and model not in MODELS:

@@ -79,6 +79,12 @@ def _check_place(place: Place, folder: Path, found: Findings) -> None:
 def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -> None:
     component = component_of(place.map, radius)
     count = int(component.max())
+    if place.map.unknown is not None and place.map.unknown.all():
+        where = folder / "map" / "map.yaml"
+        found.problems.append(
+            f"{where}: all cells are unknown: no pixel is darker than occupied_thresh or lighter than free_thresh"
+        )
+        return
     if not count:
         found.problems.append(f"{folder}: a robot of radius {radius:g} m fits nowhere")
         return

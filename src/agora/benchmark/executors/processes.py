@@ -8,6 +8,7 @@ somebody outside kills the worker, the episode is given up and has no row (`agor
 from __future__ import annotations
 
 import ctypes
+import logging
 import multiprocessing
 import pickle
 import signal
@@ -31,6 +32,7 @@ from agora.ranges import Within
 DEADLINE = 30.0
 """s that one call of a planner or one step of the world may take before its worker is killed; compiling does not count."""
 
+_COMPILING = logging.getLogger("agora.core.compiling")
 _POLL = 0.5
 _WATCHED = (PLANNER, WORLD)
 _PR_SET_PDEATHSIG = 1
@@ -38,16 +40,16 @@ _KILLED = (-signal.SIGKILL, -signal.SIGTERM)
 """Exit codes of a process that was ended from outside: by a person, or by a machine that runs out of memory."""
 
 
-def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any) -> None:
+def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compiled: Any) -> None:
     """Run jobs from a pipe until it closes, and send their events; when the run is killed, its workers go too.
 
     Shared are ``began``, the moment at which a call that is watched began, 0 while there is none; ``what``, its number in
-    `_WATCHED`; and ``calls``, how often the planner was called in the job.
+    `_WATCHED`; ``calls``, how often the planner was called in the job; and ``compiled``, how many functions were compiled here.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server goes when the run goes
-    watch = Watch(*_watched(began, what, calls))
+    watch = Watch(*_watched(began, what, calls, compiled))
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             job = pipe.recv()
@@ -65,7 +67,7 @@ def _next(events: Iterator[Event]) -> Event | Exception | None:
         return _sendable(error)
 
 
-def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
+def _watched(began: Any, what: Any, calls: Any, compiled: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
     """What to call before and after a call, so that what is shared is right; ``began`` is 0 while Numba compiles."""
     from numba.core import event
 
@@ -80,6 +82,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
         def on_start(self, _: Any) -> None:
             nonlocal compiling
             compiling += 1
+            compiled.value += 1
             tell()
 
         def on_end(self, _: Any) -> None:
@@ -122,7 +125,9 @@ class _Worker:
     began: Any
     what: Any
     calls: Any
+    compiled: Any
     job: AnyJob | None = None
+    told: int = 0
 
     def hangs(self, deadline: float) -> bool:
         began: float = self.began.value
@@ -133,6 +138,12 @@ class _Worker:
         assert self.job is not None
         asked = self.began.value > 0.0 and _WATCHED[self.what.value] == PLANNER
         return Lost(self.job.name, reason, self.calls.value if asked and planner else None)
+
+    def tell(self) -> None:
+        """Write to the log what was compiled since it was last told."""
+        if functions := self.compiled.value - self.told:
+            _COMPILING.info("compiling in a worker: %d functions", functions, extra={"functions": functions})
+            self.told += functions
 
     def stop(self) -> None:
         self.pipe.close()
@@ -180,6 +191,7 @@ class Processes:
         try:
             while jobs or any(worker.job for worker in pool):
                 for k, worker in enumerate(pool):
+                    worker.tell()
                     if worker.job is not None and not worker.pipe.poll() and worker.hangs(self.deadline):
                         reason = f"{_WATCHED[worker.what.value]} took longer than {self.deadline:g} s"
                         lost = worker.lost(reason)
@@ -212,7 +224,7 @@ class Processes:
 def _start(work: Work) -> _Worker:
     context = multiprocessing.get_context("forkserver")
     mine, its = context.Pipe()
-    shared = [context.Value(kind, 0, lock=False) for kind in ("d", "i", "l")]
+    shared = [context.Value(kind, 0, lock=False) for kind in ("d", "i", "l", "l")]
     process = context.Process(target=serve, args=(work, its, *shared), daemon=True)
     process.start()
     its.close()

@@ -39,14 +39,30 @@ def world_folder(name: str) -> Path:
     """
     if "/" in name:
         if not Path(name).is_dir():
-            raise InputError(f"there is no folder {name}")
+            raise InputError(_no_folder(name))
         return Path(name)
     if name in imported_names():
         return data_home() / "worlds" / name
     if name in world_names():
         return folder("scenarios") / "worlds" / name
+    if Path(name).exists():
+        raise InputError(f"{name}: is a path without a slash, which is the name of a world; a path is ./{name}")
     wrong = UnknownNameError("world", name, {*imported_names(), *world_names()})
     raise InputError(f"{wrong} A world of Arena's is brought in with: agora import arena FOLDER")
+
+
+def _no_folder(name: str) -> str:
+    """What is in the way of a path being a world folder."""
+    path = Path(name)
+    expected = "expected the folder of a world, which holds map/map.yaml with its image, or map/shapes.yaml"
+    if not path.exists():
+        return f"there is no folder {name}"
+    if path.suffix.lower() in (".yaml", ".yml"):
+        there = f"put it and its image into a folder {path.stem}/map, as map.yaml, and name the folder"
+        return f"{name}: is a file, not a folder; {expected}; if it is a map of map_server, {there}"
+    if path.suffix.lower() == ".xml":
+        return f"{name}: is a file, not a folder; {expected}; a scenario of pedsim_ros becomes one by: agora import pedsim"
+    return f"{name}: is a file, not a folder; {expected}"
 
 
 @lru_cache(maxsize=64)

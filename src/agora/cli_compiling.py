@@ -1,0 +1,36 @@
+"""What a terminal says while kernels compile: at once that they do, and from time to time how far they are."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+
+_EVERY = 10.0  # s between two lines
+_COMPILING = "agora.core.compiling"
+
+
+class _Notice(logging.Handler):
+    """Counts the functions that are compiled, and writes lines to the error stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count, self._began, self._last = 0, 0.0, 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count a function; say something where the last word was long ago."""
+        now, self._count = time.monotonic(), self._count + getattr(record, "functions", 1)
+        if not self._began:
+            self._began = self._last = now
+            print("compiling kernels; once on a machine, this takes a minute or two ...", file=sys.stderr, flush=True)
+        elif now - self._last >= _EVERY:
+            self._last = now
+            print(f"compiling kernels: {self._count} functions in {now - self._began:.0f} s ...", file=sys.stderr, flush=True)
+
+
+def tell_compiling() -> None:
+    """Say on the error stream from now on when kernels compile, here or in workers."""
+    log = logging.getLogger(_COMPILING)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    log.handlers = [_Notice()]

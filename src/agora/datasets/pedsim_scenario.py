@@ -1,0 +1,272 @@
+"""Scenario files of pedsim_ros (XML) as world folders.
+
+The elements are those of its scenario reader (pedsim_simulator, scenarioreader.cpp, srl-freiburg/pedsim_ros master):
+``obstacle`` (x1, y1, x2, y2), ``waypoint`` (id, x, y, r), ``queue`` (id, x, y, direction in degrees), ``attraction``, and ``agent``
+(x, y, n, dx, dy, type) with ``addwaypoint`` and ``addqueue``; ``source`` is an agent whose people come again and again. Agents walk
+round their waypoints for ever. Types are 0 adult, 1 child, 2 robot, 3 elder, who walks at 0.9 m/s at most.
+
+pedsim_ros draws the places of an agent's people in a box about x and y at each start, even inside walls. Here they are drawn once,
+clear of walls and of each other; a box in which they find no room grows, and the import says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.documents import read_text, shown
+from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario, write_scenario
+from agora.errors import InputError, nearest
+from agora.maps.grid import Map
+from agora.maps.place import Place
+from agora.maps.save import whole, write_world
+from agora.seeds import Stream
+from agora.xml_tree import Element, tree_of_xml
+
+_TYPES = {0: "adult", 1: "child", 3: "elder"}
+_ROBOT = 2
+_SLOW = 0.9  # m/s, of elders
+_KNOWN = {
+    "obstacle": ("x1", "y1", "x2", "y2", "type"),
+    "waypoint": ("id", "x", "y", "r", "b"),
+    "queue": ("id", "x", "y", "direction"),
+    "attraction": ("id", "x", "y", "width", "height", "strength"),
+    "agent": ("x", "y", "n", "dx", "dy", "type"),
+    "source": ("x", "y", "n", "dx", "dy", "type"),
+    "welcome": (),
+}
+_IN_AGENT = {"addwaypoint": ("id",), "addqueue": ("id",)}
+_MARGIN = 2.0  # m of open ground around everything
+_RESOLUTION, _LONGEST = 0.05, 4000  # m a cell, and cells along a side; of a larger place, cells are larger
+_POINT = 0.1  # m, radius of an obstacle without length
+_CLEAR, _APART = 0.35, 0.7  # m from a person's centre to walls, and between two
+_TRIES, _GROWTH = 200, 0.5  # draws for one person before the box grows by so many metres
+_MOST = 1000
+
+
+@dataclass
+class Imported:
+    """What a scenario file of pedsim_ros says.
+
+    Attributes:
+        map: its obstacles.
+        scenario: its robots and people.
+        notes: what was taken otherwise than pedsim_ros takes it, a line each.
+    """
+
+    map: Map
+    scenario: Scenario
+    notes: list[str] = field(default_factory=list)
+
+
+def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Imported:
+    """Write a world folder with the obstacles of a scenario file as its map, and its people and robots as ``scenarios/NAME.json``.
+
+    Args:
+        source: the XML. output: folder of the world, which must not be there or be empty. seed: of the people's places.
+
+    Raises:
+        InputError: the file cannot be read or holds something else, or the folder cannot be written.
+    """
+    read = read_pedsim(source, seed)
+    with whole(Path(output), "--output") as folder:
+        write_world(Place(read.map), folder, ())
+        (folder / "scenarios").mkdir()
+        write_scenario(read.scenario, folder / "scenarios" / f"{Path(source).stem}.json")
+    return read
+
+
+def read_pedsim(path: str | Path, seed: int = 0) -> Imported:
+    """Read a scenario file of pedsim_ros.
+
+    Raises:
+        InputError: the file cannot be read or holds something else; every problem with file, line and element.
+    """
+    reader = _Reader(str(path))
+    root = tree_of_xml(read_text(path), str(path))
+    if root.tag != "scenario":
+        raise InputError(f"{path}:{root.line}: <{root.tag}>: expected the root element <scenario> of pedsim_ros")
+    for element in root.children:
+        reader.look(element)
+    if reader.problems:
+        raise InputError("\n".join(reader.problems))
+    return _Drawn(reader, Path(path).stem, seed).imported()
+
+
+@dataclass
+class _Group:
+    """An ``agent`` or ``source``: its people's centre, box, type and waypoints."""
+
+    line: int
+    centre: tuple[float, float]
+    box: tuple[float, float]
+    count: int
+    type: int
+    waypoints: list[tuple[float, float, float]]
+
+
+class _Reader:
+    """Makes numbers of elements and collects every problem on the way."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self.walls: list[tuple[float, float, float, float]] = []
+        self.points: dict[str, tuple[float, float, float]] = {}
+        self.groups: list[_Group] = []
+
+    def wrong(self, element: Element, message: str) -> None:
+        self.problems.append(f"{self.where}:{element.line}: <{element.tag}>: {message}")
+
+    def look(self, element: Element) -> None:
+        if not self.known(element, _KNOWN):
+            return
+        if element.tag == "obstacle":
+            x1, y1, x2, y2 = (self.number(element, key) for key in ("x1", "y1", "x2", "y2"))
+            self.walls.append((x1, y1, x2, y2))
+        elif element.tag in ("waypoint", "queue"):
+            name = element.attributes.get("id", "")
+            if not name or name in self.points:
+                self.wrong(element, f"expected an id that no other has, got {shown(name)}")
+            self.points[name] = (self.number(element, "x"), self.number(element, "y"), self.number(element, "r", 0.0))
+        elif element.tag == "attraction":
+            self.note(element, "attractions are left out: nobody is drawn to them")
+        elif element.tag in ("agent", "source"):
+            self.group(element)
+
+    def group(self, element: Element) -> None:
+        if element.tag == "source":
+            self.note(element, "its people come once; pedsim_ros sends them again and again")
+        kind, count = self.whole(element, "type", 0, _ROBOT + 1), self.whole(element, "n", 1, _MOST)
+        points = []
+        for part in element.children:
+            if not self.known(part, _IN_AGENT):
+                continue
+            name = part.attributes.get("id", "")
+            if name not in self.points:
+                self.wrong(part, f"no waypoint or queue called {shown(name)} before it; {nearest(name, self.points)}")
+                continue
+            points.append(self.points[name])
+            if part.tag == "addqueue":
+                self.note(part, "a queue is a waypoint: nobody waits in it")
+        where = (self.number(element, "x"), self.number(element, "y"))
+        box = (self.number(element, "dx", 0.0), self.number(element, "dy", 0.0))
+        if kind == _ROBOT and not points:
+            self.wrong(element, "expected a waypoint of the robot, its goal")
+        self.groups.append(_Group(element.line, where, box, count, kind, points))
+
+    def note(self, element: Element, message: str) -> None:
+        self.notes.append(f"{self.where}:{element.line}: <{element.tag}>: {message}")
+
+    def known(self, element: Element, known: dict[str, tuple[str, ...]]) -> bool:
+        if element.tag not in known:
+            self.wrong(element, f"unknown element; {nearest(element.tag, known)}")
+            return False
+        for name in element.attributes:
+            if name not in known[element.tag]:
+                self.wrong(element, f"unknown attribute {name!r}; {nearest(name, known[element.tag])}")
+        return True
+
+    def number(self, element: Element, key: str, default: float | None = None) -> float:
+        """A number of metres; ``default`` where it is not there."""
+        text = element.attributes.get(key)
+        if text is None and default is not None:
+            return default
+        try:
+            value = float(text or "")
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            self.wrong(element, f"{key} must be a number, got {shown(text)}")
+            return 0.0
+        return value
+
+    def whole(self, element: Element, key: str, default: int, most: int) -> int:
+        """A whole number in 0..``most``; ``default`` where it is not there."""
+        text = element.attributes.get(key, str(default))
+        if not text.isascii() or not text.isdigit() or int(text) > most:
+            self.wrong(element, f"{key} must be a whole number in [0, {most}], got {shown(text)}")
+            return default
+        return int(text)
+
+
+class _Drawn:
+    """Map and scenario of what was read, with everybody's place."""
+
+    def __init__(self, read: _Reader, name: str, seed: int) -> None:
+        self.read, self.name, self.notes = read, name, list(read.notes)
+        self.map = self._map()
+        self.stream = Stream(name, seed, "pedsim")
+        self.places: list[Doubles] = []
+
+    def _map(self) -> Map:
+        """The obstacles, on ground that everything is on."""
+        walls = np.array(self.read.walls).reshape(-1, 2, 2)
+        spots = [(x, y) for x, y, _ in self.read.points.values()] + [group.centre for group in self.read.groups]
+        everything = np.vstack([walls.reshape(-1, 2), np.array(spots).reshape(-1, 2)])
+        if not len(everything):
+            raise InputError(f"{self.read.where}: holds no obstacle, waypoint or agent")
+        low, high = everything.min(axis=0) - _MARGIN, everything.max(axis=0) + _MARGIN
+        resolution = _RESOLUTION * max(1, math.ceil(float((high - low).max()) / (_RESOLUTION * _LONGEST)))
+        columns, rows = np.ceil((high - low) / resolution).astype(int)
+        length = np.hypot(*(walls[:, 1] - walls[:, 0]).T)
+        dots = walls[length == 0.0, 0]
+        return Map(
+            name=self.name,
+            resolution=resolution,
+            origin=(float(low[0]), float(low[1])),
+            occupied=np.zeros((rows, columns), np.bool_),
+            segments=walls[length > 0.0].reshape(-1, 4),
+            discs=np.column_stack([dots, np.full(len(dots), _POINT)]),
+        )
+
+    def imported(self) -> Imported:
+        robots, people = [], []
+        for group in self.read.groups:
+            spots = list(self._spots(group))
+            if group.type == _ROBOT:
+                goal = group.waypoints[-1][:2]
+                robots += [Robot(spot, goal) for spot in spots]
+                continue
+            fast = {"vmax": _SLOW} if _TYPES[group.type] == "elder" else {}
+            for spot in spots:
+                name = f"{_TYPES[group.type]}_{len(people) + 1}"
+                waypoints = tuple(group.waypoints)
+                people.append(Pedestrian(name, spot, waypoints, _TYPES[group.type], waypoint_mode=0, **fast))
+        scenario = Scenario(tuple(robots), Obstacles(dynamic=tuple(people)), self.name)
+        return Imported(self.map, scenario, self.notes)
+
+    def _spots(self, group: _Group) -> Iterator[tuple[float, float, float]]:
+        """The poses of a group's people, drawn in its box; they look to their first waypoint."""
+        size = np.abs(group.box)
+        grown = 0.0
+        for _ in range(group.count):
+            place = None
+            while place is None:
+                place = self._free(group.centre, size + grown)
+                if place is None:
+                    grown += _GROWTH
+                if grown > max(self.map.size):
+                    raise InputError(f"{self.read.where}:{group.line}: there is no room for {group.count} people")
+            self.places.append(place)
+            ahead = np.subtract(group.waypoints[0][:2], place) if group.waypoints else np.zeros(2)
+            heading = math.atan2(ahead[1], ahead[0])
+            yield (round(float(place[0]), 3), round(float(place[1]), 3), round(heading, 4))
+        if grown:
+            room = " x ".join(f"{side:g}" for side in size + grown)
+            self.notes.append(f"{self.read.where}:{group.line}: {group.count} people find no room in their box; it is {room} m now")
+
+    def _free(self, centre: tuple[float, float], size: Doubles) -> Doubles | None:
+        """A place in a box, clear of walls and people; None where draws find none."""
+        tried = centre + size * (self.stream.uniform(-0.5, 0.5, (_TRIES, 2)))
+        clear = self.map.gap(tried, limit=2 * _CLEAR) >= _CLEAR
+        clear &= (np.abs(tried - self.map.origin - np.array(self.map.size) / 2) < np.array(self.map.size) / 2 - _CLEAR).all(axis=1)
+        if self.places:
+            clear &= np.hypot(*(tried[:, None] - np.array(self.places)[None]).transpose(2, 0, 1)).min(axis=1) >= _APART
+        return tried[int(np.argmax(clear))] if clear.any() else None

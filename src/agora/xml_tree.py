@@ -1,0 +1,62 @@
+"""XML as a tree of elements that know their lines, without document types."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from agora.errors import InputError
+
+_DEEPEST = 20
+_ENCODING = re.compile(r"""(<\?xml[^>]*?)\s+encoding\s*=\s*["'][^"']*["']""")
+
+
+@dataclass
+class Element:
+    """An element and where it begins."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+
+def tree_of_xml(text: str, where: str) -> Element:
+    """Return the root element of an XML text without document type, whose entities could be of any size.
+
+    Args:
+        text: already decoded; what it says of its encoding is passed over. where: what messages call it.
+
+    Raises:
+        InputError: it is no XML, has a document type, or is nested too deeply; names the line.
+    """
+    parser = expat.ParserCreate()
+    document = Element("", {}, 1)
+    stack = [document]
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        if len(stack) > _DEEPEST:
+            raise InputError(f"{where}:{parser.CurrentLineNumber}: nested too deeply")
+        stack.append(Element(tag, attributes, parser.CurrentLineNumber))
+        stack[-2].children.append(stack[-1])
+
+    def end(_: str) -> None:
+        stack.pop()
+
+    def characters(text: str) -> None:
+        stack[-1].text += text
+
+    def refuse(*_: object) -> None:
+        raise InputError(f"{where}:{parser.CurrentLineNumber}: expected no document type declaration")
+
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = characters, refuse
+    try:
+        parser.Parse(_ENCODING.sub(r"\1", text, count=1), True)
+    except expat.ExpatError as error:
+        raise InputError(f"{where}:{error.lineno}: not valid XML: {expat.errors.messages[error.code]}") from error
+    except (ValueError, LookupError) as error:
+        raise InputError(f"{where}:1: not valid XML: {error}") from error
+    return document.children[0]
