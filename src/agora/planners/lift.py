@@ -13,9 +13,11 @@ from typing import Any, cast
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Bools, read_only
-from agora.errors import InputError, PlannerError, in_words
+from agora.core.state import Bools, Floats, read_only
+from agora.core.stranger import Apart, Signalled, stranger
+from agora.errors import InputError, PlannerError
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
+from agora.planners.failure import failure
 from agora.planners.final_turn import turn_at_goal
 from agora.planners.memory import each, joined, parts, put, rows_of
 
@@ -24,6 +26,7 @@ Ranges = Callable[[Callable[[int, int], None]], None]
 
 _SHARED = frozenset({"scan_angles", "scan_pose"})
 _STARTED = "started"
+_LONGEST = 100  # characters of a value in a message
 
 
 def one(observation: Observation, row: int) -> Observation:
@@ -44,9 +47,10 @@ def call(
     """Return the answer of a planner of either form, and why rows failed.
 
     A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
-    stand still; nothing that a planner does raises here, short of leaving the process. So do rows that have no path, whatever a
-    planner that needs one says of them. Rows at a goal whose heading counts turn to it (`agora.planners.final_turn`), unless their
-    planner does that itself. Reasons are noted in any case.
+    stand still. Whatever a planner raises is its failure, ``SystemExit`` and ``KeyboardInterrupt`` too; what ends the process is
+    not caught, and Ctrl-C is the user's (`agora.core.stranger`). Rows that have no path stand too, whatever a planner that needs
+    one says of them. Rows at a goal whose heading counts turn to it (`agora.planners.final_turn`), unless their planner does that
+    itself. Reasons are noted in any case.
 
     Args:
         planner: of either form.
@@ -57,7 +61,8 @@ def call(
     """
     declares = planner.declares
     lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)
-    answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)
+    with Apart():
+        answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)
     twists, reason = answer.twists, np.where(lost, np.int8(Reason.NO_PATH), answer.notes.get("reason", none))
     if not declares.turns_at_goal:
         well = active & ~lost
@@ -103,12 +108,15 @@ def _call(
     if hasattr(planner, "plan"):
         return _row_by_row(planner, observation, memory, active)
     try:
-        if ranges is not None and declares.concurrent:
-            answer = in_ranges(planner, observation, memory, ranges)
-        else:
-            answer = planner.act(observation, memory)
+        with stranger():
+            if ranges is not None and declares.concurrent:
+                answer = in_ranges(planner, observation, memory, ranges)
+            else:
+                answer = planner.act(observation, memory)
         answer = checked(answer, len(active), declares)
-    except Exception:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
+    except Signalled:
+        raise
+    except BaseException:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
         return _batch_by_row(planner, declares, observation, memory, active)
     twists = np.where(active[:, None], answer.twists, np.float32(0.0))
     failures = {int(row): f"twist {tuple(twists[row].tolist())}" for row in np.flatnonzero(~np.isfinite(twists).all(axis=1))}
@@ -174,7 +182,8 @@ def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, r
 
     def ask(first: int, last: int) -> None:
         part = slice(first, last)
-        answers[first] = planner.act(_take(observation, part), rows_of(memory, part))
+        with stranger():
+            answers[first] = planner.act(_take(observation, part), rows_of(memory, part))
 
     ranges(ask)
     said = [answers[first] for first in sorted(answers)]
@@ -240,15 +249,19 @@ def _batch_by_row(
     for row in map(int, np.flatnonzero(active)):
         try:
             own = rows_of(memory, slice(row, row + 1))
-            answer = checked(planner.act(batch_of_one(observation, row), own), 1, declares)
+            with stranger():
+                said = planner.act(batch_of_one(observation, row), own)
+            answer = checked(said, 1, declares)
             if not np.isfinite(answer.twists).all():
                 raise PlannerError(f"twist {tuple(answer.twists[0].tolist())}")
             put(after, row, answer.memory, count)
             twists[row] = answer.twists[0]
             for name, note in answer.notes.items():
                 notes[name][row] = note[0]
-        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = in_words(error)
+        except Signalled:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
+            failures[row] = failure(error, declares, observation)
     return Answer(twists, after, notes), failures
 
 
@@ -262,16 +275,34 @@ def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: 
         if after and after[_STARTED][row]:
             before = tuple(after[str(k)][row].copy() for k in range(len(after) - 1))
         try:
-            answer, kept = planner.plan(one(observation, row), before)
-            with np.errstate(over="ignore"):
-                twist = np.asarray(answer, np.float32)
-            if twist.shape != (3,) or not np.isfinite(twist).all():
-                raise PlannerError(f"twist {answer!r}")
+            with stranger():
+                said = planner.plan(one(observation, row), before)
+            twist, kept = _twist_and_memory(said)
             _keep(after, row, count, kept)
             twists[row] = twist
-        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = in_words(error)
+        except Signalled:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
+            failures[row] = failure(error, planner.declares, observation)
     return Answer(twists, after), failures
+
+
+def _twist_and_memory(said: Any) -> tuple[Floats, Any]:
+    """The twist (3,) and the memory that `Planner.plan` returned."""
+    if not isinstance(said, tuple | list) or len(said) != 2:
+        raise PlannerError(f"plan returned {_brief(said)}; expected ((vx, vy, omega), memory)")
+    answer, kept = said
+    with np.errstate(over="ignore"):
+        twist = np.asarray(answer, np.float32)
+    if twist.shape != (3,) or not np.isfinite(twist).all():
+        raise PlannerError(f"twist {_brief(answer)}; expected three finite numbers (vx, vy, omega)")
+    return twist, kept
+
+
+def _brief(value: Any) -> str:
+    """A value in a message: its text, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _keep(after: Memory, row: int, count: int, kept: Any) -> None:
