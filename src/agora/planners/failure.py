@@ -10,7 +10,6 @@ from types import FrameType
 
 from agora.errors import in_words
 from agora.interfaces import Declaration, Observation
-from agora.registry import available
 
 _OF_CHANNELS = {"path": "path", "path_count": "path", "pedestrians": "pedestrians", "robots": "robots", "costmap": "costmap"}
 _OF_CHANNELS |= {"semantics": "semantics"} | dict.fromkeys(("scan", "scan_angles", "scan_pose", "scan_range"), "scan")
@@ -50,12 +49,11 @@ def _own(frames: Sequence[FrameType]) -> int:
 
 def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation) -> list[str]:
     """Channels that the code read and that the planner does not declare."""
-    hints = []
+    hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
-        read = {name for frame in frames for name in frame.f_code.co_names}
         missing = [name for name in _OF_CHANNELS if name in read and getattr(observation, name) is None]
         hints = [(f"observation.{name} is None", _OF_CHANNELS[name]) for name in missing]
-    elif isinstance(error, KeyError) and error.args and error.args[0] in available("channels"):
+    elif isinstance(error, KeyError) and "sensors" in read and isinstance(error.args[0], str):
         hints = [(f"observation.sensors has no {error.args[0]!r}", error.args[0])]
     channels = set(declares.channels)
     return [f"{what}: the planner does not declare it; say needs=({name!r},)" for what, name in hints if name not in channels]

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Bools, Floats, read_only
+from agora.core.state import Array, Bools, Floats, read_only
 from agora.core.stranger import Apart, Signalled, stranger
 from agora.errors import InputError, PlannerError
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
@@ -59,7 +59,7 @@ def call(
         active: (N,) rows that count.
         ranges: where given, a planner that is ``concurrent`` is asked for ranges of rows, by several threads.
     """
-    declares = planner.declares
+    declares, observation = planner.declares, told(observation)
     lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)
     with Apart():
         answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)
@@ -70,6 +70,22 @@ def call(
         twists, turning = turn_at_goal(observation, twists, well)
         reason = np.where(turning, np.int8(Reason.NONE), reason)
     return Answer(twists, answer.memory, {**answer.notes, "reason": reason}), failures
+
+
+def told(record: Any) -> Any:
+    """Return a record of arrays as a planner is given it: copies in memory that nothing can write to.
+
+    A read-only view would lead to the engine's own memory by its ``base``, and could be made writable again.
+    """
+    if isinstance(record, np.ndarray):
+        memory = record.tobytes() or bytes(record.itemsize)
+        return np.frombuffer(memory, record.dtype)[: record.size].reshape(record.shape)
+    if dataclasses.is_dataclass(record):
+        kind: Any = type(record)
+        return kind(**{each.name: told(getattr(record, each.name)) for each in dataclasses.fields(record)})
+    if isinstance(record, dict):
+        return {name: told(value) for name, value in record.items()}
+    return record
 
 
 def declaration_of(planner: Any) -> Declaration:
@@ -199,13 +215,17 @@ def _take(record: Any, index: Any) -> Any:
         if dataclasses.is_dataclass(value):
             value = _take(value, index)
         elif isinstance(value, dict):
-            value = {name: {key: read_only(array[index]) for key, array in reading.items()} for name, reading in value.items()}
+            value = {name: {key: _rows(array, index) for key, array in reading.items()} for name, reading in value.items()}
         elif isinstance(value, np.ndarray):
-            value = value if one_field.name in _SHARED else value[index]
-            if isinstance(value, np.ndarray):
-                value = read_only(value)
+            value = _rows(value, slice(None) if one_field.name in _SHARED else index)
         taken[one_field.name] = value
     return type(record)(**taken)
+
+
+def _rows(array: Array, index: Any) -> Any:
+    """Rows of an array, read-only; of one row of an array (N,) a number."""
+    rows = array[index]
+    return read_only(rows) if isinstance(rows, np.ndarray) else rows
 
 
 def checked(answer: Any, count: int, declares: Declaration) -> Answer:
