@@ -92,7 +92,7 @@ def bench(
     workers: Annotated[
         int,
         typer.Option(
-            help="Worker processes; 0 runs in this one, where nobody watches: a planner that hangs or ends its process ends the run."
+            help="Worker processes; 0 runs in this one, where a planner that hangs or ends its process ends the run."
         ),
     ] = 2,
     executor: Annotated[

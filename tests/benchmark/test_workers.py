@@ -37,7 +37,7 @@ GUILTY = set(np.flatnonzero(GOALS > BEYOND).tolist())
 
 
 def run(folder, planner, **options):
-    made = Options(**{"workers": 2, "batch": 3, "deadline": 1.0} | options)
+    made = Options(**{"workers": 2, "batch": 3, "deadline": 2.0} | options)
     progress = []
     rows = bench(SUITE, {"naughty": Named("naughty", planner)}, folder, made, progress=lambda n, total: progress.append((n, total)))
     assert progress[-1] == (6, 6)
@@ -53,7 +53,7 @@ def raised(tmp_path_factory):
 @pytest.mark.parametrize(
     ("mischief", "reason"),
     [
-        ("hangs", "a call of the planner took longer than 1 s"),
+        ("hangs", "a call of the planner took longer than 2 s"),
         ("dies", "a call of the planner ended its process (exit code 7)"),
         ("crashes", "a call of the planner ended its process (exit code -6)"),
         ("forks_and_dies", "a call of the planner ended its process (exit code 7)"),
@@ -129,7 +129,7 @@ def among(crowd):
     [
         ("raises", r"ZeroDivisionError: on purpose \\udc80 \(naughty.py, line \d+\)"),
         ("is_not_finite", "crowd model Rude returned values that are not finite"),
-        ("hangs", "a step of the world took longer than 1 s"),
+        ("hangs", "a step of the world took longer than 2 s"),
     ],
 )
 def test_a_crowd_that_goes_wrong_costs_its_own_episodes_and_no_others(tmp_path, mischief, reason, workers):
@@ -138,7 +138,7 @@ def test_a_crowd_that_goes_wrong_costs_its_own_episodes_and_no_others(tmp_path, 
     rows, reasons = {}, {}
     for name in ("", mischief):
         suite, guilty = among(Rude(name, beyond=0.5))
-        options = Options(workers=workers, batch=3, deadline=1.0)
+        options = Options(workers=workers, batch=3, deadline=2.0)
         found = bench(suite, {"naughty": Named("naughty", Naughty())}, tmp_path / f"of {name}", options)
         rows[name], reasons[name] = {row["episode"]: row for row in found}, interrupted(tmp_path / f"of {name}")
     assert 0 < len(guilty) < 6
@@ -187,9 +187,10 @@ def test_the_clock_of_a_call_stands_until_the_outermost_compilation_has_ended():
     before, after = _watched(began, what, calls)
     outer = inner = "numba:compiler_lock"
     assert began.value == 0.0
+    now = time.monotonic()
     before(WORLD)
     assert what.value == WORLD.encode() and calls.value == 0
-    assert began.value == pytest.approx(time.monotonic(), abs=1.0)
+    assert now <= began.value <= time.monotonic()
     event.start_event(outer)
     assert began.value == 0.0
     event.start_event(inner)

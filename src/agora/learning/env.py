@@ -58,9 +58,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     the last comes the first. Each seed of `reset` has `OF_A_SEED` entries of its own, which neither another seed nor the stage has:
     train with a seed. What a stage draws is drawn anew for each; what its files fix, as a scenario does, is the same.
 
-    An episode that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new one,
-    ``infos["final_obs"]`` and ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that began;
-    ``outcome`` (a label of `Outcome`), ``entry`` and ``time`` (s) say how one ended.
+    An episode that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new
+    one, ``infos["final_obs"]`` and ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that
+    began; ``outcome`` (a label of `Outcome`), ``entry`` and ``time`` (s) say how one ended.
 
     Where R is above 1, robots that have ended wait until the last of their world ends, as the stage's ``after_end`` says. The
     world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True where a robot had ended before
