@@ -23,7 +23,7 @@ FILE = Path("policy.safetensors")
 
 
 def main() -> None:
-    """Train, then drive through the episodes and say how they ended."""
+    """Train, then drive through other episodes and say how they ended."""
     torch.set_num_threads(1)  # two layers of 128 are too small for more
     reward = Reward(progress=0.3, reached=2.0, collision=-2.0, discomfort=-1.0, discomfort_distance=0.3)
     observe = Observe(beams=36, pedestrians=6)
@@ -36,7 +36,7 @@ def main() -> None:
     policy = Policy.of_torch(observe, [model.policy.mlp_extractor.policy_net, model.policy.action_net], about)
     policy.save(FILE)
 
-    observations, _ = worlds.reset(seed=0)
+    observations, _ = worlds.reset(seed=1)  # episodes that the training, whose seed is 0, has not seen
     outcomes: list[str] = []
     while len(outcomes) < EPISODES:
         observations, _, _, _, infos = worlds.step(policy(observations))

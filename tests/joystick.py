@@ -56,7 +56,7 @@ class StandIn:
         return json.loads(self.raw[-1])
 
     def meet(self):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 300
         self.first = make_socket(self.recv)
         while True:
             try:

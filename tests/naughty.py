@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from dataclasses import dataclass
 from threading import Event
@@ -17,6 +18,7 @@ from agora.interfaces import Answer, CrowdDeclaration, Declaration
 from agora.tasks.robots.random import Random
 
 _LINES = 400
+_LEAKED: list[int] = []
 
 
 class Wordless(Exception):
@@ -87,6 +89,28 @@ class Naughty:
             scope["f"] = numba.njit(scope["f"])
             numba.njit(scope["g"])(1.0)
         return twists
+
+    def exits(self, twists, guilty):
+        sys.exit("on purpose")
+
+    def interrupts(self, twists, guilty):
+        raise KeyboardInterrupt("on purpose")
+
+    def closes(self, twists, guilty):
+        raise GeneratorExit("on purpose")
+
+    def forks(self, twists, guilty):
+        os.fork()
+        return twists
+
+    def forks_and_dies(self, twists, guilty):
+        if os.fork() == 0:
+            Event().wait()
+        os._exit(7)
+
+    def leaks(self, twists, guilty):
+        while True:
+            _LEAKED.append(os.open(os.devnull, os.O_RDONLY))
 
     def moves(self, twists, guilty):
         os.chdir("/")

@@ -105,6 +105,7 @@ class Wall:
 
     resolution = 0.05
     offset = (0.0, 0.0)
+    origin, size = np.array([-1e4, -1e4]), (2e4, 2e4)
 
     def __init__(self, through: tuple[float, float], along: float, half: float = 0.05, name: str = "wall") -> None:
         self.through, self.normal, self.half, self.name = through, (-np.sin(along), np.cos(along)), half, name

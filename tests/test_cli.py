@@ -15,7 +15,8 @@ from agora import __version__
 from agora.benchmark.store import read_rows
 from agora.cli import main
 from agora.config import dump
-from agora.registry import available
+from agora.registry import Named, available
+from tests.naughty import Naughty
 from tests.suites import suite, write_world
 
 COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
@@ -67,6 +68,16 @@ def test_help_names_every_command_and_the_version_is_told(agora):
     _, help_, _ = agora("--help")
     assert all(command.split()[0] in help_ for command in COMMANDS)
     assert agora("--version") == (0, f"{__version__}\n", "")
+
+
+def test_a_planner_that_fails_is_told_with_its_line_and_ends_with_code_1(agora, small, monkeypatch):
+    blind = Naughty("raises", after=2, beyond=-99.0)
+    monkeypatch.setattr("agora.planners.presets.named_planner", lambda text, inter: (text, Named(text, blind)))
+    code, said, _ = agora("run", small, "--planner", "mine", "--picture", "there.png")
+    assert code == 1 and "mine: planner_failed" in said and Path("there.png").is_file()
+    assert re.search(
+        r"robot 1: its planner failed after 0\.20 s: ZeroDivisionError: on purpose \(naughty.py, line \d+, in raises:", said
+    )
 
 
 def test_help_needs_none_of_the_heavy_packages():

@@ -90,7 +90,12 @@ def bench(
     planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
-    workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one, without a watch over hanging planners.")] = 2,
+    workers: Annotated[
+        int,
+        typer.Option(
+            help="Worker processes; 0 runs in this one, where a planner that hangs or ends its process ends the run."
+        ),
+    ] = 2,
     executor: Annotated[
         str, typer.Option(help="Who runs the episodes instead of these workers, with parameters: processes:workers=4,deadline=60.")
     ] = "",
@@ -195,7 +200,7 @@ def run(
     ] = None,
     seed: Seed = None,
 ) -> None:
-    """Run one episode and print its metrics."""
+    """Run one episode and print its metrics; ends with exit code 1 where the planner failed."""
     from dataclasses import replace
 
     from agora.benchmark.job import metrics
@@ -218,12 +223,15 @@ def run(
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
-    if recording.failure:
-        typer.echo(recording.failure)
+    for number, each in enumerate(recordings):
+        if each.failure:
+            typer.echo(f"robot {number}: its planner failed after {each.time[-1]:.2f} s: {each.failure}")
     for measure in metrics():
         value = measure(recording)
         typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
     _show(recordings, picture, video, replay, live)
+    if any(each.failure for each in recordings):
+        raise typer.Exit(1)
 
 
 def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:

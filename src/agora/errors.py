@@ -89,7 +89,7 @@ def in_words(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - a stranger's exception may do anything
         text = "has no text that can be shown"
     text = text.encode("utf-8", "backslashreplace").decode()
-    return text if isinstance(error, AgoraError) else f"{type(error).__name__}: {text}"
+    return text if isinstance(error, AgoraError) else f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

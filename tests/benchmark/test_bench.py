@@ -99,7 +99,7 @@ def _kill(process: subprocess.Popen, folder: Path, delay: float, kill: Callable[
     assert process.poll() is None, process.communicate()[1]
     kill(process.pid, signal.SIGKILL)
     process.communicate()
-    _wait(lambda: not _members(process.pid), 20.0)
+    _wait(lambda: not _members(process.pid))
 
 
 def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothing_doubled(reference, tmp_path):
@@ -133,7 +133,7 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_how_to_go_on(reference, tmp
         error
         == f"stopped by {name}: {done} of 72 episodes are finished and kept in {folder}; the same command with --resume goes on\n"
     )
-    _wait(lambda: not _members(process.pid), 20.0)
+    _wait(lambda: not _members(process.pid))
 
 
 def test_a_run_that_is_stopped_before_it_began_says_so(tmp_path):

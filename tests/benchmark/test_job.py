@@ -42,7 +42,12 @@ def test_a_shard_holds_every_metric_of_every_robot_of_its_episodes(plan, tmp_pat
     assert not set(TIMING) & set(rows[0])
     for row in timing:
         assert min(row[store.CALLS]) > 0 and np.mean(row[store.CALLS]) == pytest.approx(row["planning_time"], rel=1e-5)
-    assert calls == [PLANNER, None, WORLD, None] * 10 + [None]
+    measured = [part for each in sorted(m.name for m in metrics() if m.name not in TIMING) for part in (f"metric {each}", None)]
+    steps = [PLANNER, None, WORLD, None] * 10
+    assert calls[:40] == steps and calls[-1] is None
+    told = calls[40:-1]
+    assert len(told) == 2 * 2 * 2 * len(metrics()) and told[: len(measured)] == measured and set(told[1::2]) == {None}
+    assert set(told[::2]) == {f"metric {each.name}" for each in metrics()}
 
 
 def test_the_name_of_a_shard_says_which_episodes_it_is_of():

@@ -38,7 +38,7 @@ def ray():
 def test_a_planner_that_takes_its_process_along_costs_what_it_costs_in_processes(tmp_path, ray, mischief):
     here, there = (
         rows_and_reasons(tmp_path / type(executor).__name__, executor, mischief)
-        for executor in (Processes(2, deadline=1.0), Ray("local", deadline=1.0))
+        for executor in (Processes(2, deadline=2.0), Ray("local", deadline=2.0))
     )
     assert there == here
     failed = [row["episode"] for row in here[0] if row["outcome"] == "planner_failed"]

@@ -23,7 +23,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
 from agora.learning import env as environments
-from agora.learning.env import ENV_ID, AgoraEnv, AgoraVectorEnv
+from agora.learning.env import ENV_ID, OF_A_SEED, AgoraEnv, AgoraVectorEnv
 from agora.learning.part import Part
 from agora.learning.rewards import Reward
 from agora.policies.encoding import Observe, to_actions, to_twists
@@ -100,7 +100,7 @@ def test_driven_by_a_planners_actions_it_repeats_the_episode_loop_bit_for_bit(ro
 
 def played(env: AgoraVectorEnv, steps: int) -> dict[int, list[np.ndarray]]:
     """Observations by entry of the episodes of environment 0, driven by what is seen."""
-    seen, infos = env.reset(seed=0)
+    seen, infos = env.reset(options={"entry": 0})
     entry = int(infos["entry"][0])
     episodes = {entry: [seen[0]]}
     for _ in range(steps):
@@ -131,7 +131,7 @@ def test_larger_episodes_get_more_room_while_those_under_way_go_on(monkeypatch):
 
 def test_ten_million_episodes_are_drawn_as_they_begin():
     env = AgoraVectorEnv(suite(timeout=0.5), "walk", 3, episodes=10**7, observe=SEE)
-    seen, infos = env.reset(seed=9_999_990)
+    seen, infos = env.reset(options={"entry": 9_999_990})
     begun = infos["entry"].tolist()
     for _ in range(18):
         infos = env.step(wander(seen))[4]
@@ -139,7 +139,7 @@ def test_ten_million_episodes_are_drawn_as_they_begin():
             begun += infos["entry"][infos["_entry"]].tolist()
     assert begun[:9] == [*range(9_999_990, 9_999_999)] and not env.starts._kept
     again = AgoraVectorEnv(suite(timeout=0.5), "walk", 1, episodes=10**7, observe=SEE)
-    assert np.array_equal(again.reset(seed=9_999_991)[0][0], seen[1])
+    assert np.array_equal(again.reset(options={"entry": 9_999_991})[0][0], seen[1])
 
 
 def test_what_an_episode_shows_does_not_depend_on_how_many_run_beside_it():
@@ -310,14 +310,31 @@ def test_resetting_some_leaves_the_others_as_they_are():
         env.reset(options={"reset_mask": np.array([True])})
 
 
-def test_a_seed_is_the_entry_at_which_the_streams_begin():
+def test_without_a_seed_the_stage_s_own_entries_are_played_from_where_the_option_says():
     env = AgoraVectorEnv(suite(episodes=6), "walk", 2)
     assert env.reset()[1]["entry"].tolist() == [0, 1]
-    first, infos = env.reset(seed=3)
+    first, infos = env.reset(options={"entry": 3})
     assert infos["entry"].tolist() == [3, 4]
     assert env.reset()[1]["entry"].tolist() == [5, 0]
-    again, _ = env.reset(seed=9)
+    again, _ = env.reset(options={"entry": 9})
     assert np.array_equal(again, first)
+
+
+@pytest.mark.parametrize("episodes", [0, 5])
+def test_no_two_seeds_share_an_episode_and_none_has_one_of_the_stage_s_own(episodes):
+    env = AgoraVectorEnv(suite(episodes=2, timeout=0.5), "walk", 2, episodes=episodes, observe=SEE)
+    seeds, shown, entries = [0, 1, 2, 24, 1000, 2**38 - 1], {}, {}
+    for seed in [None, *seeds]:
+        rounds = [env.reset(seed=seed if k == 0 else None) for k in range(4)]
+        entries[seed] = [int(entry) for _, infos in rounds for entry in infos["entry"]]
+        shown[seed] = {observation.tobytes() for observations, _ in rounds for observation in observations}
+    assert set(entries[None]) == set(range(episodes or 2))
+    for seed in seeds:
+        assert len(shown[seed]) == (episodes or 8) and min(entries[seed]) >= OF_A_SEED
+    assert len(set().union(*shown.values())) == sum(map(len, shown.values()))
+    other = AgoraVectorEnv(suite(episodes=2, timeout=0.5), "walk", 1, episodes=episodes, observe=SEE)
+    assert other.reset(seed=24)[0].tobytes() in shown[24]
+    assert other.reset(seed=24)[1]["entry"].tolist() == entries[24][:1]
 
 
 def test_another_seed_of_the_suite_is_other_episodes():
@@ -386,7 +403,7 @@ def test_one_world_is_a_batch_of_one():
     whole = suite(timeout=4.0)
     one, batch = AgoraEnv(whole, "walk", observe=SEE), AgoraVectorEnv(whole, "walk", 1, observe=SEE)
     (a, info), (b, infos) = one.reset(seed=2), batch.reset(seed=2)
-    assert info == {"entry": 2}
+    assert info == {"entry": 3 * OF_A_SEED}
     over = False
     while not over:
         assert np.array_equal(a, b[0])
@@ -398,7 +415,8 @@ def test_one_world_is_a_batch_of_one():
         assert bool(info) == over
     assert np.array_equal(a, infos["final_obs"][0])
     assert info == {key: infos["final_info"][key][0] for key in ("outcome", "entry", "time")}
-    assert one.reset()[1] == {"entry": 3}
+    assert one.reset()[1] == {"entry": 3 * OF_A_SEED + 1}
+    assert one.reset(options={"entry": 1})[1] == {"entry": 1}
     with pytest.raises(InputError, match="render_mode"):
         AgoraEnv(whole, "walk", render_mode="human")
 
@@ -423,7 +441,7 @@ observation, info = env.reset(seed=1)
 print(observation.shape, info)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "(42,) {'entry': 1}\n", done.stderr
+    assert done.stdout == "(42,) {'entry': 33554432}\n", done.stderr
 
 
 CURRICULUM = """

@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from tests.learning.suites import suite
 
 from agora.errors import InputError
-from agora.learning.env import AgoraEnv, AgoraVectorEnv
+from agora.learning.env import OF_A_SEED, AgoraEnv, AgoraVectorEnv
 from agora.learning.sb3 import Sb3VecEnv
 
 
@@ -51,7 +51,7 @@ def test_it_gives_what_separate_environments_give():
     for env in (batch, separate):
         env.seed(4)
     assert np.array_equal(batch.reset(), separate.reset())
-    assert batch.reset_infos == separate.reset_infos == [{"entry": 4}]
+    assert batch.reset_infos == separate.reset_infos == [{"entry": 5 * OF_A_SEED}]
     ends = 0
     for k in range(50):
         action = np.array([[0.8, np.sin(k)]], np.float32)
@@ -80,9 +80,9 @@ def test_the_seed_is_that_of_the_next_reset_alone():
     env = small(2)
     env.seed(5)
     env.reset()
-    assert [i["entry"] for i in env.reset_infos] == [5, 0]
+    assert [i["entry"] for i in env.reset_infos] == [6 * OF_A_SEED, 6 * OF_A_SEED + 1]
     env.reset()
-    assert [i["entry"] for i in env.reset_infos] == [1, 2]
+    assert [i["entry"] for i in env.reset_infos] == [6 * OF_A_SEED + 2, 6 * OF_A_SEED + 3]
 
 
 def test_what_one_object_cannot_do_for_some_is_refused():

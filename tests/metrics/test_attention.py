@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from agora.maps.grid import Map
 from agora.metrics import attention
 from recordings import Wall, among, drive
 
@@ -85,6 +88,7 @@ class Raster:
 
     def __init__(self, cells, resolution):
         self.cells, self.resolution = np.asarray(cells, float), resolution
+        self.origin, self.size = np.array([-100.0, -100.0]), (200.0, 200.0)
 
     def clearance_at(self, points):
         place = points / self.resolution - 0.5
@@ -110,3 +114,16 @@ def test_a_wall_of_single_cells_is_neither_leapt_over_nor_seen_through_at_corner
             assert attention.time_facing_pedestrians(drive(TIME, [x] * 4, [y] * 4, bearing, map=wall, **crowd)) == 0.0
             near = among(TIME, (x + 0.9 * np.cos(bearing), y + 0.9 * np.sin(bearing)))
             assert attention.time_facing_pedestrians(drive(TIME, [x] * 4, [y] * 4, bearing, map=wall, **near)) == ALL
+
+
+@pytest.mark.parametrize("x", [-1e9, 1e9])
+def test_a_robot_far_beside_the_map_is_seen_past_its_walls_and_not_through_them(x):
+    """A map from (-3, 1) to (9, 6), all of it free or with a wall across it at x = 4 m."""
+    free = Map.open((-3.0, 1.0), (12.0, 5.0), resolution=0.25)
+    walled = dataclasses.replace(free, occupied=np.tile(np.arange(48) == 28, (20, 1)))
+    person = 0.5 if x > 0 else 6.5
+    for y, place, seen in ((3.3, free, ALL), (3.3, walled, 0.0), (90.0, walled, ALL)):
+        crowd = among(TIME, (person, y), heading=0.0 if x > 0 else np.pi)
+        recording = drive(TIME, [x] * 4, [y] * 4, np.pi if x > 0 else 0.0, **crowd, map=place)
+        assert attention.time_facing_pedestrians(recording) == seen
+        assert attention.time_seen_by_pedestrians(recording) == seen

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agora.core.recording import Outcome
 from agora.interfaces import Metric
+from agora.maps.grid import Map
 from recordings import Wall, among, crowded, drive
 
 FAMILIES = (
@@ -119,6 +120,15 @@ def test_slots_of_absent_pedestrians_influence_nothing(seed):
         pedestrian_group=wider(full.pedestrian_group, 3),
     )
     assert evaluate(padded) == evaluate(full)
+
+
+@pytest.mark.parametrize("far", [1e5, 1e9, 1e30])
+def test_a_robot_that_a_simulator_threw_far_away_holds_no_metric_up(far):
+    """The last sample of a drive lies somewhere else."""
+    base = crowded(np.arange(12) * 0.3, 3)
+    pose = base.pose.copy()
+    pose[-1, 0] += far
+    evaluate(dataclasses.replace(base, pose=pose, map=Map.open((-20.0, -11.0), (45.0, 30.0))))
 
 
 @pytest.mark.parametrize("people", [0, 1, 3])

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
+import signal
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from tests.starts import start
+from tests.engine.test_observers import Compass
+from tests.starts import people, start
 
+from agora.core.recording import Outcome
+from agora.core.stranger import Signalled
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration
 from agora.planners.lift import call, one, rows
 from agora.planners.memory import reset, without_seen
+from agora.sensors.lidar import Lidar
 from agora.testing import observation
 
 EVERYBODY = np.ones(4, np.bool_)
@@ -108,7 +115,7 @@ def test_rows_that_are_not_active_are_not_called_stand_still_and_keep_their_memo
         (((np.nan, 0.0, 0.0), None), "twist"),
         (((1e60, 0.0, 0.0), None), "twist"),
         (((0.1, 0.0), None), "twist"),
-        (None, "TypeError"),
+        (None, "plan returned None; expected"),
         (((0.1, 0.0, 0.0), [1, 2]), "memory is of type list"),
         (((0.1, 0.0, 0.0), (np.zeros(3), np.zeros(2))), r"memory array 1 is float64\(2,\), before it was float32\(2,\)"),
         (((0.1, 0.0, 0.0), (np.int64(3),)), "memory has 1 arrays, before it had 2"),
@@ -153,7 +160,10 @@ def test_a_batch_that_raises_is_repeated_row_by_row_and_only_the_bad_rows_end():
     assert good_rows.size
     answer, failures = call(Batch(trouble), seen, memory, EVERYBODY)
     twists, after = answer.twists, answer.memory
-    assert failures == dict.fromkeys(bad_rows.tolist(), "ZeroDivisionError: no")
+    assert set(failures) == set(bad_rows.tolist())
+    assert all(
+        re.fullmatch(r"ZeroDivisionError: no \(test_lift.py, line \d+, in trouble: raise .*\)", why) for why in failures.values()
+    )
     assert twists[good_rows, 0] == pytest.approx(2.0)
     assert not twists[bad_rows].any()
     assert after["steps"][good_rows].tolist() == [2] * len(good_rows)
@@ -180,6 +190,59 @@ def test_a_batch_s_bad_rows_fail_alone_whatever_is_wrong(trouble, reason):
     assert all(reason in text for text in failures.values())
     assert twists[good_rows, 0] == pytest.approx(1.0)
     assert np.isfinite(twists).all()
+
+
+def arrays_of(record, name=""):
+    """Every array of an observation with its name."""
+    if isinstance(record, np.ndarray):
+        yield name, record
+    elif dataclasses.is_dataclass(record) or isinstance(record, dict):
+        for key, value in vars(record).items() if dataclasses.is_dataclass(record) else record.items():
+            yield from arrays_of(value, f"{name}.{key}")
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Looks for memory to write to in all that it is given, and would like to be there already."""
+
+    found: list
+    declares: ClassVar[Declaration] = Declaration(
+        needs=("path", "pedestrians", "robots", "scan", "costmap", "semantics", Compass())
+    )
+
+    def look(self, seen):
+        arrays = dict(arrays_of(seen))
+        self.found.append(set(arrays))
+        for name, array in arrays.items():
+            owner = array
+            while owner is not None and not isinstance(owner, bytes):
+                assert isinstance(owner, np.ndarray) and not owner.flags.writeable, name
+                with pytest.raises(ValueError, match="WRITEABLE"):
+                    owner.setflags(write=True)
+                owner = owner.base
+
+
+class OfBatches(Greedy):
+    def act(self, seen, memory):
+        self.look(seen)
+        return Answer(np.zeros((len(seen.pose), 3), np.float32))
+
+
+class OfOne(Greedy):
+    def plan(self, seen, memory):
+        self.look(seen)
+        return (0.0, 0.0, 0.0), None
+
+
+@pytest.mark.parametrize("kind", [OfBatches, OfOne])
+def test_nothing_that_a_planner_is_given_can_be_written_to_by_any_way(kind):
+    found: list = []
+    starts = [start(crowd=people([[1.0, 2.0]], [[3.0, 0.0]]), timeout=0.3, goal=(4.0, 1.0, 0.0)) for _ in range(2)]
+    for _, (made,) in Episodes(starts, kind(found), Conditions(lidar=Lidar(beams=9))):
+        assert made.failure == "" and made.outcome is Outcome.TIMEOUT
+    named = {".goal_tolerance", ".limits.max_vx", ".pedestrians.position", ".costmap.cost", ".semantics.evidence", ".scan"}
+    named |= {".sensors.compass.place", ".path", ".robots.position"}
+    assert named - found[0] == ({".goal_tolerance", ".limits.max_vx"} if kind is OfOne else set())  # which are numbers of one robot
 
 
 def test_failures_of_rows_that_are_not_active_do_not_count():
@@ -279,3 +342,68 @@ def test_a_planner_that_declares_nothing_is_told_what_to_declare():
 
     with pytest.raises(InputError, match=r"Silent does not declare what it needs: expected an attribute such as declares = Decl"):
         Episodes([start()], Silent(), Conditions())
+
+
+@dataclass(frozen=True)
+class Careless:
+    """A planner for one robot that goes wrong in the way that it is told."""
+
+    way: Any
+    declares: ClassVar[Declaration] = Declaration(needs=("path",))
+
+    def plan(self, seen: Any, memory: Any) -> Any:
+        return self.way(seen), None
+
+
+def sensed(seen):
+    return seen.sensors["depth_row"]["depth"]
+
+
+def scanned(seen):
+    return seen.scan.min()
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        (scanned, "observation.scan is None: the planner does not declare it; say needs=('scan',)"),
+        (lambda seen: len(seen.pedestrians.position), "say needs=('pedestrians',)"),
+        (sensed, "observation.sensors has no 'depth_row': the planner does not declare it; say needs=('depth_row',)"),
+        (lambda seen: seen.pose[:2].reshape(3), "cannot reshape array of size 2 into shape (3,)"),
+        (lambda seen: (0.1, 0.2), "twist (0.1, 0.2); expected three finite numbers (vx, vy, omega)"),
+        (lambda seen: (0.1, 0.2, np.nan), "nan); expected three finite numbers (vx, vy, omega)"),
+    ],
+)
+def test_a_planner_s_author_is_told_the_line_and_what_was_not_declared(way, words):
+    seen = dataclasses.replace(observation(), scan=None, pedestrians=None, sensors={})
+    _, failures = call(Careless(way), seen, {}, EVERYBODY)
+    assert len(failures) == 4 and all(words in why for why in failures.values())
+    placed = ["(test_lift.py, line " in why for why in failures.values()]
+    assert all(placed) == any(placed) == ("expected" not in words)
+
+
+def test_a_none_of_the_planner_s_own_is_no_channel():
+    _, failures = call(Careless(lambda seen: dict.get({}, seen.path_count)[0]), observation(), {}, EVERYBODY)
+    assert all("NoneType" in why and "declare" not in why for why in failures.values()) and len(failures) == 4
+
+
+def stopped(seen):
+    os.kill(os.getpid(), signal.SIGINT)
+    return (0.0, 0.0, 0.0)
+
+
+def stubborn(seen):
+    try:
+        return stopped(seen)
+    except BaseException:  # noqa: BLE001 - it is what the test is about
+        return (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("way", [stopped, stubborn])
+def test_ctrl_c_in_a_planner_s_call_is_the_user_s_even_if_the_planner_catches_it(way):
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(Signalled):
+        call(Careless(way), observation(), {}, EVERYBODY)
+    assert signal.getsignal(signal.SIGINT) is before
+    _, failures = call(Careless(lambda seen: (0.0, 0.0, 0.0)), observation(), {}, EVERYBODY)
+    assert failures == {}

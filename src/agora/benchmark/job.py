@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +14,9 @@ from agora.benchmark import store, tracks
 from agora.benchmark.inputs import inputs
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
+from agora.core.stranger import Signalled, within
 from agora.engine.undisturbed import undisturbed
-from agora.episode import Conditions, Episodes
+from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import AgoraError, InputError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
 from agora.metrics.efficiency import TIMING
@@ -117,7 +119,7 @@ class Plan:
         if given_up:
             yield Progress(job.name, len(given_up))
         if starts:
-            for event in _play(self, replace(job, episodes=tuple(starts)), planner, conditions, starts, watch):
+            for event in within(_play(self, replace(job, episodes=tuple(starts)), planner, conditions, starts, watch)):
                 match event:
                     case _GivenUp(episode, reason):
                         given_up[episode] = reason
@@ -136,6 +138,20 @@ def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> 
 def metrics() -> list[Metric]:
     """Every registered metric, by name."""
     return [load("metrics", name) for name in available("metrics")]
+
+
+def _watched(measure: Metric, watch: Watch) -> Metric:
+    """A metric whose watch is told when it begins and ends."""
+
+    @functools.wraps(measure.function)
+    def function(recording: Recording) -> float | None:
+        watch.before(f"metric {measure.name}")
+        try:
+            return measure.function(recording)
+        finally:
+            watch.after()
+
+    return replace(measure, function=function)
 
 
 def row_of(
@@ -195,15 +211,17 @@ def _play(
             unmade=job.unmade,
         )
         rows, ended = (
-            Rows(plan, job),
-            episodes if not plan.suite.stage(job.stage).counterfactual else _compared(episodes, conditions),
+            Rows(plan, job, watch),
+            episodes if not plan.suite.stage(job.stage).counterfactual else _compared(episodes, conditions, watch),
         )
         for index, recordings in ended:
             rows.add(job.episodes[index], starts[job.episodes[index]], recordings)
             yield _Ended(len(rows.episodes))
         yield rows.finished()
         return
-    except Exception as error:  # noqa: BLE001 - a stranger's crowd model or metric may raise anything
+    except (Signalled, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a stranger's crowd model or metric may raise anything
         reason = f"{in_words(error)}{_place(error)}"
     finally:
         watch.after()
@@ -217,16 +235,17 @@ def _play(
             yield _Ended(number + event.count) if isinstance(event, _Ended) else event
 
 
-def _compared(episodes: Episodes, conditions: Conditions) -> Iterator[tuple[int, list[Recording]]]:
+def _compared(episodes: Episodes, conditions: Conditions, watch: Watch) -> Iterator[tuple[int, list[Recording]]]:
     """Episodes that ended, with where their pedestrians would have been without robots."""
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]
-    alone = undisturbed(starts, conditions, [max(one.time[-1] for one in recordings) for _, recordings in ended])
+    ends = [max(one.time[-1] for one in recordings) for _, recordings in ended]
+    alone = undisturbed(starts, conditions, ends, before=lambda: watch.before(WORLD), after=watch.after)
     for (index, recordings), places in zip(ended, alone, strict=True):
         yield index, [replace(one, undisturbed=places[: len(one.time)]) for one in recordings]
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """Where something was raised that is not Agora's own."""
     frames = traceback.extract_tb(error.__traceback__)
     return "" if isinstance(error, AgoraError) or not frames else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
@@ -239,10 +258,10 @@ class Rows:
         episodes: numbers of those that have ended.
     """
 
-    def __init__(self, plan: Plan, job: Job) -> None:
+    def __init__(self, plan: Plan, job: Job, watch: Watch = _UNWATCHED) -> None:
         self._plan, self._job = plan, job
         self.episodes: list[int] = []
-        measures = metrics()
+        measures = [_watched(one, watch) for one in metrics()]
         self._lasting = [m for m in measures if m.name not in TIMING]
         self._fleeting = [m for m in measures if m.name in TIMING]
         self._rows: list[dict[str, Any]] = []

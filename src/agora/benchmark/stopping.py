@@ -10,19 +10,12 @@ from types import FrameType
 
 from agora.benchmark import store
 from agora.benchmark.account import described
+from agora.core.stranger import Signalled, forget_signals, interrupt
 from agora.errors import AgoraError, StoppedError
 
 __all__ = ["episodes_kept", "stoppable"]
 
 _STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-
-
-class _Signalled(KeyboardInterrupt):
-    """A signal that ends the run; no ``except Exception`` of a stranger's code holds it up."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 @contextmanager
@@ -39,15 +32,16 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         for each in _STOPS:
             signal.signal(each, signal.SIG_DFL)
-        raise _Signalled(number)
+        interrupt(number, frame)
 
     before = {number: signal.signal(number, stop) for number in _STOPS}
     try:
         yield
-    except _Signalled as signalled:
+    except Signalled as signalled:
         said = f"stopped by {_STOPS[signal.Signals(signalled.number)]}: {kept()}; the same command with --resume goes on"
         raise StoppedError(said, 128 + signalled.number) from None
     finally:
+        forget_signals()
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,14 @@ __all__ = ["undisturbed"]
 
 
 def undisturbed(
-    starts: Sequence[Start], conditions: Conditions, ends: Sequence[float], *, threads: int = 1, slots: int = 0
+    starts: Sequence[Start],
+    conditions: Conditions,
+    ends: Sequence[float],
+    *,
+    threads: int = 1,
+    slots: int = 0,
+    before: Callable[[], None] = lambda: None,
+    after: Callable[[], None] = lambda: None,
 ) -> list[Doubles]:
     """Return where the pedestrians of each start are in a world without robots: (T, P, 2), m, at the samples of its recording.
 
@@ -31,6 +38,7 @@ def undisturbed(
         conditions: what they have in common.
         ends: when each ended with its robots, s. Samples are at control rate, the last one at the end, which may come between.
         threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
+        before, after: called around each step of the world (a watchdog's heartbeat).
     """
     empty = [replace(start, robots=()) for start in starts]
     engine = Engine.of(empty, conditions, threads=threads, slots=slots)
@@ -46,7 +54,9 @@ def undisturbed(
                     people, slots_of = world.pedestrians, slice(0, start.crowd_size)
                     found[w].append(np.stack([people.x[w, slots_of], people.y[w, slots_of]], 1).astype(np.float64))
                 world.status.clock.done[w] |= step >= last[w]
+            before()
             engine.step()
+            after()
     finally:
         engine.close()
     return [np.stack(each) for each in found]

@@ -72,10 +72,11 @@ Event = Progress | Finished | Done | Lost
 
 @dataclass(frozen=True)
 class Watch:
-    """What is told before and after everything that may hang: a call of the planner, or a step of the world.
+    """What is told before and after everything that may hang: a call of the planner, a step of the world, or a metric.
 
     Attributes:
-        before: called with the name of what begins (`agora.episode.PLANNER` or ``WORLD``). after: called when it has ended.
+        before: called with the name of what begins (`agora.episode.PLANNER`, ``WORLD``, or "metric" and its name).
+        after: called when it has ended.
     """
 
     before: Callable[[str], None] = lambda what: None

@@ -42,6 +42,10 @@ __all__ = ["AgoraVectorEnv"]
 
 ENV_ID = "agora/Navigation-v0"
 
+OF_A_SEED = 2**24
+"""Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds repeat after 2**38."""
+
+_SEEDS = 2**38
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
 _TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
 
@@ -49,26 +53,28 @@ _TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
 class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     """W worlds with R robots each, stepped together; environment ``w * R + r`` is robot r of world w, and mostly R is 1.
 
-    A step is one control period. The episodes are the entries of one stage of a suite: world w plays w, w + W, w + 2 W, ...
-    of them, so that no result depends on when others end; after the last comes the first. An episode that ends is followed by the
-    next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new one, ``infos["final_obs"]`` and
-    ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that began; ``outcome`` (a label of
-    `Outcome`), ``entry`` and ``time`` (s) say how one ended.
+    A step is one control period. The episodes are entries of one stage of a suite. Without a seed they are the stage's own, on
+    which planners are compared: world w plays w, w + W, w + 2 W, ... of them, so that no result depends on when others end; after
+    the last comes the first. Each seed of `reset` has `OF_A_SEED` entries of its own, which neither another seed nor the stage has:
+    train with a seed. What a stage draws is drawn anew for each; what its files fix, as a scenario does, is the same.
 
-    Where R is above 1, robots that have ended wait until the last of their world ends: they stand or are gone, as the stage's
-    ``after_end`` says. The world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True where a
-    robot had ended before the step: its action counted for nothing, its reward is 0, and nothing ends there. Whoever learns leaves
-    such steps out.
+    An episode that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new
+    one, ``infos["final_obs"]`` and ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that
+    began; ``outcome`` (a label of `Outcome`), ``entry`` and ``time`` (s) say how one ended.
+
+    Where R is above 1, robots that have ended wait until the last of their world ends, as the stage's ``after_end`` says. The
+    world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True where a robot had ended before
+    the step: its action counted for nothing, its reward is 0, and nothing ends there. Whoever learns leaves such steps out.
 
     Args:
         suite: the suite, its name or its file.
         stage: name of the stage; of robots of one model, and with crowd and sensor periods that divide the control period.
         num_envs: W.
-        episodes: how many entries there are, more than the stage's own for training at will; the stage's own where 0. Each is
-            drawn when it begins; up to `agora.tasks.drawn.KEPT` are kept, of more none.
+        episodes: how many entries there are, of the stage and of each seed; where 0, the stage's own, and of a seed `OF_A_SEED`.
+            Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are kept, of more none.
         workers: processes that draw each world's next episode ahead of time. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
-        seed: instead of the suite's; with another seed every entry is another episode.
+        seed: instead of the suite's; with another one every entry is another episode, those of the seeds of `reset` too.
         threads: threads over worlds; results do not depend on it.
         observe: what is seen, and what actions mean.
         reward: what is rewarded.
@@ -77,7 +83,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
 
     Attributes:
-        starts: the episodes, by number. observe, reward: as given.
+        starts: the stage's episodes, by number. observe, reward: as given.
         num_envs: N = W R. robots: R.
 
     Raises:
@@ -129,7 +135,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         stage = self._suite.stage(self._stage)
         self._conditions = Conditions.of(stage)
         self.starts = Drawn(self._suite, self._stage, self._episodes, workers=self._workers)
-        self._next = np.arange(self._worlds)
+        self._first, self._next = np.zeros(self._worlds, np.int64), np.arange(self._worlds)
         some = self.starts[: min(self._worlds, _EXAMPLES)]
         self.robots = _check(self._suite.entry(self._stage, 0), some, self._conditions, self.observe, self.robots)
         self._limits = some[0].robots[0].model.limits(self._worlds * self.robots)
@@ -162,21 +168,13 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     @property
     def curriculum_stage(self) -> int:
-        """Number of the stage of the curriculum, which the module ``staged`` of the suite's stage plays.
-
-        Raises:
-            InputError: the stage has no such module.
-        """
+        """Number of the stage of the curriculum, which the module ``staged`` plays; an `InputError` where the stage has none."""
         index: int = self._staged().index
         return index
 
     @property
     def curriculum_stages(self) -> int:
-        """How many stages the curriculum has.
-
-        Raises:
-            InputError: the stage has no such module.
-        """
+        """How many stages the curriculum has; raises as `curriculum_stage`."""
         return len(self._staged().stages())
 
     def change_stage(self, by: int = 1) -> int:
@@ -215,11 +213,13 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Begin the next episode in every environment, or in some.
 
         Args:
-            seed: number of the entry at which world 0 begins anew, world w at that plus w; where not given they go on.
+            seed: whose entries are played from now on; world w begins with the one after w others. Where not given they go on.
             options: ``reset_mask``, (N,) bool: environments to reset, the robots of a world together; the others stay as they are.
+                ``entry``: number of the stage's own entry at which world 0 begins, world w at that plus w.
         """
         super().reset(seed=seed)
-        mask = np.ones(self.num_envs, np.bool_) if options is None else np.asarray(options.get("reset_mask", True))
+        options = options or {}
+        mask = np.asarray(options.get("reset_mask", True))
         if mask.dtype != np.bool_ or mask.shape not in ((), (self.num_envs,)):
             raise InputError(f"reset_mask must be {self.num_envs} bools, got {mask.dtype} of shape {mask.shape}")
         of_world = np.broadcast_to(mask, self.num_envs).reshape(self._worlds, self.robots)
@@ -227,7 +227,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             raise InputError(f"reset_mask must be the same for the {self.robots} robots of a world")
         worlds = np.flatnonzero(of_world.all(1))
         if seed is not None:
-            self._next[worlds] = seed + worlds
+            self._first[worlds], self._next[worlds] = (seed % _SEEDS + 1) * OF_A_SEED, worlds
+        if "entry" in options:
+            self._first[worlds], self._next[worlds] = 0, int(options["entry"]) + worlds
         infos = self._begin(worlds.tolist())
         return self._observe(infos["_entry"]), infos
 
@@ -288,15 +290,15 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def _begin(self, worlds: list[int]) -> dict[str, Any]:
         began = len(self._parts) - 1
         for w in worlds:
-            number = int(self._next[w]) % len(self.starts)
-            start = self.starts[number]
+            number = self._number(w)
+            start = self.starts.draw(number)
             if not self._parts[-1].batch.engine.holds(start):
                 self._make_room([start])
             self._leave(w)
             self._parts[-1].begin(w, number, start)
             self._entry[w] = number
         self._next[worlds] += self._worlds
-        self.starts.soon((self._next[worlds] % len(self.starts)).tolist())
+        self.starts.soon([self._number(w) for w in worlds])
         for part in self._parts[began:]:
             part.batch.look([w for w in worlds if part.mine[w]])
         for part in [part for part in self._parts[:-1] if not part.mine.any()]:
@@ -305,6 +307,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         mask = np.zeros(self._worlds, np.bool_)
         mask[worlds] = True
         return {"entry": self._each(np.where(mask, self._entry, 0)), "_entry": self._each(mask)}
+
+    def _number(self, world: int) -> int:
+        """The number of the entry that a world plays next."""
+        first, after = int(self._first[world]), int(self._next[world])
+        return first + after % (OF_A_SEED if first and not self._episodes else len(self.starts))
 
     def _each(self, of_worlds: Array) -> Array:
         """What holds of worlds (W,), for each of their robots (N,)."""
@@ -393,9 +400,9 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
         self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin the next episode; with a seed, the entry of that number."""
+        """Begin the next episode; `AgoraVectorEnv.reset` says what a seed is, and the option ``entry``."""
         super().reset(seed=seed)
-        observations, infos = self._worlds.reset(seed=seed)
+        observations, infos = self._worlds.reset(seed=seed, options=options)
         return observations[0], _of_one(infos)
 
     def step(self, action: Array) -> tuple[Floats, float, bool, bool, dict[str, Any]]:

@@ -8,6 +8,7 @@ to 10 m.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from agora.core.recording import Recording
 from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities import duration, facing, lowest, offsets, once, pedestrians_facing
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
 
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _CONE = math.radians(5.0)
@@ -28,6 +32,21 @@ clearance: it is only good to a cell, and a whole step could leap over a thin wa
 """
 
 
+def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
+    """Where (N, 2) rays come over a map, and how far (N,) they go over it, m; nothing blocks the view beside the map.
+
+    Args:
+        chart: the map. begin: (N, 2) m. step: (N, 2) unit vectors. distance: (N,) of the rays, m.
+    """
+    size, offset = np.asarray(chart.size), begin - chart.origin
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN: along a side
+    enters = np.fmax(np.fmax(*sides[0].T), 0.0)
+    leaves = np.fmin(np.fmin(*sides[1].T), distance)
+    with np.errstate(invalid="ignore"):
+        return begin + enters[:, None] * step, np.fmin(leaves - enters, np.hypot(*size))
+
+
 def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
     """(N,) whether there is a free line of sight to each of N pedestrians in samples."""
     chart = recording.map
@@ -35,8 +54,9 @@ def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
         return np.ones(len(sample), np.bool_)
     x, y, distance = (part[sample, pedestrian] for part in offsets(recording))
     step = np.stack((x, y), axis=1) / np.maximum(distance, 1e-9)[:, None]
-    begin, travelled = recording.pose[sample, :2], np.zeros(len(sample))
-    seen, rays = np.zeros(len(sample), np.bool_), np.arange(len(sample))
+    begin, distance = _over(chart, recording.pose[sample, :2], step, distance)
+    travelled, seen = np.zeros(len(sample)), ~(distance > 0.0)
+    rays = np.flatnonzero(~seen)
     while len(rays):
         clearance = np.asarray(chart.clearance_at(begin[rays] + travelled[rays, None] * step[rays]), np.float64)
         travelled[rays] += np.maximum(0.5 * clearance, _STEP * chart.resolution)

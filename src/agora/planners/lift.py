@@ -13,9 +13,11 @@ from typing import Any, cast
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Bools, read_only
-from agora.errors import InputError, PlannerError, in_words
+from agora.core.state import Array, Bools, Floats, read_only
+from agora.core.stranger import Apart, Signalled, stranger
+from agora.errors import InputError, PlannerError
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
+from agora.planners.failure import failure
 from agora.planners.final_turn import turn_at_goal
 from agora.planners.memory import each, joined, parts, put, rows_of
 
@@ -24,6 +26,7 @@ Ranges = Callable[[Callable[[int, int], None]], None]
 
 _SHARED = frozenset({"scan_angles", "scan_pose"})
 _STARTED = "started"
+_LONGEST = 100  # characters of a value in a message
 
 
 def one(observation: Observation, row: int) -> Observation:
@@ -44,9 +47,10 @@ def call(
     """Return the answer of a planner of either form, and why rows failed.
 
     A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
-    stand still; nothing that a planner does raises here, short of leaving the process. So do rows that have no path, whatever a
-    planner that needs one says of them. Rows at a goal whose heading counts turn to it (`agora.planners.final_turn`), unless their
-    planner does that itself. Reasons are noted in any case.
+    stand still. Whatever a planner raises is its failure, ``SystemExit`` and ``KeyboardInterrupt`` too; what ends the process is
+    not caught, and Ctrl-C is the user's (`agora.core.stranger`). Rows that have no path stand too, whatever a planner that needs
+    one says of them. Rows at a goal whose heading counts turn to it (`agora.planners.final_turn`), unless their planner does that
+    itself. Reasons are noted in any case.
 
     Args:
         planner: of either form.
@@ -55,9 +59,10 @@ def call(
         active: (N,) rows that count.
         ranges: where given, a planner that is ``concurrent`` is asked for ranges of rows, by several threads.
     """
-    declares = planner.declares
+    declares, observation = planner.declares, told(observation)
     lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)
-    answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)
+    with Apart():
+        answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)
     twists, reason = answer.twists, np.where(lost, np.int8(Reason.NO_PATH), answer.notes.get("reason", none))
     if not declares.turns_at_goal:
         well = active & ~lost
@@ -65,6 +70,22 @@ def call(
         twists, turning = turn_at_goal(observation, twists, well)
         reason = np.where(turning, np.int8(Reason.NONE), reason)
     return Answer(twists, answer.memory, {**answer.notes, "reason": reason}), failures
+
+
+def told(record: Any) -> Any:
+    """Return a record of arrays as a planner is given it: copies in memory that nothing can write to.
+
+    A read-only view would lead to the engine's own memory by its ``base``, and could be made writable again.
+    """
+    if isinstance(record, np.ndarray):
+        memory = record.tobytes() or bytes(record.itemsize)
+        return np.frombuffer(memory, record.dtype)[: record.size].reshape(record.shape)
+    if dataclasses.is_dataclass(record):
+        kind: Any = type(record)
+        return kind(**{each.name: told(getattr(record, each.name)) for each in dataclasses.fields(record)})
+    if isinstance(record, dict):
+        return {name: told(value) for name, value in record.items()}
+    return record
 
 
 def declaration_of(planner: Any) -> Declaration:
@@ -103,12 +124,15 @@ def _call(
     if hasattr(planner, "plan"):
         return _row_by_row(planner, observation, memory, active)
     try:
-        if ranges is not None and declares.concurrent:
-            answer = in_ranges(planner, observation, memory, ranges)
-        else:
-            answer = planner.act(observation, memory)
+        with stranger():
+            if ranges is not None and declares.concurrent:
+                answer = in_ranges(planner, observation, memory, ranges)
+            else:
+                answer = planner.act(observation, memory)
         answer = checked(answer, len(active), declares)
-    except Exception:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
+    except Signalled:
+        raise
+    except BaseException:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
         return _batch_by_row(planner, declares, observation, memory, active)
     twists = np.where(active[:, None], answer.twists, np.float32(0.0))
     failures = {int(row): f"twist {tuple(twists[row].tolist())}" for row in np.flatnonzero(~np.isfinite(twists).all(axis=1))}
@@ -174,7 +198,8 @@ def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, r
 
     def ask(first: int, last: int) -> None:
         part = slice(first, last)
-        answers[first] = planner.act(_take(observation, part), rows_of(memory, part))
+        with stranger():
+            answers[first] = planner.act(_take(observation, part), rows_of(memory, part))
 
     ranges(ask)
     said = [answers[first] for first in sorted(answers)]
@@ -190,13 +215,17 @@ def _take(record: Any, index: Any) -> Any:
         if dataclasses.is_dataclass(value):
             value = _take(value, index)
         elif isinstance(value, dict):
-            value = {name: {key: read_only(array[index]) for key, array in reading.items()} for name, reading in value.items()}
+            value = {name: {key: _rows(array, index) for key, array in reading.items()} for name, reading in value.items()}
         elif isinstance(value, np.ndarray):
-            value = value if one_field.name in _SHARED else value[index]
-            if isinstance(value, np.ndarray):
-                value = read_only(value)
+            value = _rows(value, slice(None) if one_field.name in _SHARED else index)
         taken[one_field.name] = value
     return type(record)(**taken)
+
+
+def _rows(array: Array, index: Any) -> Any:
+    """Rows of an array, read-only; of one row of an array (N,) a number."""
+    rows = array[index]
+    return read_only(rows) if isinstance(rows, np.ndarray) else rows
 
 
 def checked(answer: Any, count: int, declares: Declaration) -> Answer:
@@ -240,15 +269,19 @@ def _batch_by_row(
     for row in map(int, np.flatnonzero(active)):
         try:
             own = rows_of(memory, slice(row, row + 1))
-            answer = checked(planner.act(batch_of_one(observation, row), own), 1, declares)
+            with stranger():
+                said = planner.act(batch_of_one(observation, row), own)
+            answer = checked(said, 1, declares)
             if not np.isfinite(answer.twists).all():
                 raise PlannerError(f"twist {tuple(answer.twists[0].tolist())}")
             put(after, row, answer.memory, count)
             twists[row] = answer.twists[0]
             for name, note in answer.notes.items():
                 notes[name][row] = note[0]
-        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = in_words(error)
+        except Signalled:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
+            failures[row] = failure(error, declares, observation)
     return Answer(twists, after, notes), failures
 
 
@@ -262,16 +295,34 @@ def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: 
         if after and after[_STARTED][row]:
             before = tuple(after[str(k)][row].copy() for k in range(len(after) - 1))
         try:
-            answer, kept = planner.plan(one(observation, row), before)
-            with np.errstate(over="ignore"):
-                twist = np.asarray(answer, np.float32)
-            if twist.shape != (3,) or not np.isfinite(twist).all():
-                raise PlannerError(f"twist {answer!r}")
+            with stranger():
+                said = planner.plan(one(observation, row), before)
+            twist, kept = _twist_and_memory(said)
             _keep(after, row, count, kept)
             twists[row] = twist
-        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = in_words(error)
+        except Signalled:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
+            failures[row] = failure(error, planner.declares, observation)
     return Answer(twists, after), failures
+
+
+def _twist_and_memory(said: Any) -> tuple[Floats, Any]:
+    """The twist (3,) and the memory that `Planner.plan` returned."""
+    if not isinstance(said, tuple | list) or len(said) != 2:
+        raise PlannerError(f"plan returned {_brief(said)}; expected ((vx, vy, omega), memory)")
+    answer, kept = said
+    with np.errstate(over="ignore"):
+        twist = np.asarray(answer, np.float32)
+    if twist.shape != (3,) or not np.isfinite(twist).all():
+        raise PlannerError(f"twist {_brief(answer)}; expected three finite numbers (vx, vy, omega)")
+    return twist, kept
+
+
+def _brief(value: Any) -> str:
+    """A value in a message: its text, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _keep(after: Memory, row: int, count: int, kept: Any) -> None:

@@ -62,12 +62,15 @@ class Drawn(Sequence[Start]):
     def __getitem__(self, number: int | slice) -> Start | list[Start]:
         if isinstance(number, slice):
             return [self[k] for k in range(*number.indices(self._count))]
-        number = range(self._count)[number]
+        return self.draw(range(self._count)[number])
+
+    def draw(self, number: int) -> Start:
+        """Return the episode of any number, one beyond the last as well; such are not kept."""
         kept = self._kept.get(number)
         if kept is not None:
             return kept
         start = self._arrived(number) or self._suite.start(self._stage, number)
-        if self._count <= KEPT:
+        if number < self._count <= KEPT:
             self._kept[number] = start
         return start
 

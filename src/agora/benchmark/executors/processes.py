@@ -3,6 +3,11 @@
 A call of the planner that hangs, or that ends its process, is the planner's failure like one that raises: the episode is run again
 up to that call, which is not made (`agora.episode.Episodes`), and ends as ``planner_failed``. Where something else hangs, or where
 somebody outside kills the worker, the episode is given up and has no row (`agora.benchmark.conductor`).
+
+A call hangs when it has taken longer than the deadline, less what its process waited for a processor meanwhile (`Waits`): a busy
+machine makes nobody hang. Time in which Numba compiles, or loads what it has compiled, does not count.
+
+A worker that a job has left with many more open files is replaced, so that whose files leak has them closed.
 """
 
 from __future__ import annotations
@@ -10,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
@@ -21,20 +27,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Annotated, Any
 
-from agora.episode import PLANNER, WORLD
-from agora.errors import AgoraError
+from agora.episode import PLANNER
+from agora.errors import AgoraError, InputError
 from agora.interfaces import Done, Event, Lost, Watch, Work
 from agora.interfaces.executor import AnyJob
 from agora.ranges import Within
 
 DEADLINE = 30.0
-"""s that one call of a planner or one step of the world may take before its worker is killed; compiling does not count."""
+"""s that one call of a planner, one step of the world or one metric may take before its worker is killed."""
 
 _COMPILING = logging.getLogger("agora.core.compiling")
 _POLL = 0.5
-_WATCHED = (PLANNER, WORLD)
+_NAME = 200  # bytes of the name of what is watched
+_SPARE = 64  # open files that a worker may have more than at its beginning
 _PR_SET_PDEATHSIG = 1
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM)
 """Exit codes of a process that was ended from outside: by a person, or by a machine that runs out of memory."""
@@ -43,15 +51,22 @@ _KILLED = (-signal.SIGKILL, -signal.SIGTERM)
 def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compiled: Any) -> None:
     """Run jobs from a pipe until it closes, and send their events; when the run is killed, its workers go too.
 
-    Shared are ``began``, the moment at which a call that is watched began, 0 while there is none; ``what``, its number in
-    `_WATCHED`; ``calls``, how often the planner was called in the job; and ``compiled``, how many functions were compiled here.
+    The first thing that is sent is None. Shared are ``began``, the moment at which a call that is watched began, 0 while there is
+    none; ``what``, its name; ``calls``, how often the planner was called in the job; and ``compiled``, how many functions were
+    compiled here. The worker leads a group of processes, to which all belong that planners start.
     """
+    os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server goes when the run goes
-    watch = Watch(*_watched(began, what, calls, compiled))
+    os.register_at_fork(after_in_child=pipe.close)  # what a stranger's code forks is no worker
+    _COMPILING.setLevel(logging.INFO)
+    _COMPILING.addHandler(_Counter(compiled))
+    watch = Watch(*_watched(began, what, calls))
+    files = _open_files()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
+        pipe.send(None)
+        while _open_files() <= files + _SPARE:
             job = pipe.recv()
             calls.value = 0
             events = work(job, watch)
@@ -59,16 +74,38 @@ def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compi
                 pipe.send(event)
 
 
+def _open_files() -> int:
+    """How many files this process holds open; 0 where nobody can say."""
+    try:
+        return len(os.listdir("/proc/self/fd"))
+    except FileNotFoundError:
+        return 0
+    except OSError:  # there is no handle left to count with
+        return sys.maxsize
+
+
+class _Counter(logging.Handler):
+    """Counts the functions that are compiled in this process in a number that is shared."""
+
+    def __init__(self, compiled: Any) -> None:
+        super().__init__()
+        self._compiled = compiled
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count one."""
+        self._compiled.value += 1
+
+
 def _next(events: Iterator[Event]) -> Event | Exception | None:
     """The next event of a job, or what it raised; None at its end."""
     try:
         return next(events, None)
-    except Exception as error:  # noqa: BLE001 - raised again by the run
+    except BaseException as error:  # noqa: BLE001 - raised again by the run
         return _sendable(error)
 
 
-def _watched(began: Any, what: Any, calls: Any, compiled: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """What to call before and after a call, so that what is shared is right; ``began`` is 0 while Numba compiles."""
+def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
+    """What to call before and after a call, so that what is shared is right; ``began`` is 0 while Numba compiles or loads."""
     from numba.core import event
 
     calling, compiling = False, 0
@@ -77,12 +114,11 @@ def _watched(began: Any, what: Any, calls: Any, compiled: Any) -> tuple[Callable
         began.value = time.monotonic() if calling and not compiling else 0.0
 
     class Compiling(event.Listener):  # type: ignore[misc]
-        """Counts compilations, which contain others."""
+        """Counts what holds the compiler's lock, which may be held more than once."""
 
         def on_start(self, _: Any) -> None:
             nonlocal compiling
             compiling += 1
-            compiled.value += 1
             tell()
 
         def on_end(self, _: Any) -> None:
@@ -92,7 +128,7 @@ def _watched(began: Any, what: Any, calls: Any, compiled: Any) -> tuple[Callable
 
     def before(name: str) -> None:
         nonlocal calling
-        calling, what.value = True, _WATCHED.index(name)
+        calling, what.value = True, name.encode()[:_NAME]
         calls.value += name == PLANNER
         tell()
 
@@ -101,12 +137,14 @@ def _watched(began: Any, what: Any, calls: Any, compiled: Any) -> tuple[Callable
         calling = False
         tell()
 
-    event.register("numba:compile", Compiling())
+    event.register("numba:compiler_lock", Compiling())
     return before, after
 
 
-def _sendable(error: Exception) -> Exception:
+def _sendable(error: BaseException) -> Exception:
     """The error with its traceback as a note where it is not Agora's own; another with the same words where it cannot be sent."""
+    if not isinstance(error, Exception):
+        return RuntimeError(f"in a worker:\n{traceback.format_exc()}")
     if not isinstance(error, AgoraError):
         error.add_note("in a worker:\n" + traceback.format_exc())
     try:
@@ -116,9 +154,45 @@ def _sendable(error: Exception) -> Exception:
     return error
 
 
+class Waits:
+    """How long a call in another process has taken, less what the process waited for a processor.
+
+    Linux tells of each thread how long it stood in the queue for a processor. Of threads that waited at the same time the longest
+    wait counts. Elsewhere the time is that of the wall. A call is measured from the first look at it.
+
+    Args:
+        process: its number.
+    """
+
+    def __init__(self, process: int | None) -> None:
+        self._threads = Path(f"/proc/{process}/task")
+        self._call = 0.0
+        self._since, self._before = 0.0, dict[str, float]()
+
+    def of(self, call: float) -> float:
+        """Return how long a call has taken since it was first asked for, s; what names it is when it began."""
+        if call != self._call:
+            self._call, self._since, self._before = call, time.monotonic(), self._waited()
+        longest = max((now - self._before.get(thread, 0.0) for thread, now in self._waited().items()), default=0.0)
+        return time.monotonic() - self._since - longest
+
+    def _waited(self) -> dict[str, float]:
+        """How long each thread has waited for a processor since it began, s."""
+        found = {}
+        with suppress(OSError):
+            for thread in self._threads.iterdir():
+                with suppress(OSError, IndexError, ValueError):  # it has ended, or the kernel does not count
+                    found[thread.name] = int((thread / "schedstat").read_text().split()[1]) * 1e-9
+        return found
+
+
 @dataclass
 class _Worker:
-    """A process, the parent's end of its pipe, and what it is doing."""
+    """A process, the parent's end of its pipe, and what it is doing.
+
+    Attributes:
+        ready: whether it has begun to listen.
+    """
 
     process: Any
     pipe: Connection
@@ -126,17 +200,36 @@ class _Worker:
     what: Any
     calls: Any
     compiled: Any
-    job: AnyJob | None = None
+    waits: Waits
     told: int = 0
+    job: AnyJob | None = None
+    ready: bool = False
+
+    @property
+    def named(self) -> str:
+        """What it does, or did last, that is watched."""
+        name: str = self.what.value.decode("utf-8", "replace")
+        return name
 
     def hangs(self, deadline: float) -> bool:
         began: float = self.began.value
-        return began > 0.0 and time.monotonic() - began > deadline
+        return began > 0.0 and self.waits.of(began) > deadline
+
+    def heard(self) -> Any:
+        """What it sends; the exception `EOFError` where it has ended."""
+        try:
+            if self.pipe.poll():
+                event = self.pipe.recv()
+                self.ready = True
+                return event
+        except (EOFError, ConnectionResetError):
+            pass
+        return EOFError()
 
     def lost(self, reason: str, *, planner: bool = True) -> Lost:
         """What is told of its job when it is gone: whether the planner did it is known by the call under way, if ``planner``."""
         assert self.job is not None
-        asked = self.began.value > 0.0 and _WATCHED[self.what.value] == PLANNER
+        asked = self.began.value > 0.0 and self.named == PLANNER
         return Lost(self.job.name, reason, self.calls.value if asked and planner else None)
 
     def tell(self) -> None:
@@ -146,7 +239,10 @@ class _Worker:
             self.told += functions
 
     def stop(self) -> None:
+        """End it, and all that planners have started in it."""
         self.pipe.close()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.join()
 
@@ -173,8 +269,8 @@ class Processes:
 
     Attributes:
         workers: how many.
-        deadline: s that one call of a planner or one step of the world may take before its worker is killed; compiling does not
-            count.
+        deadline: s that one call of a planner, one step of the world or one metric may take before its worker is killed. Time in
+            which the worker waits for a processor, or in which Numba compiles, does not count.
     """
 
     workers: Annotated[int, Within(1, 1024)] = 2
@@ -188,25 +284,27 @@ class Processes:
         """Run every job; see `agora.interfaces.Executor.run`."""
         start_server()
         pool = [_start(work) for _ in range(min(self.workers, len(jobs)))]
+        poll = min(_POLL, 0.5 * self.deadline)
         try:
             while jobs or any(worker.job for worker in pool):
                 for k, worker in enumerate(pool):
                     worker.tell()
                     if worker.job is not None and not worker.pipe.poll() and worker.hangs(self.deadline):
-                        reason = f"{_WATCHED[worker.what.value]} took longer than {self.deadline:g} s"
-                        lost = worker.lost(reason)
+                        lost = worker.lost(f"{worker.named} took longer than {self.deadline:g} s")
                         worker.stop()
                         pool[k] = _start(work)
                         yield lost
                     if pool[k].job is None and jobs:
+                        if not pool[k].process.is_alive():  # it has too many open files
+                            pool[k].stop()
+                            pool[k] = _start(work)
                         pool[k].job = jobs.popleft()
                         with suppress(BrokenPipeError, ConnectionResetError):  # it died: heard below
                             pool[k].pipe.send(pool[k].job)
-                for pipe in wait([worker.pipe for worker in pool if worker.job is not None], timeout=_POLL):
-                    k = next(k for k, worker in enumerate(pool) if worker.pipe is pipe)
-                    try:
-                        event = pool[k].pipe.recv()
-                    except (EOFError, ConnectionResetError):
+                busy = {handle: k for k, one in enumerate(pool) if one.job for handle in (one.pipe, one.process.sentinel)}
+                for k in {busy[handle] for handle in wait([*busy], timeout=poll)}:
+                    event = pool[k].heard()
+                    if isinstance(event, EOFError):
                         lost = _mourned(pool[k])
                         pool[k] = _start(work)
                         yield lost
@@ -215,7 +313,8 @@ class Processes:
                         raise event
                     if isinstance(event, Done):
                         pool[k].job = None
-                    yield event
+                    if event is not None:
+                        yield event
         finally:
             for worker in pool:
                 worker.stop()
@@ -224,17 +323,27 @@ class Processes:
 def _start(work: Work) -> _Worker:
     context = multiprocessing.get_context("forkserver")
     mine, its = context.Pipe()
-    shared = [context.Value(kind, 0, lock=False) for kind in ("d", "i", "l", "l")]
+    began, calls, compiled = (context.Value(kind, 0, lock=False) for kind in ("d", "l", "l"))
+    shared = (began, context.Array("c", _NAME, lock=False), calls, compiled)
     process = context.Process(target=serve, args=(work, its, *shared), daemon=True)
     process.start()
     its.close()
-    return _Worker(process, mine, *shared)
+    return _Worker(process, mine, *shared, Waits(process.pid))
 
 
 def _mourned(worker: _Worker) -> Lost:
-    """What is told of the job of a worker that died."""
+    """What is told of the job of a worker that died.
+
+    Raises:
+        InputError: it could not even begin.
+    """
     worker.process.join()
     code = worker.process.exitcode
+    if not worker.ready and code not in _KILLED:
+        raise InputError(
+            f"a worker process ended before it began (exit code {code}); what it said stands above. "
+            'A script that runs a benchmark calls it under: if __name__ == "__main__":'
+        )
     by_planner = worker.lost(f"{PLANNER} ended its process (exit code {code})", planner=code not in _KILLED)
     lost = by_planner if by_planner.call is not None else worker.lost(f"its worker died (exit code {code})", planner=False)
     worker.stop()

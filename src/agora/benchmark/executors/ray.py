@@ -44,8 +44,8 @@ class Ray:
     Attributes:
         address: of the cluster, ``HOST:PORT``; ``auto`` finds the one that runs on this machine, ``local`` starts one here.
         workers: how many jobs are under way; those that find no free CPU wait in Ray's queue.
-        deadline: s that one call of a planner or one step of the world may take before its process is killed; compiling does not
-            count.
+        deadline: s that one call of a planner, one step of the world or one metric may take before its process is killed. Time in
+            which it waits for a processor, or in which Numba compiles, does not count.
         retries: how often a job is begun again after the worker or the node that ran it has died.
     """
 

@@ -218,7 +218,7 @@ class _School:
 
     def begin(self, first: int) -> None:
         """Begin new episodes everywhere, of which that of world 0 has this number."""
-        self._seen, _ = self._env.reset(seed=first)
+        self._seen, _ = self._env.reset(options={"entry": first})
         self._begins = np.ones(self._env.num_envs, np.bool_)
         self._state = torch.zeros(self._env.num_envs, self._network.state_size)
 

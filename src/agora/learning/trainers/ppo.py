@@ -341,7 +341,7 @@ class _Worlds:
         if stage != self.stage:
             self._env.change_stage(stage - self.stage)
         count = self._env.num_envs
-        self._seen, _ = self._env.reset(seed=steps)
+        self._seen, _ = self._env.reset(options={"entry": steps})
         self._begins = np.ones(count, np.bool_)
         self._state = torch.zeros(count, network.state_size)
         self._tally = Tally(count)

@@ -386,7 +386,7 @@ class _Worlds:
 
     def begin(self, steps: int) -> None:
         """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
-        self._seen, _ = self._env.reset(seed=steps)
+        self._seen, _ = self._env.reset(options={"entry": steps})
         self._tally = Tally(self._td3.worlds)
 
     @torch.no_grad()

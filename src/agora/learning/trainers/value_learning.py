@@ -155,7 +155,7 @@ class ValueLearning:
         """
         rng = np.random.default_rng((run.seed, _EXPLORATION, first))
         kept: list[list[tuple[Floats, np.float32]]] = [[] for _ in range(self.worlds)]
-        seen, _ = worlds.reset(seed=first)
+        seen, _ = worlds.reset(options={"entry": first})
         scale = self.observe.scale(worlds.limits)
         done = 0
         while done < count:

@@ -1,0 +1,108 @@
+"""The boundary about a call of a stranger's code in this process: what it raises is its own, a signal is the user's."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from types import FrameType
+from typing import NoReturn, TypeVar
+
+__all__ = ["Apart", "Signalled", "forget_signals", "interrupt", "stranger", "within"]
+
+_Item = TypeVar("_Item")
+
+
+class Signalled(KeyboardInterrupt):
+    """A signal that ends the work. A `KeyboardInterrupt` of another type was raised by somebody's code.
+
+    Attributes:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+_came: list[Signalled] = []
+"""Signals that nobody has dealt with yet; a stranger's ``except:`` may have caught them."""
+
+
+def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """A handler of signals that raises `Signalled`."""
+    _came.append(Signalled(number))
+    raise _came[-1]
+
+
+def forget_signals() -> None:
+    """Say that the signals which came are dealt with."""
+    _came.clear()
+
+
+_RESERVE = 64
+"""Open files that are left to the process when a stranger's code has used up all that it may have."""
+
+
+class Apart:
+    """Tells signals from exceptions, and ends a process that was forked within it; what lies within another asks for no handler."""
+
+    _outermost = True
+
+    def __enter__(self) -> None:
+        self._process = os.getpid()
+        self._main = threading.current_thread() is threading.main_thread()
+        self._first = self._main and Apart._outermost
+        self._usual = self._first and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._first:
+            Apart._outermost = False
+        if self._usual:
+            signal.signal(signal.SIGINT, interrupt)
+
+    def __exit__(self, *raised: object) -> None:
+        if os.getpid() != self._process:
+            os._exit(1)
+        if self._first:
+            Apart._outermost = True
+        if self._usual:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._main and _came:
+            raise _came.pop()
+
+
+class stranger(Apart):  # noqa: N801 - used like a function
+    """Call a stranger's code within this, and catch what it raises outside: all but `Signalled` is the code's own.
+
+    A signal that the code caught is raised again when the call has ended. A process that the code forked ends there: it would go on
+    as a second one of this process. The code may open fewer files than the process, so that one whose files leak fails by itself.
+
+    Raises:
+        Signalled: Ctrl-C came, or another signal whose handler is `interrupt`.
+    """
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        if self._main:
+            self._limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+            soft, hard = self._limit
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft - min(_RESERVE, soft // 4), hard))
+
+    def __exit__(self, *raised: object) -> None:
+        if self._main:
+            with suppress(ValueError):  # the code has lowered the limit for good
+                resource.setrlimit(resource.RLIMIT_NOFILE, self._limit)
+        super().__exit__(*raised)
+
+
+def within(items: Iterator[_Item]) -> Iterator[_Item]:
+    """The items of a generator that calls strangers' code, each made so that Ctrl-C is a `Signalled` and a fork ends."""
+    while True:
+        with Apart():
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+        yield item

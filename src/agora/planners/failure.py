@@ -1,0 +1,59 @@
+"""What is said of a planner's call that failed: the error, the line of the planner's own code, and what it did not declare."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from agora.errors import in_words
+from agora.interfaces import Declaration, Observation
+
+_OF_CHANNELS = {"path": "path", "path_count": "path", "pedestrians": "pedestrians", "robots": "robots", "costmap": "costmap"}
+_OF_CHANNELS |= {"semantics": "semantics"} | dict.fromkeys(("scan", "scan_angles", "scan_pose", "scan_range"), "scan")
+"""The channel that each field of an `Observation` is of; the others need none."""
+
+_LONGEST = 100  # characters of a line that is shown
+
+
+def failure(error: BaseException, declares: Declaration, observation: Observation) -> str:
+    """Say in one line why a planner's call failed.
+
+    Args:
+        error: what was raised, in the file that calls this or in what that called.
+        declares: what the planner says of itself. observation: that it was given.
+
+    Returns:
+        The error; the file, the line and the text of the planner's code that raised it, or that called what raised it; and the
+        channel that it reads without declaring it, if that may be the reason.
+    """
+    said, here = in_words(error), sys._getframe(1).f_code.co_filename
+    raised = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != here]
+    if not raised:
+        return said
+    frames = [frame for frame, _ in raised]
+    where = traceback.StackSummary.extract(iter(raised))[_own(frames)]
+    line = f": {where.line[:_LONGEST]}" if where.line else ""
+    said += f" ({Path(where.filename).name}, line {where.lineno}, in {where.name}{line})".encode("utf-8", "replace").decode()
+    return said + "".join(f"; {hint}" for hint in _undeclared(error, frames, declares, observation))
+
+
+def _own(frames: Sequence[FrameType]) -> int:
+    """The number of the last frame that is in the planner's own package: in the outermost that is not Agora's, if there is one."""
+    roots = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in frames]
+    own = next((root for root in roots if root != "agora"), "agora")
+    return max(number for number, root in enumerate(roots) if root == own)
+
+
+def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation) -> list[str]:
+    """Channels that the code read and that the planner does not declare."""
+    hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
+    if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
+        missing = [name for name in _OF_CHANNELS if name in read and getattr(observation, name) is None]
+        hints = [(f"observation.{name} is None", _OF_CHANNELS[name]) for name in missing]
+    elif isinstance(error, KeyError) and "sensors" in read and isinstance(error.args[0], str):
+        hints = [(f"observation.sensors has no {error.args[0]!r}", error.args[0])]
+    channels = set(declares.channels)
+    return [f"{what}: the planner does not declare it; say needs=({name!r},)" for what, name in hints if name not in channels]
