@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from agora.benchmark import store, tables, tracks
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
 from agora.benchmark.job import metrics
+from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
 from agora.config import build_component, load
 from agora.core.recording import Recording
@@ -29,7 +30,7 @@ from agora.errors import InputError, reading
 from agora.interfaces import Label, Metric
 from agora.perception.perception import LEVELS, Level
 from agora.ranges import Number
-from agora.registry import KINDS, Named, available
+from agora.registry import Named
 from agora.tasks.suite import Suite
 
 ENTRY, CHECK, ROWS, TIMING, REPLAYS, WEIGHTS = (
@@ -126,7 +127,8 @@ class Pins:
     """What decides the rows beside the suite and the planner's configuration.
 
     Attributes:
-        agora: its version. packages: distributions that the suite's and the planner's components come from, and their versions.
+        agora: its version. packages: that the suite's and the planner's components and the metrics come from
+            (`agora.benchmark.packages.packages`).
         label: what the planner claims to be. knows: what the robot knows.
         metrics: versions of the rows' metrics, where they are not 1.
         inputs: digests of the suite's files. weights: digests of the planner's.
@@ -148,12 +150,13 @@ class Pins:
             InputError: a file of the suite or the planner cannot be read.
         """
         present = set(columns)
+        measured = [metric for metric in metrics() if metric.name in present]
         return Pins(
             __version__,
-            dict(sorted(_packages((suite, planner)))),
+            packages(suite, planner, measured),
             planner.part.declares.label,
             Knows.of(planner, told),
-            {metric.name: metric.version for metric in metrics() if metric.version != 1 and metric.name in present},
+            {metric.name: metric.version for metric in measured if metric.version != 1},
             inputs(suite),
             {_portable(name, folder): digest for name, digest in inputs(planner).items()},
         )
@@ -418,23 +421,3 @@ def _portable(name: str, folder: Path) -> str:
         return name
     own = folder.resolve()
     return path.relative_to(own).as_posix() if path.is_relative_to(own) else path.name
-
-
-def _packages(value: Any) -> Iterator[tuple[str, str]]:
-    """Distributions and versions of all components in a value."""
-    if isinstance(value, Named):
-        for kind in KINDS:
-            point = available(kind).get(value.name)
-            of_class = point is not None and point.attr == type(value.part).__qualname__ and point.load() is type(value.part)
-            if point is not None and point.dist is not None and of_class:
-                yield point.dist.name, point.dist.version
-        yield from _packages(value.part)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _packages(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _packages(item)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for one in fields(value):
-            yield from _packages(getattr(value, one.name))

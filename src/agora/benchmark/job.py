@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store, tracks
 from agora.benchmark.inputs import inputs
+from agora.benchmark.packages import packages
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.engine.undisturbed import undisturbed
@@ -97,6 +98,10 @@ class Plan:
     def files(self) -> Mapping[str, str]:
         """Digests of the files that enter the episodes, by name (`agora.benchmark.inputs`)."""
         return inputs(self.suite, self.planners)
+
+    def packages(self) -> Mapping[str, str]:
+        """Versions of the packages that components and metrics come from, by name (`agora.benchmark.packages`)."""
+        return packages(self.suite, self.planners, metrics())
 
     def carrying(self, job: Job) -> Job:
         """The job with the starts of its episodes in it: their maps, robots, pedestrians and recorded tracks.

@@ -31,6 +31,7 @@ from agora.benchmark.entry import (
     read_replays,
 )
 from agora.benchmark.job import Job, Plan, key_of
+from agora.benchmark.packages import OWN
 from agora.config import build, dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
@@ -39,7 +40,6 @@ from agora.tasks.suite import Suite, load_suite
 
 __all__ = ["Sample", "check", "missed"]
 
-_OWN = {"agora-nav"}
 _MOST_DIFFERENCES = 100
 
 
@@ -113,7 +113,7 @@ def one_cpu_only(entry: Entry, cpu: str) -> bool:
 
     Agora's own planners give the same on every x86-64-v3 CPU; for others nobody knows.
     """
-    return not set(entry.pins.packages) <= _OWN and cpu not in {machine.cpu for machine in entry.made_on}
+    return not set(entry.pins.packages) <= {OWN} and cpu not in {machine.cpu for machine in entry.made_on}
 
 
 def _suite_of(posted: Posted) -> Suite:
