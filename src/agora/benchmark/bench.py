@@ -276,7 +276,10 @@ def check_same(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], sin
     Raises:
         ResultsError: a file or a package was changed; says which, and what it was and is.
     """
-    files, installed = ({} if not isinstance(was.get(key), dict) else was[key] for key in ("inputs", "packages"))
+    for key in ("inputs", "packages"):
+        if key in now and not isinstance(was.get(key), dict):
+            raise ResultsError(f"{folder}: was begun by an Agora that kept no {key}; begin anew in another folder")
+    files, installed = was.get("inputs", {}), was.get("packages", {})
     if changed := difference(files, now.get("inputs", {}), f"{since}; put the file back, or choose another folder"):
         raise ResultsError(f"{folder}: {changed}")
     if "packages" in now and (changed := change(installed, now["packages"])):
