@@ -11,7 +11,7 @@ from tests.naughty import Naughty
 from tests.suites import plane, suite, write_world
 
 from agora.benchmark.bench import Options, bench
-from agora.benchmark.inputs import inputs
+from agora.benchmark.inputs import inputs, unread
 from agora.config import load
 from agora.errors import ResultsError
 from agora.planners.guided import Guided
@@ -114,6 +114,17 @@ def test_a_run_of_a_policy_is_not_resumed_with_other_weights_and_both_digests_ar
     [now] = inputs(planners).values()
     with pytest.raises(ResultsError, match=rf"mine\.safetensors was changed since .*its digest was {was} and is {now}"):
         bench(small, planners, tmp_path / "run", ONE_EACH, resume=True)
+
+
+def test_a_planner_that_was_built_before_its_file_was_changed_drives_with_the_file_as_it_is(tmp_path):
+    weights, mine = folder("configs") / "policies", tmp_path / "mine.safetensors"
+    shutil.copyfile(weights / "td3.safetensors", mine)
+    label, planner = named_planner(f"policy:file={mine}+polite")
+    before = planner.part.planner.part.policy
+    shutil.copyfile(weights / "hall.safetensors", mine)
+    assert planner.part.planner.part.policy is before
+    assert unread(planner) == planner
+    assert unread(planner).part.planner.part.policy is not before
 
 
 def test_a_file_beside_is_a_file_whether_its_name_has_a_slash_or_an_ending(tmp_path, monkeypatch):

@@ -9,12 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agora.benchmark.inputs import inputs
 from agora.config import build_component, dump, load, plain
 from agora.core.recording import Outcome
 from agora.errors import DivergedError, InputError, ResultsError, UnknownNameError
 from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, record_of
 from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
 from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play
+from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names
 from agora.policies.encoding import Observe
 from agora.policies.policy import Body, Layer, Policy
@@ -239,6 +241,13 @@ def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, 
     robot.write_text(f"{robot.read_text()}# heavier\n")
     with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the training was begun; put the file back"):
         Run(tmp_path / "run", training, 1, resume=True)
+
+
+def test_the_weights_of_a_teacher_are_among_the_files_of_a_training(tmp_path, training):
+    taught = replace(training, trainer=Named.of("trainers", "value_learning", **TINY | {"teacher": "sarl"}))
+    written = load(begun(tmp_path, taught) / "training.yaml", dict)
+    assert "configs/policies/sarl.safetensors" in written["inputs"]
+    assert "configs/policies/cadrl.safetensors" in inputs(Named.of("trainers", "cloning", lessons=Lessons("cadrl")))
 
 
 def test_a_training_of_before_that_kept_no_digests_is_not_resumed(tmp_path, training):

@@ -22,7 +22,7 @@ from agora.benchmark.account import strangers
 from agora.benchmark.conductor import conduct
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.executors.processes import DEADLINE, Processes
-from agora.benchmark.inputs import ReadsFiles, difference, inputs
+from agora.benchmark.inputs import ReadsFiles, difference, inputs, unread
 from agora.benchmark.job import Job, Plan, key_of, metrics
 from agora.benchmark.packages import change, packages
 from agora.benchmark.store import Keep
@@ -355,7 +355,7 @@ def bench(
     options, folder = options or Options(), folder.absolute()
     if not planners:
         raise InputError("no planner is given")
-    planners, levels = at_levels(planners, pedestrians)
+    planners, levels = at_levels({label: unread(planner) for label, planner in planners.items()}, pedestrians)
     for label in planners:
         if "/" in label or not label.isprintable():
             raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")

@@ -25,6 +25,14 @@ class ReadsFiles(Protocol):
         """Return the files, and folders of which every file counts; one that is not there is passed over."""
 
 
+@runtime_checkable
+class NamesParts(Protocol):
+    """A component with others in it that its fields name by a text, as a trainer its teacher."""
+
+    def named_parts(self) -> Iterable[Named]:
+        """Return these components, built."""
+
+
 def inputs(*parts: Any) -> dict[str, str]:
     """Return the digest of every file that enters the episodes, by its name, sorted.
 
@@ -57,6 +65,16 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
     return ""
 
 
+def unread(component: Named) -> Named:
+    """Return a component, and those in it, without what they have read of their files so far: a file may have changed since."""
+    part = component.part
+    if not dataclasses.is_dataclass(part) or isinstance(part, type):
+        return component
+    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part) if field.init}
+    inner = {name: unread(value) for name, value in values.items() if isinstance(value, Named)}
+    return Named(component.name, dataclasses.replace(part, **inner)) if inner or isinstance(part, ReadsFiles) else component
+
+
 def named_file(value: str | Path) -> Path | None:
     """Return the file that a text of a configuration names: one that is there, and whose name has a folder or an ending."""
     path = Path(value)
@@ -82,6 +100,8 @@ def _places(value: Any) -> Iterator[Path]:
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         if isinstance(value, ReadsFiles):
             yield from value.files()
+        if isinstance(value, NamesParts):
+            yield from _places(list(value.named_parts()))
         for field in dataclasses.fields(value):
             yield from _places(getattr(value, field.name))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agora import __version__
+from agora.benchmark.inputs import NamesParts
 from agora.registry import KINDS, Named, available
 
 OWN = "agora-nav"
@@ -64,6 +65,8 @@ def _modules(value: Any) -> Iterator[str]:
             yield from _modules(item)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from (kind.__module__ for kind in type(value).__mro__)
+        if isinstance(value, NamesParts):
+            yield from _modules(list(value.named_parts()))
         for field in dataclasses.fields(value):
             yield from _modules(getattr(value, field.name))
     elif callable(value) and hasattr(value, "__module__"):
