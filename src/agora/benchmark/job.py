@@ -32,6 +32,9 @@ __all__ = ["metrics"]
 
 _UNWATCHED = Watch()
 
+BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
+"""Columns of rows beside their identity and the metrics; the last one may be missing."""
+
 
 @dataclass(frozen=True)
 class Job:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, ResultsError
@@ -90,6 +90,33 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
     if head + _digest(head, tail) + tail != data:
         return "cut or changed since it was written"
     return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
+
+
+class Extent(NamedTuple):
+    """How large the table of a shard says that it is.
+
+    Attributes:
+        rows, columns: how many; of a list of structures each part is a column. values: in all of them. size: decoded, bytes.
+    """
+
+    rows: int
+    columns: int
+    values: int
+    size: int
+
+
+def extent(path: Path) -> Extent:
+    """Return how large the table of a shard is, by its metadata alone.
+
+    Raises:
+        Exception: the file is no Parquet file.
+    """
+    import pyarrow.parquet as pq
+
+    about = pq.read_metadata(path)
+    columns = [about.row_group(k).column(i) for k in range(about.num_row_groups) for i in range(about.num_columns)]
+    values, size = sum(one.num_values for one in columns), sum(one.total_uncompressed_size for one in columns)
+    return Extent(about.num_rows, about.num_columns, values, size)
 
 
 def run_of(table: pyarrow.Table) -> str:

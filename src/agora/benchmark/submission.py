@@ -17,6 +17,7 @@ from agora.benchmark.account import account, described, own_shards
 from agora.benchmark.bench import difference_of, with_seed
 from agora.benchmark.entry import (
     ENTRY,
+    LARGEST_FILE,
     REPLAYS,
     ROWS,
     TIMING,
@@ -41,8 +42,6 @@ from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.tasks.suite import Suite, load_suite, suite_names
 
 __all__ = ["Words", "submit"]
-
-_MOST = 64 * 2**20  # bytes of weights that an entry carries
 
 
 @dataclass(frozen=True)
@@ -207,9 +206,9 @@ def carry(values: Any, folder: Path) -> Any:
     if not isinstance(values, str) or (source := named_file(values)) is None:
         return values
     place = folder / WEIGHTS / source.name
-    if source.stat().st_size > _MOST:
+    if source.stat().st_size > LARGEST_FILE:
         raise InputError(
-            f"{source}: is larger than {_MOST // 2**20} MiB, too large for an entry; ship it with the planner's package"
+            f"{source}: is larger than {LARGEST_FILE // 2**20} MiB, too large for an entry; ship it with the planner's package"
         )
     place.parent.mkdir(exist_ok=True)
     while place.exists() and place.read_bytes() != source.read_bytes():
