@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agora.documents import refuse_what_is_no_file
-from agora.errors import InputError, ResultsError
+from agora.errors import InputError, ResultsError, in_words
 from agora.files import write_whole
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
     head, tail = _around_digest(data)
     if head + _digest(head, tail) + tail != data:
         return "cut or changed since it was written"
-    return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
+    try:
+        return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
+    except Exception as error:  # noqa: BLE001 - whoever forges a digest may write anything behind it
+        return f"is no Parquet file of ours: {in_words(error)[:200]}"
 
 
 class Extent(NamedTuple):
