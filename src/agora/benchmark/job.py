@@ -243,12 +243,15 @@ def _place(error: Exception) -> str:
 class Rows:
     """The rows, the timing and the recordings of a shard, while its episodes end.
 
+    Args:
+        plan, job: that the episodes are of. beside: texts that stand in every row, by column.
+
     Attributes:
         episodes: numbers of those that have ended.
     """
 
-    def __init__(self, plan: Plan, job: Job) -> None:
-        self._plan, self._job = plan, job
+    def __init__(self, plan: Plan, job: Job, beside: Mapping[str, str] | None = None) -> None:
+        self._plan, self._job, self._beside = plan, job, beside or {}
         self.episodes: list[int] = []
         measures = metrics()
         self._lasting = [m for m in measures if m.name not in TIMING]
@@ -261,6 +264,7 @@ class Rows:
         """Take in an episode that has ended, with a recording of each of its robots."""
         for robot, recording in enumerate(recordings):
             row = row_of(self._plan, self._job, episode, robot, start.robots[robot].model.name, recording, self._lasting)
+            row |= self._beside
             self._rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
             self._timing.append(identity | {m.name: m(recording) for m in self._fleeting} | {store.CALLS: recording.planning_time})
