@@ -87,6 +87,8 @@ def _say(folder: Path, check: Check) -> None:
     replays = f", and {check.replays} replays" if check.replays else ""
     if check.agrees:
         typer.echo(f"{folder}: agrees: {drawn}{replays}, came out again, every value the same")
+    elif check.problems:
+        typer.echo(f"{folder}: BREAKS THE RULES, so nothing was run", err=True)
     else:
         typer.echo(f"{folder}: DIFFERS: {drawn}{replays}", err=True)
     for problem in check.problems:

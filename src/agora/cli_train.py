@@ -30,6 +30,7 @@ def train(
 
     from agora.benchmark.stopping import stoppable
     from agora.config import plain
+    from agora.documents import refuse_what_is_no_file
     from agora.files import write_whole
     from agora.learning.card import PAGE, PolicyCard, record_of
     from agora.learning.run import POLICY, checkpoint_kept
@@ -55,6 +56,8 @@ def train(
             records.append(record)
             for result in record.results:
                 typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
-    write_whole(folder / POLICY, (folder / f"seed_{chosen.seeds[0]}" / POLICY).read_bytes())
+    best = folder / f"seed_{chosen.seeds[0]}" / POLICY
+    refuse_what_is_no_file(best)
+    write_whole(folder / POLICY, best.read_bytes())
     PolicyCard(plain(chosen), tuple(records)).save(folder)
     typer.echo(f"policy  {folder / POLICY}\ncard    {folder / PAGE}")

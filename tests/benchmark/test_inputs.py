@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
+from tests.learned import learned
 from tests.naughty import Naughty
 from tests.suites import plane, suite, write_world
 
 from agora.benchmark.bench import Options, bench
-from agora.benchmark.inputs import inputs
+from agora.benchmark.inputs import inputs, unread
 from agora.config import load
 from agora.errors import ResultsError
-from agora.planners.presets import named_planner
+from agora.planners.guided import Guided
+from agora.planners.presets import named_interplanner, named_planner
 from agora.registry import Named
 from agora.share import folder
 from agora.tasks.suite import load_suite
@@ -89,6 +92,48 @@ def test_a_preset_is_in_the_record_by_its_values_and_a_model_by_its_file(tmp_pat
     label, planner = named_planner("dwa_ros")
     assert inputs(planner) == {}
     assert list(inputs({label: Named("mine", Naughty(mischief=str(tmp_path / "people.onnx")))})) == [str(tmp_path / "people.onnx")]
+
+
+@pytest.mark.parametrize("name", sorted(learned()))
+def test_every_learned_planner_tells_the_file_of_its_policy(name):
+    [(file, digest)] = inputs(Named.of("planners", name)).items()
+    assert file.startswith("configs/policies/")
+    assert file.endswith(".safetensors")
+    assert len(digest) == 32
+    assert inputs(Named("guided", Guided(Named.of("planners", name), named_interplanner("polite")))) == {file: digest}
+
+
+def test_a_run_of_a_policy_is_not_resumed_with_other_weights_and_both_digests_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    weights = folder("configs") / "policies"
+    shutil.copyfile(weights / "td3.safetensors", "mine.safetensors")
+    planners, small = dict([named_planner("policy:file=mine.safetensors")]), plane(episodes=1)
+    bench(small, planners, tmp_path / "run", ONE_EACH)
+    was = load(tmp_path / "run" / "run.yaml", dict)["inputs"][str(tmp_path / "mine.safetensors")]
+    shutil.copyfile(weights / "hall.safetensors", "mine.safetensors")
+    [now] = inputs(planners).values()
+    with pytest.raises(ResultsError, match=rf"mine\.safetensors was changed since .*its digest was {was} and is {now}"):
+        bench(small, planners, tmp_path / "run", ONE_EACH, resume=True)
+
+
+def test_a_planner_that_was_built_before_its_file_was_changed_drives_with_the_file_as_it_is(tmp_path):
+    weights, mine = folder("configs") / "policies", tmp_path / "mine.safetensors"
+    shutil.copyfile(weights / "td3.safetensors", mine)
+    label, planner = named_planner(f"policy:file={mine}+polite")
+    before = planner.part.planner.part.policy
+    shutil.copyfile(weights / "hall.safetensors", mine)
+    assert planner.part.planner.part.policy is before
+    assert unread(planner) == planner
+    assert unread(planner).part.planner.part.policy is not before
+
+
+def test_a_file_beside_is_a_file_whether_its_name_has_a_slash_or_an_ending(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.npz", "demo"):
+        (tmp_path / name).write_bytes(b"weights")
+    assert list(inputs(Named("mine", Naughty(mischief="mine.npz")))) == [str(tmp_path / "mine.npz")]
+    assert list(inputs(Named("mine", Naughty(mischief="./demo")))) == [str(tmp_path / "demo")]
+    assert inputs(Named("mine", Naughty(mischief="demo"))) == {}, "a word is no path, whatever lies about"
 
 
 @pytest.mark.data

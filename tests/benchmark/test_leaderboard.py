@@ -291,10 +291,15 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 0
     assert "every value the same" in answer.output
-    change(entry, read_entry(entry).rows[2]["key"], path_length=0.25)
+    change(entry, read_entry(entry).rows[2]["key"], jerk_max=999.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "path_length: 0.25 in the entry" in answer.output
+    assert "jerk_max: 999.25 in the entry" in answer.output
+    change(entry, read_entry(entry).rows[2]["key"], jerk_max=-0.25)
+    answer = CliRunner().invoke(app, ask)
+    assert answer.exit_code == 1
+    assert "BREAKS THE RULES, so nothing was run" in answer.output
+    assert "is -0.25, but cannot be below 0" in answer.output
 
 
 def test_a_folder_without_entries_is_refused(tmp_path):

@@ -71,7 +71,8 @@ def test_a_node_with_another_version_is_refused_before_anything_is_written(tmp_p
     assert not (tmp_path / "run").exists()
 
 
-def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resumed_elsewhere(tmp_path, monkeypatch):
+@pytest.mark.parametrize("what", ["Agora", "a planner's package"])
+def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resumed_elsewhere(tmp_path, monkeypatch, what):
     whole = rows_and_reasons(tmp_path / "whole", Processes(1), "")
     fake_ray.install(monkeypatch)
     told, calls = on_ray._told, []
@@ -80,11 +81,19 @@ def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resu
         calls.append(job.name)
         if len(calls) == 2:
             on_ray._SEATS.clear()
-            asked = replace(asked, versions={**asked.versions, "Agora": "0.0.7"})
+            if what == "Agora":
+                asked = replace(asked, versions={**asked.versions, "Agora": "0.0.7"})
+            else:
+                asked = replace(asked, packages={**asked.packages, "round-about": "1.0"})
         yield from told(shared, job, carried, asked)
 
     monkeypatch.setattr(on_ray, "_told", second_is_older)
-    with pytest.raises(InputError, match="the machine that began the run: Agora there is 0.0.7"):
+    said = (
+        "the machine that began the run: Agora there is 0.0.7"
+        if what == "Agora"
+        else "package round-about was 1.0 and is not there"
+    )
+    with pytest.raises(InputError, match=said):
         rows_and_reasons(tmp_path / "run", Ray(workers=1), "")
     kept = {path.name for path in (tmp_path / "run/episodes").glob("*.parquet")}
     assert len(kept) == 1 < len(whole[2])

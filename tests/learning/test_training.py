@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from agora.benchmark.inputs import inputs
 from agora.config import build_component, dump, load, plain
 from agora.core.recording import Outcome
 from agora.errors import DivergedError, InputError, ResultsError, UnknownNameError
 from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, record_of
-from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, play
+from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
+from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play
+from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names
 from agora.policies.encoding import Observe
 from agora.policies.policy import Body, Layer, Policy
 from agora.registry import Named, make
+from agora.share import folder
 from agora.tasks.suite import load_suite
 
 TINY = {"demonstrations": 6, "epochs": 1, "episodes": 4, "round": 4, "updates": 2, "batch": 20, "worlds": 3, "width": 0.1}
@@ -57,6 +62,9 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"label": "perfect"}, InputError, "perfect"),
         ({"planner": "sarll"}, InputError, "sarll.*sarl"),
         ({"planner": "dwa"}, InputError, "'dwa' drives with no file of weights"),
+        ({"planner": "agora.planners.learned.crowdnav:Cadrl"}, InputError, r"no registered planner.*project\.entry-points"),
+        ({"name": "../../x"}, InputError, r"one\.yaml:\d+: name must be a printable text without '/'"),
+        ({"name": ".hidden"}, InputError, "name must be a printable text"),
         ({"test": "crowdnav_training"}, InputError, "a card's numbers are made on a test"),
         ({"validation": "circle"}, InputError, "stage 'circle' is trained on; choose another"),
     ],
@@ -70,8 +78,6 @@ def test_a_wrong_training_is_refused_by_name(tmp_path, change, error, message):
 
 
 def training_file(name):
-    from agora.share import folder
-
     return folder("configs") / "training" / f"{name}.yaml"
 
 
@@ -131,12 +137,125 @@ def test_a_diverged_run_keeps_its_last_good_checkpoint(tmp_path, training):
     run.close()
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path, training):
-    run = Run(tmp_path, training, 1)
-    run.save(10, {}, {"weights": np.float32([1.0])})
+def begun(folder, training):
+    """The folder of a training that has a checkpoint after 10 steps, and a point of its curve."""
+    run = Run(folder, training, 1)
+    run.log(10, 0.1, loss=1.0)
+    run.save(10, {"rounds": 1}, {"weights": np.float32([1.0, 2.0]), "seen": np.arange(6)})
     run.close()
-    (tmp_path / CHECKPOINT).write_bytes(b"\x80\x04pickle")
+    return folder
+
+
+def test_a_training_file_imports_nothing(tmp_path):
+    (tmp_path / "trap.py").write_text("from pathlib import Path\nPath('sprung').touch()\nclass Trap: pass\n")
+    path = tmp_path / "one.yaml"
+    path.write_text(dump(load(training_file("sarl"), dict) | {"planner": "tests.trap:Trap", "trainer": "trap:Trap"}))
+    with pytest.raises(InputError, match="trainer called 'trap:Trap'"):
+        load_training(path)
+    with pytest.raises(InputError, match="no registered planner is called 'os'"):
+        planner_with("os:system", "")
+    assert not (tmp_path / "sprung").exists()
+
+
+CUT = {
+    "pickle": lambda data: b"\x80\x04pickle",
+    "nothing": lambda data: b"",
+    "half": lambda data: data[: len(data) // 2],
+    "one bit": lambda data: data[:-3] + bytes([data[-3] ^ 1]) + data[-2:],
+    "huge header": lambda data: b"\xff" * 8 + data[8:],
+    "no number": lambda data: data.replace(b"best_seconds", b"best_decades"),
+    "a text for a number": lambda data: data.replace(b'\\"steps\\": 10', b'\\"steps\\": ""'),
+    "no numbers": lambda data: data.replace(b'"numbers"', b'"slumber"'),
+}
+
+
+@pytest.mark.parametrize("damage", CUT)
+def test_a_damaged_checkpoint_is_named(tmp_path, training, damage):
+    path = begun(tmp_path, training) / CHECKPOINT
+    whole = path.read_bytes()
+    path.write_bytes(CUT[damage](whole))
+    assert path.read_bytes() != whole
     with pytest.raises(ResultsError, match="checkpoint.safetensors: is no checkpoint"):
+        Run(tmp_path, training, 1, resume=True)
+    assert checkpoint_kept(tmp_path) in ("there is no checkpoint yet", f"the checkpoint after 10 steps is in {tmp_path}")
+
+
+def test_a_checkpoint_that_is_a_folder_is_named(tmp_path, training):
+    path = begun(tmp_path, training) / CHECKPOINT
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: is no checkpoint: expected a file, got a folder"):
+        Run(tmp_path, training, 1, resume=True)
+
+
+def test_a_training_goes_on_from_no_other_training_s_checkpoint(tmp_path, training):
+    other = replace(training, trainer=Named.of("trainers", "value_learning", **TINY | {"updates": 3}))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "other").mkdir()
+    checkpoint = begun(tmp_path / "mine", training) / CHECKPOINT
+    shutil.copyfile(begun(tmp_path / "other", other) / CHECKPOINT, checkpoint)
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: is a checkpoint of another training"):
+        Run(tmp_path / "mine", training, 1, resume=True)
+
+
+def test_weights_that_are_not_finite_are_no_checkpoint_to_go_on_from(tmp_path):
+    numbers = dict.fromkeys(ALWAYS, 1.0)
+    write_checkpoint(tmp_path / CHECKPOINT, "mine", numbers, {"weights": np.float32([1.0, np.nan])})
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: weights is not finite"):
+        read_checkpoint(tmp_path / CHECKPOINT, "mine")
+
+
+def test_what_a_trainer_looks_for_and_does_not_find_is_named(tmp_path):
+    write_checkpoint(tmp_path / CHECKPOINT, "mine", dict.fromkeys(ALWAYS, 1.0), {"weights": np.float32([1.0])})
+    numbers, arrays = read_checkpoint(tmp_path / CHECKPOINT, "mine")
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: holds no number 'rounds'"):
+        numbers["rounds"]
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: holds no array 'bias'"):
+        arrays["bias"]
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[10]", "10", '{"loss": 1.0}', '{"steps": "ten"}', '{"steps": NaN}', '{"steps": 1, "loss": null}']
+)
+def test_a_damaged_curve_is_named_with_its_line(tmp_path, training, line):
+    curve = begun(tmp_path, training) / CURVE
+    curve.write_text(curve.read_text() + f"{line}\n")
+    with pytest.raises(ResultsError, match=r"curve\.jsonl:2: expected a point such as"):
+        Run(tmp_path, training, 1, resume=True)
+
+
+def test_a_curve_that_is_no_text_is_named(tmp_path, training):
+    (begun(tmp_path, training) / CURVE).write_bytes(b"\xff\xfe\n")
+    with pytest.raises(ResultsError, match=r"curve\.jsonl:1: expected UTF-8 text"):
+        Run(tmp_path, training, 1, resume=True)
+
+
+def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, training, monkeypatch):
+    suite = load_suite("crowdnav_training")
+    robot = tmp_path / "mine.yaml"
+    robot.write_text((folder("configs") / "robots" / f"{suite.stages[0].models[0]}.yaml").read_text())
+    mine = replace(suite, stages=tuple(replace(stage, robot=str(robot)) for stage in suite.stages))
+    monkeypatch.setattr("agora.learning.run.load_suite", lambda name: mine if name == suite.name else load_suite(name))
+    (tmp_path / "run").mkdir()
+    begun(tmp_path / "run", training)
+    robot.write_text(f"{robot.read_text()}# heavier\n")
+    with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the training was begun; put the file back"):
+        Run(tmp_path / "run", training, 1, resume=True)
+
+
+def test_the_weights_of_a_teacher_are_among_the_files_of_a_training(tmp_path, training):
+    taught = replace(training, trainer=Named.of("trainers", "value_learning", **TINY | {"teacher": "sarl"}))
+    written = load(begun(tmp_path, taught) / "training.yaml", dict)
+    assert "configs/policies/sarl.safetensors" in written["inputs"]
+    assert "configs/policies/cadrl.safetensors" in inputs(Named.of("trainers", "cloning", lessons=Lessons("cadrl")))
+
+
+def test_a_training_of_before_that_kept_no_digests_is_not_resumed(tmp_path, training):
+    record = begun(tmp_path, training) / "training.yaml"
+    written = load(record, dict)
+    assert {"inputs", "packages"} <= written.keys()
+    record.write_text(dump({key: value for key, value in written.items() if key != "inputs"}))
+    with pytest.raises(ResultsError, match="was begun by an Agora that kept no inputs; begin anew"):
         Run(tmp_path, training, 1, resume=True)
 
 

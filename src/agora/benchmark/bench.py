@@ -22,8 +22,9 @@ from agora.benchmark.account import strangers
 from agora.benchmark.conductor import conduct
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.executors.processes import DEADLINE, Processes
-from agora.benchmark.inputs import ReadsFiles, difference, inputs
-from agora.benchmark.job import Job, Plan, key_of
+from agora.benchmark.inputs import ReadsFiles, difference, inputs, unread
+from agora.benchmark.job import Job, Plan, key_of, metrics
+from agora.benchmark.packages import change, packages
 from agora.benchmark.store import Keep
 from agora.config import dump, load, plain
 from agora.documents import shown
@@ -79,14 +80,16 @@ def describe(
 ) -> dict[str, Any]:
     """What decides the results, and what there should be of them.
 
-    That is the resolved suite, the planners, what they are told of pedestrians, the version, and digests of the files that enter;
-    then the number of each planner's episodes by stage, and what of their recordings is kept.
+    That is the resolved suite, the planners, what they are told of pedestrians, the version, digests of the files that enter, and
+    the packages of components and metrics; then the number of each planner's episodes by stage, and what of their recordings is
+    kept.
     """
     described = {"suite": plain(suite), "planners": {label: plain(p) for label, p in planners.items()}, "version": __version__}
     told: dict[str, Any] = {"pedestrians": dict(levels)} if levels else {}
     told |= {"record": list(record)} if record else {}
     planned = {stage.name: stage.count for stage in suite.stages}
-    return described | told | {"inputs": inputs(suite, planners), "planned": planned, "trajectories": trajectories}
+    made_of = {"inputs": inputs(suite, planners), "packages": packages(suite, planners, metrics())}
+    return described | told | made_of | {"planned": planned, "trajectories": trajectories}
 
 
 def at_levels(planners: Mapping[str, Named], levels: Sequence[Level]) -> tuple[dict[str, Named], dict[str, Level]]:
@@ -255,14 +258,32 @@ def _same_run(record: Path, described: dict[str, Any], resume: bool) -> dict[str
     if not resume:
         raise ResultsError(f"{record.parent}: holds a run already; choose another folder, or go on with --resume")
     written: dict[str, Any] = load(record, dict)
-    files = written.get("inputs")
-    if changed := difference(files if isinstance(files, dict) else {}, described.get("inputs", {})):
-        raise ResultsError(f"{record.parent}: {changed} since the run was begun; put the file back, or choose another folder")
+    check_same(record.parent, written, described, "since the run was begun")
     for part, value in described.items():
         if written.get(part) != value:
             was = difference_of(written.get(part), value, part)
             raise ResultsError(f"{record}: {was}; a run is resumed only as it was begun")
     return written
+
+
+def check_same(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
+    """Make sure that files and packages are those that something was begun with.
+
+    Args:
+        folder: of the results. was, now: what decided them then and decides them here: their ``inputs`` and ``packages``.
+        since: in words, "since the run was begun".
+
+    Raises:
+        ResultsError: a file or a package was changed; says which, and what it was and is.
+    """
+    for key in ("inputs", "packages"):
+        if key in now and not isinstance(was.get(key), dict):
+            raise ResultsError(f"{folder}: was begun by an Agora that kept no {key}; begin anew in another folder")
+    files, installed = was.get("inputs", {}), was.get("packages", {})
+    if changed := difference(files, now.get("inputs", {}), f"{since}; put the file back, or choose another folder"):
+        raise ResultsError(f"{folder}: {changed}")
+    if "packages" in now and (changed := change(installed, now["packages"])):
+        raise ResultsError(f"{folder}: {changed} {since}; install what it was, or choose another folder")
 
 
 def check_unchanged(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> None:
@@ -274,12 +295,13 @@ def check_unchanged(folder: Path, was: Mapping[str, str], now: Mapping[str, str]
     Raises:
         ResultsError: a file was changed.
     """
-    if changed := difference(was, now):
+    both = "while the run was on, so its rows may be of both; begin anew in another folder"
+    if changed := difference(was, now, both):
         record = folder / "run.yaml"
         written: dict[str, Any] = load(record, dict)
         written["inputs"] = {name: d if now.get(name) == d else f"{d}, then {now.get(name, 'gone')}" for name, d in was.items()}
         write_whole(record, dump(written))
-        raise ResultsError(f"{folder}: {changed} while the run was on, so its rows may be of both; begin anew in another folder")
+        raise ResultsError(f"{folder}: {changed}")
 
 
 def difference_of(was: Any, now: Any, path: str) -> str:
@@ -333,7 +355,7 @@ def bench(
     options, folder = options or Options(), folder.absolute()
     if not planners:
         raise InputError("no planner is given")
-    planners, levels = at_levels(planners, pedestrians)
+    planners, levels = at_levels({label: unread(planner) for label, planner in planners.items()}, pedestrians)
     for label in planners:
         if "/" in label or not label.isprintable():
             raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")

@@ -10,26 +10,27 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from agora import __version__
-from agora.benchmark import store, tables, tracks
+from agora.benchmark import rules, shard, store, tracks
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
 from agora.benchmark.job import metrics
+from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
 from agora.config import build_component, load
 from agora.core.recording import Recording
 from agora.costmap.window import Window
 from agora.errors import InputError, reading
-from agora.interfaces import Label, Metric
+from agora.interfaces import Label
 from agora.perception.perception import LEVELS, Level
 from agora.ranges import Number
-from agora.registry import KINDS, Named, available
+from agora.registry import Named
 from agora.tasks.suite import Suite
 
 ENTRY, CHECK, ROWS, TIMING, REPLAYS, WEIGHTS = (
@@ -41,6 +42,13 @@ ENTRY, CHECK, ROWS, TIMING, REPLAYS, WEIGHTS = (
     "weights",
 )
 
+LARGEST_FILE = 64 * 2**20
+"""Most bytes of a file of an entry."""
+MOST_REPLAYS = 8
+"""Most recordings of an entry."""
+
+_MOST_ROWS, _MOST_ROBOTS, _MOST_COLUMNS = 50_000, 100, 1000  # rows of an entry, of an episode; columns of a file
+_MOST_VALUES, _MOST_BYTES = 20_000_000, 2**29  # of a file, decoded
 _LONGEST = {"name": 80, "author": 200, "description": 2000}
 
 
@@ -126,7 +134,8 @@ class Pins:
     """What decides the rows beside the suite and the planner's configuration.
 
     Attributes:
-        agora: its version. packages: distributions that the suite's and the planner's components come from, and their versions.
+        agora: its version. packages: that the suite's and the planner's components and the metrics come from
+            (`agora.benchmark.packages.packages`).
         label: what the planner claims to be. knows: what the robot knows.
         metrics: versions of the rows' metrics, where they are not 1.
         inputs: digests of the suite's files. weights: digests of the planner's.
@@ -148,12 +157,13 @@ class Pins:
             InputError: a file of the suite or the planner cannot be read.
         """
         present = set(columns)
+        measured = [metric for metric in metrics() if metric.name in present]
         return Pins(
             __version__,
-            dict(sorted(_packages((suite, planner)))),
+            packages(suite, planner, measured),
             planner.part.declares.label,
             Knows.of(planner, told),
-            {metric.name: metric.version for metric in metrics() if metric.version != 1 and metric.name in present},
+            {metric.name: metric.version for metric in measured if metric.version != 1},
             inputs(suite),
             {_portable(name, folder): digest for name, digest in inputs(planner).items()},
         )
@@ -245,8 +255,9 @@ class Check:
 
     Attributes:
         entry: digest of the ``entry.yaml`` that was checked. when: in UTC. agora: its version. machine: that it was checked on.
-        seed: of the draw. episodes: that were run again. of: as many there are. replays: recordings compared.
-        problems: what is wrong without running anything. differences: what did not come out again.
+        seed: of the draw. episodes: that were run again; 0 where there is a problem. of: as many there are.
+        replays: recordings compared. problems: what is wrong by the rules, so that nothing was run.
+        differences: what did not come out again.
     """
 
     entry: str
@@ -293,17 +304,24 @@ class Posted:
             raise InputError(f"{error}\n{self.folder}: the entry was made with {needs}") from error
 
     def problems(self) -> list[str]:
-        """What is wrong with the rows: not those of the suite, not what ``entry.yaml`` says of them, or not numbers."""
-        suite, found = self.entry.suite, list[str]()
-        lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in self.rows}
-        found += [f"{len(lost)} episodes of the suite have no row"] if lost else []
-        strange = [row["key"] for row in self.rows if not _fits(row, suite, self.entry.planner.label)]
-        found += [f"{strange[0]!r} is no row of this suite, seed and planner"] if strange else []
-        texts = list(_not_numbers(self.rows))
-        found += [f"column {texts[0]!r} does not hold numbers"] if texts else []
+        """What is wrong with the rows (`agora.benchmark.rules`): not those of the suite, values that cannot be, another summary."""
+        found = list(rules.of_plan(self.rows, self.entry.suite, self.entry.planner.label))
+        found += rules.of_columns(self.rows) if self.entry.pins.agora == __version__ else ()
+        found += rules.of_values(self.rows)
         if not found and Results.of(self.rows) != self.entry.results:
             found.append("results are not those of the rows")
         return found
+
+
+def read_claims(folder: Path) -> Entry:
+    """Read what an entry says of itself, without its rows.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    if not (folder / ENTRY).is_file():
+        raise InputError(f"{folder}: no {ENTRY}; expected the folder of an entry (agora submit makes one)")
+    return load(folder / ENTRY, Entry)
 
 
 def read_entry(folder: Path) -> Posted:
@@ -312,23 +330,48 @@ def read_entry(folder: Path) -> Posted:
     Raises:
         InputError: a file is missing, damaged, or not the one that ``entry.yaml`` names.
     """
-    if not (folder / ENTRY).is_file():
-        raise InputError(f"{folder}: no {ENTRY}; expected the folder of an entry (agora submit makes one)")
-    entry = load(folder / ENTRY, Entry)
+    entry = read_claims(folder)
     for name, digest in entry.files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
             raise InputError(f"{folder / ENTRY}: files.{name}: there is no such file in the entry")
+        if path.stat().st_size > LARGEST_FILE:
+            raise InputError(f"{path}: expected a file of at most {LARGEST_FILE // 2**20} MiB")
         if digest_of(path) != digest:
             raise InputError(f"{path}: was changed since the entry was made: its digest is not that of files.{name} in {ENTRY}")
     if ROWS not in entry.files:
         raise InputError(f"{folder / ENTRY}: files: expected {ROWS} among them")
+    episodes = sum(stage.episodes for stage in entry.suite.stages.values())
+    if not entry.results.rows <= min(_MOST_ROWS, _MOST_ROBOTS * episodes):
+        raise InputError(f"{folder / ENTRY}: results.rows is {entry.results.rows}, too many for {episodes} episodes")
+    for name in {ROWS, TIMING} & entry.files.keys():
+        _refuse_large(folder / name, entry.results.rows, _MOST_VALUES)
+    if REPLAYS in entry.files:
+        _refuse_large(folder / REPLAYS, MOST_REPLAYS, _MOST_VALUES)
     places = {name: number for number, name in enumerate(entry.suite.stages)}
     rows = sorted(read_shard(folder / ROWS), key=lambda row: (places.get(row["stage"], 0), row["episode"], row["robot"]))
     for row in rows:
         if not isinstance(row.get("outcome"), str) or row.get("pedestrians") not in LEVELS:
             raise InputError(f"{folder / ROWS}: row {row['key']!r} has no outcome, or a level of perception that nobody knows")
     return Posted(folder, entry, rows)
+
+
+def _refuse_large(path: Path, rows: int, values: int) -> None:
+    """Make sure, before it is read, that a shard holds as much as it may at most.
+
+    Raises:
+        InputError: it holds more.
+    """
+    with reading(path, "rows of an entry"):
+        found = shard.extent(path)
+    for what, count, most in (
+        ("rows", found.rows, rows),
+        ("columns", found.columns, _MOST_COLUMNS),
+        ("values", found.values, values),
+        ("bytes", found.size, _MOST_BYTES),
+    ):
+        if count > most:
+            raise InputError(f"{path}: holds {count} {what}, expected at most {most}")
 
 
 def read_check(posted: Posted) -> Check | None:
@@ -390,27 +433,6 @@ def located(values: Any, folder: Path) -> Any:
     return str((folder / values).resolve()) if is_ours else values
 
 
-def numeric() -> list[Metric]:
-    """Metrics that rows have a number for."""
-    return [metric for metric in metrics() if metric.name not in store.IDENTITY]
-
-
-def _fits(row: Row, suite: Drawn, label: str) -> bool:
-    """Whether a row is of an episode of a suite, under a planner."""
-    stage = suite.stages.get(row["stage"])
-    mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)
-    return mine and stage is not None and 0 <= row["episode"] < stage.episodes and row["seed"] == stage.seed
-
-
-def _not_numbers(rows: Sequence[Row]) -> Iterator[str]:
-    """Names of metrics for which some row holds something else than a finite number or nothing."""
-    shown, _ = tables.shown_metrics(rows, numeric())
-    for metric in shown:
-        values = [row[metric.name] for row in rows if row.get(metric.name) is not None]
-        if not all(isinstance(value, float) and math.isfinite(value) for value in values):
-            yield metric.name
-
-
 def _portable(name: str, folder: Path) -> str:
     """The name of a file as other machines know it: in the entry, with Agora, in the data folder, or else its last part."""
     path = Path(name)
@@ -418,23 +440,3 @@ def _portable(name: str, folder: Path) -> str:
         return name
     own = folder.resolve()
     return path.relative_to(own).as_posix() if path.is_relative_to(own) else path.name
-
-
-def _packages(value: Any) -> Iterator[tuple[str, str]]:
-    """Distributions and versions of all components in a value."""
-    if isinstance(value, Named):
-        for kind in KINDS:
-            point = available(kind).get(value.name)
-            of_class = point is not None and point.attr == type(value.part).__qualname__ and point.load() is type(value.part)
-            if point is not None and point.dist is not None and of_class:
-                yield point.dist.name, point.dist.version
-        yield from _packages(value.part)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _packages(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _packages(item)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for one in fields(value):
-            yield from _packages(getattr(value, one.name))

@@ -19,10 +19,18 @@ from agora.share import data_home, folder
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """A component that reads files other than those that a field of it names by a path with a slash."""
+    """A component that reads files other than those that a field of it names (`named_file`)."""
 
     def files(self) -> Iterable[Path]:
         """Return the files, and folders of which every file counts; one that is not there is passed over."""
+
+
+@runtime_checkable
+class NamesParts(Protocol):
+    """A component with others in it that its fields name by a text, as a trainer its teacher."""
+
+    def named_parts(self) -> Iterable[Named]:
+        """Return these components, built."""
 
 
 def inputs(*parts: Any) -> dict[str, str]:
@@ -41,12 +49,39 @@ def inputs(*parts: Any) -> dict[str, str]:
     return dict(sorted((_name(file), _digest(file)) for file in files))
 
 
-def difference(was: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Say which file is not the same in two sets of digests, the first by name; empty where all are."""
+def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str:
+    """Say which file is not the same in two sets of digests, the first by name, with both digests; empty where all are.
+
+    Args:
+        was, now: digests by name. rest: of the sentence: since when, and what to do.
+    """
     for name in sorted({*was, *now}):
-        if was.get(name) != now.get(name):
-            return f"{name} {'is gone' if name not in now else 'is new' if name not in was else 'was changed'}"
+        if name not in now:
+            return f"{name} is gone {rest}"
+        if name not in was:
+            return f"{name} is new {rest}"
+        if was[name] != now[name]:
+            return f"{name} was changed {rest} (its digest was {was[name]} and is {now[name]})"
     return ""
+
+
+def unread(component: Named) -> Named:
+    """Return a component, and those in it, without what they have read of their files so far: a file may have changed since."""
+    part = component.part
+    if not dataclasses.is_dataclass(part) or isinstance(part, type):
+        return component
+    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part) if field.init}
+    inner = {name: unread(value) for name, value in values.items() if isinstance(value, Named)}
+    return Named(component.name, dataclasses.replace(part, **inner)) if inner or isinstance(part, ReadsFiles) else component
+
+
+def named_file(value: str | Path) -> Path | None:
+    """Return the file that a text of a configuration names: one that is there, and whose name has a folder or an ending."""
+    path = Path(value)
+    try:
+        return path if ("/" in str(value) or path.suffix) and path.is_file() else None
+    except (OSError, ValueError):  # too long for a path, or with a zero byte
+        return None
 
 
 def _places(value: Any) -> Iterator[Path]:
@@ -60,21 +95,15 @@ def _places(value: Any) -> Iterator[Path]:
         for item in value:
             yield from _places(item)
     elif isinstance(value, str | Path):
-        yield from _path_of(value)
+        if (file := named_file(value)) is not None:
+            yield file
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         if isinstance(value, ReadsFiles):
             yield from value.files()
+        if isinstance(value, NamesParts):
+            yield from _places(list(value.named_parts()))
         for field in dataclasses.fields(value):
             yield from _places(getattr(value, field.name))
-
-
-def _path_of(value: str | Path) -> Iterator[Path]:
-    """The file that a text names, if it is a path."""
-    try:
-        if "/" in str(value) and Path(value).is_file():
-            yield Path(value)
-    except (OSError, ValueError):  # too long for a path, or with a zero byte
-        return
 
 
 def _files_in(place: Path) -> Iterator[Path]:

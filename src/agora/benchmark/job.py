@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store, tracks
 from agora.benchmark.inputs import inputs
+from agora.benchmark.packages import packages
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.core.stranger import Signalled, within
@@ -32,6 +33,9 @@ __all__ = ["metrics"]
 
 
 _UNWATCHED = Watch()
+
+BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
+"""Columns of rows beside their identity and the metrics; the last one may be missing."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,10 @@ class Plan:
     def files(self) -> Mapping[str, str]:
         """Digests of the files that enter the episodes, by name (`agora.benchmark.inputs`)."""
         return inputs(self.suite, self.planners)
+
+    def packages(self) -> Mapping[str, str]:
+        """Versions of the packages that components and metrics come from, by name (`agora.benchmark.packages`)."""
+        return packages(self.suite, self.planners, metrics())
 
     def carrying(self, job: Job) -> Job:
         """The job with the starts of its episodes in it: their maps, robots, pedestrians and recorded tracks.
@@ -254,12 +262,15 @@ def _place(error: BaseException) -> str:
 class Rows:
     """The rows, the timing and the recordings of a shard, while its episodes end.
 
+    Args:
+        plan, job: that the episodes are of. beside: texts that stand in every row, by column.
+
     Attributes:
         episodes: numbers of those that have ended.
     """
 
-    def __init__(self, plan: Plan, job: Job, watch: Watch = _UNWATCHED) -> None:
-        self._plan, self._job = plan, job
+    def __init__(self, plan: Plan, job: Job, watch: Watch = _UNWATCHED, beside: Mapping[str, str] | None = None) -> None:
+        self._plan, self._job, self._beside = plan, job, beside or {}
         self.episodes: list[int] = []
         measures = [_watched(one, watch) for one in metrics()]
         self._lasting = [m for m in measures if m.name not in TIMING]
@@ -272,6 +283,7 @@ class Rows:
         """Take in an episode that has ended, with a recording of each of its robots."""
         for robot, recording in enumerate(recordings):
             row = row_of(self._plan, self._job, episode, robot, start.robots[robot].model.name, recording, self._lasting)
+            row |= self._beside
             self._rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
             self._timing.append(identity | {m.name: m(recording) for m in self._fleeting} | {store.CALLS: recording.planning_time})

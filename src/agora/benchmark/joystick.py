@@ -66,6 +66,11 @@ class Meeting:
         return Address.of(self.recv, "recv") if self.recv else self._of_both("_recv", 0)
 
     @property
+    def steered_by(self) -> str:
+        """Who could have sent the commands, where that is not the joystick alone; the text stands in every row."""
+        return "" if self.receives.path else "anybody on this machine: TCP does not tell who sends"
+
+    @property
     def sends(self) -> Address:
         """Where the joystick listens."""
         return Address.of(self.send, "send") if self.send else self._of_both("_send", 1)
@@ -104,6 +109,8 @@ class Joystick:
         """
         while self._greeting is None:
             self._say(f"waiting for a joystick at {self._mailbox.address}")
+            if self.meeting.steered_by:
+                self._say(f"commands are taken from {self.meeting.steered_by}; the rows say so (steered_by)")
             visitor = self._mailbox.visitor(math.inf)
             self._greeting = self._greet(visitor or 0)
         self._mailbox.watch(self._process)

@@ -16,7 +16,7 @@ from agora.benchmark.report import choose, render
 from agora.config import build
 from agora.core.recording import Recording
 from agora.core.state import Array
-from agora.errors import InputError, ResultsError
+from agora.errors import AgoraError, InputError, ResultsError
 from agora.files import write_whole
 from agora.maps.exact import read_exact
 from agora.maps.grid import Map
@@ -45,7 +45,10 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
         if read.problem:
             _LOG.warning("%s: %s; its episodes are not replayed", read.path, read.problem)
         if some := {row["key"] for row in read.rows}.intersection(wanted):
-            found.update({k: r for k, r in tracks.read_recordings(read.path).items() if k in some})
+            try:
+                found.update({k: r for k, r in tracks.read_recordings(read.path).items() if k in some})
+            except AgoraError as error:
+                _LOG.warning("%s; its episodes are not replayed", error)
     kept = {key: found[key] for key in wanted if key in found}
     try:
         if "maps" in run:

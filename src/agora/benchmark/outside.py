@@ -6,7 +6,7 @@ on where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from agora.registry import Named
 from agora.tasks.suite import Suite
 
 __all__ = ["EpisodeLostError", "bench_outside"]
+
+_NOTHING: Mapping[str, str] = {}
 
 
 class EpisodeLostError(Exception):
@@ -44,6 +46,7 @@ def bench_outside(
     *,
     resume: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    beside: Mapping[str, str] = _NOTHING,
 ) -> list[dict[str, Any]]:
     """Have every episode of a suite played that has no row yet.
 
@@ -52,6 +55,7 @@ def bench_outside(
         play: plays an episode, by its stage and number, and returns a recording of each robot; raises `EpisodeLostError`.
         resume: go on with a run that was begun in ``folder``.
         progress: called with the number of finished episodes and of all.
+        beside: texts that stand in every row that is made now, by column.
 
     Returns:
         The rows of all episodes, by key.
@@ -80,7 +84,7 @@ def bench_outside(
             except EpisodeLostError as reason:
                 lost[key] = str(reason)
             else:
-                rows = Rows(plan, job)
+                rows = Rows(plan, job, beside=beside)
                 rows.add(episode, suite.start(job.stage, episode), recordings)
                 store.keep(folder, job.name, rows.finished().files)
                 lost.pop(key, None)

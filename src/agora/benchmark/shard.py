@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agora.documents import refuse_what_is_no_file
-from agora.errors import InputError, ResultsError
+from agora.errors import InputError, ResultsError, in_words
 from agora.files import write_whole
 
 if TYPE_CHECKING:
@@ -89,7 +89,37 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
     head, tail = _around_digest(data)
     if head + _digest(head, tail) + tail != data:
         return "cut or changed since it was written"
-    return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
+    try:
+        return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
+    except Exception as error:  # noqa: BLE001 - whoever forges a digest may write anything behind it
+        return f"is no Parquet file of ours: {in_words(error)[:200]}"
+
+
+class Extent(NamedTuple):
+    """How large the table of a shard says that it is.
+
+    Attributes:
+        rows, columns: how many; of a list of structures each part is a column. values: in all of them. size: decoded, bytes.
+    """
+
+    rows: int
+    columns: int
+    values: int
+    size: int
+
+
+def extent(path: Path) -> Extent:
+    """Return how large the table of a shard is, by its metadata alone.
+
+    Raises:
+        Exception: the file is no Parquet file.
+    """
+    import pyarrow.parquet as pq
+
+    about = pq.read_metadata(path)
+    columns = [about.row_group(k).column(i) for k in range(about.num_row_groups) for i in range(about.num_columns)]
+    values, size = sum(one.num_values for one in columns), sum(one.total_uncompressed_size for one in columns)
+    return Extent(about.num_rows, about.num_columns, values, size)
 
 
 def run_of(table: pyarrow.Table) -> str:

@@ -83,7 +83,8 @@ def bench_by_joystick(
             raise InputError(
                 f"{folder}: holds results of {label!r}, the joystick calls its planner {named!r}; choose another folder"
             )
-        return bench_outside(suite, named, folder, player.play, resume=resume, progress=progress)
+        beside = {"steered_by": meeting.steered_by} if meeting.steered_by else {}
+        return bench_outside(suite, named, folder, player.play, resume=resume, progress=progress, beside=beside)
 
 
 def name_of(stage: Stage, episode: int) -> str:

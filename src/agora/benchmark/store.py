@@ -154,6 +154,8 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
     """
     for path in _paths(folder):
         read = shard.read(path, columns)
+        if not isinstance(read, str) and "key" not in read.column_names:
+            read = "holds no rows: there is no column 'key'"
         yield Shard(path, [], read) if isinstance(read, str) else Shard(path, read.to_pylist(), "", shard.run_of(read))
 
 

@@ -17,6 +17,7 @@ from agora.benchmark.account import account, described, own_shards
 from agora.benchmark.bench import difference_of, with_seed
 from agora.benchmark.entry import (
     ENTRY,
+    LARGEST_FILE,
     REPLAYS,
     ROWS,
     TIMING,
@@ -30,8 +31,10 @@ from agora.benchmark.entry import (
     digest_of,
     located,
 )
-from agora.benchmark.inputs import difference, inputs
+from agora.benchmark.inputs import difference, inputs, named_file
+from agora.benchmark.job import metrics
 from agora.benchmark.kept import recordings
+from agora.benchmark.packages import change, packages
 from agora.benchmark.report import choose
 from agora.benchmark.statistics import Row
 from agora.config import build, build_component, dump, plain
@@ -39,8 +42,6 @@ from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.tasks.suite import Suite, load_suite, suite_names
 
 __all__ = ["Words", "submit"]
-
-_MOST = 64 * 2**20  # bytes of weights that an entry carries
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,12 @@ def submit(
     every = {
         label: build_component("planners", run["planners"][label], f"{results / 'run.yaml'}: planners") for label in run["planners"]
     }
-    if changed := difference(run.get("inputs", {}), inputs(suite, every)):
-        raise InputError(f"{results}: {changed} since the run; put the file back, or run the suite again")
+    if changed := difference(
+        run.get("inputs", {}), inputs(suite, every), "since the run; put the file back, or run the suite again"
+    ):
+        raise InputError(f"{results}: {changed}")
+    if changed := change(run.get("packages", {}), packages(suite, every, metrics())):
+        raise InputError(f"{results}: {changed} since the run; install what it was, or run the suite again")
     found = account(results)
     if lost := [f"{key}: {reason}" for key, reason in found.interrupted.items()] + found.problems():
         raise ResultsError(f"{results}: the run is not whole, so it makes no entry: {'; '.join(lost)}")
@@ -189,7 +194,7 @@ def _timing(made: _Made) -> list[dict[str, Any]]:
 
 
 def carry(values: Any, folder: Path) -> Any:
-    """Return a configuration that others can use: a file that it names by a path is copied to the entry's ``weights/``.
+    """Return a configuration that others can use: a file that it names (`named_file`) is copied to the entry's ``weights/``.
 
     Raises:
         InputError: a file is too large.
@@ -198,12 +203,12 @@ def carry(values: Any, folder: Path) -> Any:
         return {key: carry(value, folder) for key, value in values.items()}
     if isinstance(values, list):
         return [carry(value, folder) for value in values]
-    if not isinstance(values, str) or "/" not in values or not Path(values).is_file():
+    if not isinstance(values, str) or (source := named_file(values)) is None:
         return values
-    source, place = Path(values), folder / WEIGHTS / Path(values).name
-    if source.stat().st_size > _MOST:
+    place = folder / WEIGHTS / source.name
+    if source.stat().st_size > LARGEST_FILE:
         raise InputError(
-            f"{source}: is larger than {_MOST // 2**20} MiB, too large for an entry; ship it with the planner's package"
+            f"{source}: is larger than {LARGEST_FILE // 2**20} MiB, too large for an entry; ship it with the planner's package"
         )
     place.parent.mkdir(exist_ok=True)
     while place.exists() and place.read_bytes() != source.read_bytes():

@@ -22,7 +22,7 @@ from agora.benchmark import shard
 from agora.core.declared import Axes, declared
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, RobotTraits
-from agora.errors import ResultsError, UnknownNameError
+from agora.errors import ResultsError, UnknownNameError, reading
 
 if TYPE_CHECKING:
     import pyarrow
@@ -64,14 +64,25 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
         maps: by name, to attach; without it recordings have none.
 
     Raises:
-        ResultsError: the shard cannot be read whole.
+        ResultsError: the shard cannot be read whole. InputError: it holds other things than recordings.
         UnknownNameError: ``maps`` lacks one.
     """
     table = shard.read(path)
     if isinstance(table, str):
         raise ResultsError(f"{path}: {table}")
-    columns = {name: table.column(name).combine_chunks() for name in table.column_names}
-    return {columns["key"][row].as_py(): _unpack(columns, row, maps) for row in range(table.num_rows)}
+    with reading(path, "recordings"):
+        columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+        _check_types(columns)
+        return {str(columns["key"][row]): _unpack(columns, row, maps) for row in range(table.num_rows)}
+
+
+def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
+    """Make sure that numbers are numbers and texts are texts, whatever wrote the file."""
+    schema = _schema(_MAYBE)
+    for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
+        column, wanted = columns[name], schema.field(name).type
+        if column.type != wanted or (column.null_count and name not in _MAYBE):
+            raise ValueError(f"column {name!r} holds {column.type}{' and gaps' if column.null_count else ''}, expected {wanted}")
 
 
 def _schema(given: Collection[str]) -> pyarrow.Schema:

@@ -23,8 +23,9 @@ from agora.benchmark import store
 from agora.benchmark.bench import Options, alone, bench, check, check_space, jobs_for, prepare
 from agora.benchmark.conductor import conduct
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import Plan
+from agora.benchmark.job import Plan, metrics
 from agora.benchmark.objective import DEFAULT, Objective
+from agora.benchmark.packages import packages
 from agora.benchmark.study import TOGETHER, Study, rounded, space, with_parameters
 from agora.benchmark.tuned import Trial, Tuned
 from agora.config import dump, plain
@@ -72,6 +73,7 @@ class Tuning:
             "planners": {self.label: plain(self.planner)},
             "version": __version__,
             "inputs": inputs(self.suite, self.planner),
+            "packages": packages(self.suite, self.planner, metrics()),
             "tuning": {
                 "held_out": plain(self.held_out),
                 "objective": self.objective.text,

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agora import __version__
-from agora.benchmark import store, tracks
+from agora.benchmark import rules, store, tracks
 from agora.benchmark.bench import Options, difference_of, surroundings, with_seed
 from agora.benchmark.conductor import conduct
 from agora.benchmark.entry import (
@@ -27,10 +27,12 @@ from agora.benchmark.entry import (
     Pins,
     Posted,
     digest_of,
+    read_claims,
     read_entry,
     read_replays,
 )
 from agora.benchmark.job import Job, Plan, key_of
+from agora.benchmark.packages import OWN
 from agora.config import build, dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
@@ -39,7 +41,6 @@ from agora.tasks.suite import Suite, load_suite
 
 __all__ = ["Sample", "check", "missed"]
 
-_OWN = {"agora-nav"}
 _MOST_DIFFERENCES = 100
 
 
@@ -61,7 +62,7 @@ def check(
     options: Options | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Check:
-    """Run a sample of an entry's episodes again, and those of its replays; write and return what came out.
+    """Check an entry's rows by rules; if they keep them, run a sample of the episodes again, and those of the replays.
 
     Args:
         folder: of the entry; ``check.yaml`` is written there. sample: which episodes. options: how they are run.
@@ -73,27 +74,32 @@ def check(
         ResultsError: ``check.yaml`` cannot be written.
     """
     sample, options = sample or Sample(), replace(options or Options(), trajectories="all")
+    suite = _suite_of(read_claims(folder), folder / ENTRY)
     posted = read_entry(folder)
-    suite = _suite_of(posted)
+    _check_pins(posted, suite)
+    problems = posted.problems()
+    problems += [] if problems else rules.of_starts(posted.rows, suite.start)
     seed = secrets.randbelow(2**31) if sample.seed is None else sample.seed
     order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
     drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
     theirs = {key: tracks.encode_recordings({key: recording}) for key, recording in read_replays(posted).items()}
     played = [(row["stage"], row["episode"]) for row in posted.rows if row["key"] in theirs]
-    again = dict.fromkeys([*drawn, *(one for one in played if one in set(posted.entry.suite.episodes))])
-    rows, recordings = _run(posted, suite, list(again), options, progress)
-    found = [one for episode in again for one in _compared(posted, suite, episode, rows)]
-    found += [Difference(key, REPLAYS, "another recording", "") for key, data in theirs.items() if recordings.get(key) != data]
+    again = [] if problems else list(dict.fromkeys([*drawn, *(one for one in played if one in set(posted.entry.suite.episodes))]))
+    found = list[Difference]()
+    if again:
+        rows, recordings = _run(posted, suite, again, options, progress)
+        found = [one for episode in again for one in _compared(posted, suite, episode, rows)]
+        found += [Difference(key, REPLAYS, "another recording", "") for key, data in theirs.items() if recordings.get(key) != data]
     result = Check(
         entry=digest_of(folder / ENTRY),
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         agora=__version__,
         machine=build(surroundings(), Machine, "this machine"),
         seed=seed,
-        episodes=len(drawn),
+        episodes=len(drawn) if again else 0,
         of=len(order),
-        replays=len(theirs),
-        problems=tuple(posted.problems()),
+        replays=len(theirs) if again else 0,
+        problems=tuple(problems[:_MOST_DIFFERENCES]),
         differences=tuple(found[:_MOST_DIFFERENCES]),
     )
     try:
@@ -113,17 +119,22 @@ def one_cpu_only(entry: Entry, cpu: str) -> bool:
 
     Agora's own planners give the same on every x86-64-v3 CPU; for others nobody knows.
     """
-    return not set(entry.pins.packages) <= _OWN and cpu not in {machine.cpu for machine in entry.made_on}
+    return not set(entry.pins.packages) <= {OWN} and cpu not in {machine.cpu for machine in entry.made_on}
 
 
-def _suite_of(posted: Posted) -> Suite:
-    """The suite of an entry, after it is sure that its episodes can be run here as they were."""
-    entry, place = posted.entry, posted.folder / ENTRY
+def _suite_of(entry: Entry, place: Path) -> Suite:
+    """The suite of an entry, after it is sure that its episodes are those of the suite here."""
     if entry.pins.agora != __version__:
         raise InputError(f"{place}: pins.agora: the entry is of Agora {entry.pins.agora}, this is {__version__}")
     suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
     if (here := Drawn.of(suite)) != entry.suite:
         raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
+    return suite
+
+
+def _check_pins(posted: Posted, suite: Suite) -> None:
+    """Make sure that an entry's episodes can be run here as they were."""
+    entry, place = posted.entry, posted.folder / ENTRY
     told = [row["pedestrians"] for row in posted.rows]
     pins = Pins.of(suite, posted.planner, told, {column for row in posted.rows for column in row}, posted.folder)
     differ = [
@@ -133,7 +144,6 @@ def _suite_of(posted: Posted) -> Suite:
     ]
     if differ:
         raise InputError("\n".join(f"{place}: {words}" for words in differ))
-    return suite
 
 
 def _name_of(name: str, place: Path) -> str:
@@ -184,9 +194,11 @@ def _compared(
         if key not in theirs or key not in ours:
             yield Difference(key, "key", "a row" if key in theirs else "no row", "a row" if key in ours else "no row")
             continue
-        for column, value in theirs[key].items():
-            here = ours[key].get(column)
-            if column not in ours[key] and value is not None:
+        for column in dict.fromkeys([*theirs[key], *ours[key]]):
+            value, here = theirs[key].get(column), ours[key].get(column)
+            if column not in theirs[key] and here is not None:
+                yield Difference(key, column, "no such column", repr(here))
+            elif column not in ours[key] and value is not None:
                 yield Difference(key, column, repr(value), "no such column")
-            elif value != here or (isinstance(value, float) and math.copysign(1.0, value) != math.copysign(1.0, here)):
+            elif repr(value) != repr(here):  # which tells 0.0 from -0.0
                 yield Difference(key, column, repr(value), repr(here))

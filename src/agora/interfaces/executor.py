@@ -108,6 +108,9 @@ class Work(Protocol):
             InputError: one is missing or cannot be read.
         """
 
+    def packages(self) -> Mapping[str, str]:
+        """Versions of the packages here that the jobs' components come from, by name; where they are others, results may be too."""
+
     def carrying(self, job: Any) -> Any:
         """The job with all that is made from this machine's files in it, for workers that do not see them; made once for a job."""
 

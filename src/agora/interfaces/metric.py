@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,9 @@ from agora.core.recording import Recording
 __all__ = []
 
 Direction = Literal["higher", "lower", "neutral"]
+Values = Literal["any", "amount", "share", "count", "indicator"]
+_ROUNDING = 1e-9  # of a share that is a mean of many
+_ANY = frozenset({"", "m"})  # units of ratios, and of distances that are negative where bodies overlap
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Metric:
         source: where it was published.
         version: raised when the numbers change.
         function: recording to value; None where it is undefined for that recording.
+        values: which numbers it can be: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or
+            1). Empty for what the unit says: an indicator for "0/1", any for "" and m, an amount for all others.
     """
 
     name: str
@@ -34,11 +40,37 @@ class Metric:
     source: str
     version: int
     function: Callable[[Recording], float | None]
+    values: Values | Literal[""] = ""
 
     @property
     def group(self) -> str:
         """What the metric is about: the name of the module that defines it, ``efficiency`` or ``proxemics``."""
         return self.function.__module__.rpartition(".")[2]
+
+    @property
+    def kind(self) -> Values:
+        """Which numbers it can be."""
+        return self.values or ("indicator" if self.unit == "0/1" else "any" if self.unit in _ANY else "amount")
+
+    @property
+    def total(self) -> bool:
+        """Whether it is defined for every recording: its function says that it returns a float, and not None."""
+        return getattr(self.function, "__annotations__", {}).get("return") in ("float", float)
+
+    def takes(self, value: float) -> bool:
+        """Whether a number can be its value."""
+        if not math.isfinite(value):
+            return False
+        match self.kind:
+            case "amount":
+                return value >= 0.0
+            case "share":
+                return -_ROUNDING <= value <= 1.0 + _ROUNDING
+            case "count":
+                return value >= 0.0 and value == int(value)
+            case "indicator":
+                return value in (0.0, 1.0)
+        return True
 
     def __call__(self, recording: Recording) -> float | None:
         """Return the value for one recording, None where it is undefined."""
@@ -46,7 +78,14 @@ class Metric:
 
 
 def metric(
-    name: str, *, unit: str, direction: Direction, formula: str, source: str, version: int = 1
+    name: str,
+    *,
+    unit: str,
+    direction: Direction,
+    formula: str,
+    source: str,
+    version: int = 1,
+    values: Values | Literal[""] = "",
 ) -> Callable[[Callable[[Recording], float | None]], Metric]:
     """Make a `Metric` of the decorated function."""
-    return lambda function: Metric(name, unit, direction, formula, source, version, function)
+    return lambda function: Metric(name, unit, direction, formula, source, version, function, values)

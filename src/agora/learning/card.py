@@ -6,7 +6,6 @@ with Agora stand in ``configs/policies``; the manual's pages are made from them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agora.benchmark.statistics import wilson
 from agora.config import dump, load
-from agora.errors import UnknownNameError
+from agora.errors import ResultsError, UnknownNameError
 from agora.files import write_whole
 from agora.share import folder
 
@@ -191,6 +190,7 @@ def _note(seeds: Sequence[SeedRecord]) -> str:
 
 def record_of(run: Run) -> SeedRecord:
     """Play the test with the best policy of a run, keep the record in the run's folder, and return it."""
+    from agora.learning.checkpoint import read_curve
     from agora.learning.run import CURVE, POLICY, RECORD, play
     from agora.tasks.suite import load_suite
 
@@ -200,7 +200,9 @@ def record_of(run: Run) -> SeedRecord:
     training, seconds = run.training, run.seconds
     planner, test = run.planner(run.folder / POLICY), load_suite(training.test)
     results = tuple(play(test, stage, planner) for stage in training.stages)
-    points = [json.loads(line) for line in (run.folder / CURVE).read_text().splitlines()]
+    points = read_curve(run.folder / CURVE)
+    if not points:
+        raise ResultsError(f"{run.folder / CURVE}: holds no point; the training has not gone one round")
     curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
     made_on = load(run.folder / RECORD, dict)["made_on"]
     record = SeedRecord(run.seed, int(points[-1]["steps"]), seconds, made_on, curve, results)

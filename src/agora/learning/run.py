@@ -7,27 +7,33 @@ to the same curve. ``policy.safetensors`` is the best policy by the validation s
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.benchmark.bench import difference_of, surroundings
-from agora.config import dump, load, plain
+from agora.benchmark.bench import check_same, difference_of, surroundings
+from agora.benchmark.inputs import inputs
+from agora.benchmark.packages import packages
+from agora.config import dump, load, parse_component, plain
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.episode import Conditions, Episodes
-from agora.errors import DivergedError, InputError, ResultsError
+from agora.errors import DivergedError, InputError, ResultsError, nearest
 from agora.files import write_whole
 from agora.interfaces import Savable
 from agora.learning.card import Result
+from agora.learning.checkpoint import check_finite, read_checkpoint, read_curve, steps_of, write_checkpoint
 from agora.learning.rewards import COLLISIONS
+from agora.registry import available
 from agora.tasks.drawn import Drawn
 from agora.tasks.suite import Suite, load_suite
 
@@ -42,6 +48,25 @@ CHECKPOINT, POLICY, CURVE, RECORD = "checkpoint.safetensors", "policy.safetensor
 
 def silent(share: float, line: str) -> None:
     """Show nothing."""
+
+
+def planner_with(text: str, file: str) -> Any:
+    """Return the planner of a training that drives with a file of weights; the file is not read.
+
+    Args:
+        text: a registered planner, with parameters. file: of the weights.
+
+    Raises:
+        InputError: there is no such planner, or it drives with no file.
+    """
+    name = text.partition(":")[0]
+    if name not in (known := available("planners")):
+        register = 'a package registers its planners in pyproject.toml, under [project.entry-points."agora.planners"]'
+        raise InputError(f"planner: no registered planner is called {name!r}; {nearest(name, known)} {register}")
+    part = parse_component("planners", text, "planner").part
+    if "file" not in {one.name for one in fields(part)}:
+        raise InputError(f"planner: {text!r} drives with no file of weights")
+    return replace(part, file=file)
 
 
 def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: int = 1) -> Result:
@@ -68,8 +93,8 @@ def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: i
 
 def checkpoint_kept(folder: Path) -> str:
     """Say which checkpoint of a training is kept."""
-    numbers = _numbers_of(folder / CHECKPOINT) if (folder / CHECKPOINT).exists() else {}
-    return f"the checkpoint after {numbers['steps']:.0f} steps is in {folder}" if numbers else "there is no checkpoint yet"
+    steps = steps_of(folder / CHECKPOINT)
+    return "there is no checkpoint yet" if steps is None else f"the checkpoint after {steps:.0f} steps is in {folder}"
 
 
 class Run:
@@ -99,30 +124,39 @@ class Run:
 
         self.folder, self.training, self.seed, self._show = folder, training, seed, show
         self.suite, self.stage = load_suite(training.suite), training.stage
-        self._describe(resume)
+        self._mark = self._describe(resume)
         self.best = (-1.0, 0.0)
         self._before, self._began, self._steps_before = 0.0, time.perf_counter(), 0.0
-        self._numbers: dict[str, float] = {}
-        self._arrays: dict[str, Array] = {}
+        self._numbers: Mapping[str, float] = {}
+        self._arrays: Mapping[str, Array] = {}
         if (folder / CHECKPOINT).exists():
-            self._read()
+            self._numbers, self._arrays = read_checkpoint(folder / CHECKPOINT, self._mark)
+            self._before, self._steps_before = self._numbers["seconds"], self._numbers["steps"]
+            self.best = self._numbers["best_success"], self._numbers["best_seconds"]
         self._cut_curve()
         again = int(self._numbers["steps"]) + 1 if self._numbers else None
         self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=again)
 
-    def _describe(self, resume: bool) -> None:
-        described = {"training": plain(self.training), "seed": self.seed, "suite": plain(self.suite)}
+    def _describe(self, resume: bool) -> str:
+        """Keep what decides the training, or make sure that it is what was kept; return the digest of it."""
+        training = self.training
+        played, trainer = (self.suite, load_suite(training.test)), training.trainer
+        described = {"training": plain(training), "seed": self.seed, "suite": plain(self.suite)}
+        described |= {"inputs": inputs(played, trainer), "packages": packages(played, trainer, planner_with(training.planner, ""))}
+        mark = hashlib.blake2b(dump(described).encode(), digest_size=16).hexdigest()
         record = self.folder / RECORD
         if not record.exists():
             write_whole(record, dump(described | {"made_on": surroundings() | {"torch": version("torch")}}))
-            return
+            return mark
         if not resume:
             raise ResultsError(f"{self.folder}: holds a training already; choose another folder, or go on with --resume")
         written: dict[str, Any] = load(record, dict)
+        check_same(self.folder, written, described, "since the training was begun")
         for part, value in described.items():
             if written.get(part) != value:
                 was = difference_of(written.get(part), value, part)
                 raise ResultsError(f"{record}: {was}; a training is resumed only as it was begun")
+        return mark
 
     @property
     def resumed(self) -> tuple[Mapping[str, float], Mapping[str, Array]] | None:
@@ -134,19 +168,10 @@ class Run:
         """How long the training has been at work, in all its parts, s."""
         return self._before + time.perf_counter() - self._began
 
-    def _read(self) -> None:
-        from safetensors.numpy import load_file
-
-        path = self.folder / CHECKPOINT
-        self._numbers, self._arrays = _numbers_of(path), load_file(path)
-        self._before, self._steps_before = self._numbers["seconds"], self._numbers["steps"]
-        self.best = self._numbers["best_success"], self._numbers["best_seconds"]
-
     def _cut_curve(self) -> None:
         """Forget what the curve says of steps after the checkpoint; they are made again."""
         curve, steps = self.folder / CURVE, self._numbers.get("steps", 0)
-        lines = curve.read_text().split("\n")[:-1] if curve.exists() else []  # a line that a kill has torn has no end
-        kept = [line for line in lines if json.loads(line)["steps"] <= steps]
+        kept = [json.dumps(point) for point in read_curve(curve) if point["steps"] <= steps]
         write_whole(curve, "".join(f"{line}\n" for line in kept))
 
     def about(self, steps: int) -> dict[str, str]:
@@ -160,13 +185,9 @@ class Run:
         Raises:
             DivergedError: an array holds a number that is not finite; the checkpoint before stays.
         """
-        from safetensors.numpy import save
-
-        for name, array in arrays.items():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise DivergedError(f"step {steps}: {name} is not finite any more; the last good checkpoint is in {self.folder}")
+        check_finite(f"step {steps}:", arrays, DivergedError, f" any more; the last good checkpoint is in {self.folder}")
         said = {**numbers, "steps": steps, "seconds": self.seconds, "best_success": self.best[0], "best_seconds": self.best[1]}
-        write_whole(self.folder / CHECKPOINT, save(dict(arrays), metadata={"numbers": json.dumps(said)}))
+        write_checkpoint(self.folder / CHECKPOINT, self._mark, said, arrays)
 
     def log(self, steps: int, share: float, **values: float) -> None:
         """Add a point to the curve.
@@ -201,22 +222,8 @@ class Run:
 
     def planner(self, file: Path) -> Any:
         """Return the planner of the training that drives with a file."""
-        from agora.learning.training import planner_with
-
         return planner_with(self.training.planner, str(file))
 
     def close(self) -> None:
         """Close the TensorBoard file."""
         self._board.close()
-
-
-def _numbers_of(path: Path) -> dict[str, float]:
-    """The numbers of a checkpoint."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            numbers: dict[str, float] = json.loads((file.metadata() or {})["numbers"])
-    except (SafetensorError, KeyError, ValueError) as error:
-        raise ResultsError(f"{path}: is no checkpoint: {error}") from error
-    return numbers

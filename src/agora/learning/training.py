@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from agora.benchmark.bench import alone
-from agora.config import load, parse_component
+from agora.config import load
+from agora.draft.stage import check_name
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Label
-from agora.learning.run import Run, Show, silent
+from agora.learning.run import Run, Show, planner_with, silent
 from agora.registry import Named, Plug
 from agora.share import folder
 from agora.tasks.suite import load_suite
@@ -42,12 +41,11 @@ class Training:
     """A training from nothing to a policy.
 
     Attributes:
-        name: of the policy.
+        name: of the policy, and of the folder of the results.
         label: what it claims to be.
         method: what is trained, and after which publication.
         trainer: how.
-        planner: that drives with the policy, as text; its field ``file`` is set. A planner that is not registered is named by its
-            class: ``package.module:Class``.
+        planner: that drives with the policy, as text: a registered one, with parameters; its field ``file`` is set.
         suite: whose split is training.
         stage: of the suite, to train on.
         validation: stage of the suite to choose the best policy by.
@@ -73,6 +71,7 @@ class Training:
     seeds: tuple[int, ...] = (1,)
 
     def __post_init__(self) -> None:
+        check_name(self.name)
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise InputError(f"seeds must be different numbers of at least 0, got {list(self.seeds)}")
 
@@ -109,25 +108,6 @@ def load_training(name_or_path: str | Path) -> Training:
         test.stage(stage)
     planner_with(training.planner, "")
     return training
-
-
-def planner_with(text: str, file: str) -> Any:
-    """Return the planner of a training that drives with a file of weights; the file is not read.
-
-    Args:
-        text: a planner with parameters, or ``package.module:Class``.
-        file: of the weights.
-
-    Raises:
-        InputError: there is no such planner, or it drives with no file.
-    """
-    if match := re.fullmatch(r"([\w.]+)\.(\w+):(\w+)", text):
-        kind = getattr(importlib.import_module(f"{match[1]}.{match[2]}"), match[3])
-        return kind(file=file)
-    part = parse_component("planners", text, "planner").part
-    if "file" not in {one.name for one in fields(part)}:
-        raise InputError(f"planner: {text!r} drives with no file of weights")
-    return replace(part, file=file)
 
 
 def train(training: Training, output: Path, seed: int, *, resume: bool = False, show: Show = silent) -> Run:

@@ -36,6 +36,7 @@ def robosense_total(recording: Recording) -> float | None:
     direction="higher",
     formula="(STL + PSC) / 2: ``stl``, ``personal_space_compliance.igibson``",
     source="iGibson Social Navigation Challenge 2021",
+    values="share",
 )
 def igibson_social(recording: Recording) -> float | None:
     """From 0 to 1; undefined where ``stl`` is. A failure far from everybody still scores 0.5."""

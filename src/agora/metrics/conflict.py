@@ -79,6 +79,7 @@ def time_to_collision_average(recording: Recording) -> float | None:
     direction="higher",
     formula="min over t and approaching pedestrians of min(10, (D - r_robot) / closing speed along the line of sight)",
     source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
+    values="any",
 )
 def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -91,6 +92,7 @@ def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
     direction="higher",
     formula="mean over time of min(10, (D - r_robot) / closing speed along the line of sight for any approaching pedestrian)",
     source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
+    values="any",
 )
 def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -118,6 +120,7 @@ def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     direction="higher",
     formula="min over t of (way to touching a pedestrian ahead, who goes the same way within 45 deg) / robot's speed, at most 10",
     source="Vogel 2003, Accident Analysis and Prevention 35: time between leader and follower at one place; discs are ours",
+    values="any",
 )
 def time_headway_min(recording: Recording) -> float | None:
     """Ahead: in the strip that discs of robot and pedestrian would sweep. Undefined where the robot never followed anybody."""

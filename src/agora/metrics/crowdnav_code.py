@@ -50,6 +50,7 @@ def _dangerous(recording: Recording) -> Bools:
     direction="lower",
     formula="share of steps, but for the last, that have 0 <= d < 0.2 m, d the least clearance within a step of straight ways",
     source=f"{_CROWDNAV}, frequency of being in danger",
+    values="share",
 )
 def danger_frequency_crowdnav(recording: Recording) -> float | None:
     """Of all steps, the last too. Its clearance is that of the reward: people go on as they did. Undefined without a step."""
@@ -122,6 +123,7 @@ def _intruding(recording: Recording) -> Bools:
     formula="share of steps, but for the last, at whose start the robot's centre is nearer than r_robot + 0.3 m to where "
     "somebody's centre is within the next 1.25 s",
     source=f"{_ATTNGRAPH}, average intrusion ratio (percent there)",
+    values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
     """Of all steps. The future is the recorded one; the code's goes on beyond the end. Undefined without a step."""

@@ -143,6 +143,7 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     direction="lower",
     formula="mean over pedestrians of t - t', when they came to their last place and when they would have without robots",
     source=_SOURCE,
+    values="any",
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
     """0 of a pedestrian who came farther than without robots; of one who is held up, the time since it would have passed."""
@@ -155,6 +156,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     direction="lower",
     formula="max over pedestrians of the delay",
     source=_SOURCE,
+    values="any",
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
     """Of the pedestrian who was delayed most."""

@@ -65,7 +65,14 @@ def path_traversal_time(recording: Recording) -> float:
     return float(recording.time[-1])
 
 
-@metric("path_length", unit="m", direction="lower", formula="L = sum |p_{k+1} - p_k|", source=f"{_ARENA}; {_SOCNAVBENCH}")
+@metric(
+    "path_length",
+    unit="m",
+    direction="lower",
+    formula="L = sum |p_{k+1} - p_k|",
+    source=f"{_ARENA}; {_SOCNAVBENCH}",
+    values="amount",
+)
 def path_length(recording: Recording) -> float:
     """Of the position alone; the heading is no coordinate."""
     return path_metres(recording)
@@ -77,6 +84,7 @@ def path_length(recording: Recording) -> float:
     direction="lower",
     formula="L / |p_0 - g|",
     source=f"{_SOCNAVBENCH} (as its code and tables have it; its text names the inverse)",
+    values="amount",
 )
 def path_length_ratio(recording: Recording) -> float | None:
     """Below 1 where the episode ended before the goal or within its tolerance; undefined where it began on the goal."""
@@ -91,6 +99,7 @@ def path_length_ratio(recording: Recording) -> float | None:
     formula="min(1, L* / L), L* the shortest collision-free length, only where the goal was reached",
     source="robot_sf; SEAN 2.0 has the inverse",
     version=2,
+    values="share",
 )
 def path_efficiency(recording: Recording) -> float | None:
     """1 where the episode began on the goal."""
@@ -107,6 +116,7 @@ def path_efficiency(recording: Recording) -> float | None:
     formula="S L* / max(L, L*), S = reached without contact, L* the shortest collision-free length",
     source="Anderson et al. 2018, arXiv:1807.06757",
     version=2,
+    values="share",
 )
 def spl(recording: Recording) -> float | None:
     """0 without success; undefined for a success where no path is known."""
@@ -121,6 +131,7 @@ def spl(recording: Recording) -> float | None:
     direction="higher",
     formula="R L* / max(L, L*), R = reached, with or without contacts, L* the shortest collision-free length",
     source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+    values="share",
 )
 def spl_socnavgym(recording: Recording) -> float | None:
     """0 where the goal was not reached; there L* is an ORCA run's, and a failure of that run scores 1: not so here."""
@@ -133,6 +144,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     direction="higher",
     formula="S |p_0 - g| / max(L, |p_0 - g|), S = reached without contact",
     source="social-jym",
+    values="share",
 )
 def spl_social_jym(recording: Recording) -> float:
     """The straight line for L*, whatever is in the way; 1 for a success that began on the goal."""
@@ -148,6 +160,7 @@ def spl_social_jym(recording: Recording) -> float:
     direction="lower",
     formula="L / L*, L* the shortest collision-free length, only where the goal was reached",
     source="Tsoi et al. 2022, SEAN 2.0",
+    values="amount",
 )
 def path_efficiency_sean(recording: Recording) -> float | None:
     """Below 1 within the goal's tolerance; undefined where the episode began on the goal or no path is known."""
@@ -163,6 +176,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     direction="higher",
     formula="S min(1, L* / (v_max T)), S = reached without contact, L* the shortest collision-free length, v_max the top speed",
     source="iGibson Social Navigation Challenge 2021; there the time is compared with an ORCA run's, here with that of a free run",
+    values="share",
 )
 def stl(recording: Recording) -> float | None:
     """0 without success; undefined for a success that began on the goal, or where no path is known."""
@@ -178,6 +192,7 @@ def stl(recording: Recording) -> float | None:
     direction="lower",
     formula="T v_max / L*, v_max the robot's top speed, L* the shortest collision-free length, only where the goal was reached",
     source="robot_sf, time_to_goal_ideal_ratio",
+    values="amount",
 )
 def time_ratio(recording: Recording) -> float | None:
     """1 at top speed on a shortest way; undefined where the episode began on the goal or no path is known."""
@@ -191,6 +206,7 @@ def time_ratio(recording: Recording) -> float | None:
     direction="lower",
     formula="T / time limit for a success, else 1",
     source="robot_sf, time_to_goal_norm",
+    values="share",
 )
 def time_norm(recording: Recording) -> float:
     """Success is without contacts."""
@@ -215,6 +231,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     formula="S OT / clip(AT, 2 OT, 8 OT), OT = (reference path, or L* without one) / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 2 of the present code",
     version=2,
+    values="share",
 )
 def barn_score(recording: Recording) -> float | None:
     """0 to 0.5; undefined where there is no path, or no way to go."""
@@ -228,6 +245,7 @@ def barn_score(recording: Recording) -> float | None:
     formula="S OT / clip(AT, 4 OT, 8 OT), OT = (reference path, or L* without one) / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 4 of 2022",
     version=2,
+    values="share",
 )
 def barn_score_2022(recording: Recording) -> float | None:
     """0 to 0.25; undefined where there is no path, or no way to go."""
@@ -276,6 +294,7 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
         "the start, only where the goal was reached"
     ),
     source="Tsoi et al. 2022, SEAN 2.0, as documented; its code sums degrees of samples at 1 Hz and subtracts nothing",
+    values="any",
 )
 def path_irregularity_sean(recording: Recording) -> float | None:
     """Negative for less turning, as of a robot that moves sideways; undefined without a way, or where nobody recorded its turns."""
@@ -308,6 +327,7 @@ def planning_time_deviation(recording: Recording) -> float | None:
     direction="lower",
     formula="share of calls of the planner with a wall time above the longest time between two samples, the control period",
     source=_AGORA,
+    values="count",
 )
 def deadline_misses(recording: Recording) -> float | None:
     """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""

@@ -71,6 +71,7 @@ def kinds_of(recording: Recording) -> Array:
     direction="neutral",
     formula="number of times a pedestrian's centre came within 2 m of the robot's",
     source=_CANCELLI,
+    values="count",
 )
 def encounters(recording: Recording) -> float:
     """Of all kinds; what is under way at the beginning counts. 0 without pedestrians."""
@@ -89,6 +90,7 @@ def _count(kind: str) -> Metric:
         direction="neutral",
         formula=f"number of encounters (2 m) in which both walk (0.3 m/s), their ways to the nearest {low} to {high} degrees apart",
         source="own, with kinds of Olivier et al. 2013, Gait and Posture 38",
+        values="count",
     )
     return made(count)
 
@@ -104,6 +106,7 @@ encounters_head_on = _count("head-on")
     direction="higher",
     formula="share of encounters (2 m) without a contact with that pedestrian while it lasts",
     source=_CANCELLI,
+    values="share",
 )
 def encounter_survival_rate(recording: Recording) -> float | None:
     """Undefined without encounters."""

@@ -51,6 +51,7 @@ def _earliest(recording: Recording) -> float:
     formula="F l / max(l, t), F = somebody found, t when first, l the earliest time at which a robot at top speed, straight on, is "
     "2 m from a pedestrian",
     source=f"{_HABITAT}; there l is an oracle's, along the floor",
+    values="share",
 )
 def first_encounter_spl(recording: Recording) -> float | None:
     """0 where nobody was found, 1 where somebody was at once; undefined where there never was a pedestrian."""
@@ -70,6 +71,7 @@ def first_encounter_spl(recording: Recording) -> float | None:
     formula="time with somebody found / (T - l), l the earliest time at which a robot at top speed, straight on, is 2 m from a "
     "pedestrian",
     source=f"{_HABITAT}, follow_human_steps_ratio_after_first_encounter",
+    values="amount",
 )
 def follow_ratio(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian, or none within reach before the end."""
@@ -83,6 +85,7 @@ def follow_ratio(recording: Recording) -> float | None:
     direction="neutral",
     formula="share of time in which the robot backs up, vx < 0, with a pedestrian within 1.5 m (D)",
     source=_HABITAT,
+    values="share",
 )
 def backup_ratio(recording: Recording) -> float:
     """0 without pedestrians."""
@@ -95,6 +98,7 @@ def backup_ratio(recording: Recording) -> float:
     direction="neutral",
     formula="share of time in which the robot stands, slower than 0.05 m/s and not backing up, with a pedestrian within 1.5 m (D)",
     source=f"{_HABITAT}; its speed limit, 1, is in a unit of its own",
+    values="share",
 )
 def yield_ratio(recording: Recording) -> float:
     """0 without pedestrians."""

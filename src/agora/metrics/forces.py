@@ -223,6 +223,7 @@ pedestrian_force_q95 = _quantile(95)
     direction="lower",
     formula="number of samples, by pedestrian, with a social force of the robot above 2 m/s2",
     source=f"{_ROBOT_SF}, force_exceed_events",
+    values="count",
 )
 def force_exceed_events(recording: Recording) -> float:
     """Grows with the rate of the samples, as in its code; 0 without pedestrians."""
@@ -235,6 +236,7 @@ def force_exceed_events(recording: Recording) -> float:
     direction="lower",
     formula="share of samples, by pedestrian, with a social force of the robot above 2 m/s2",
     source=f"{_ROBOT_SF}, comfort_exposure",
+    values="share",
 )
 def comfort_exposure(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""

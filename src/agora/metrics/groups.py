@@ -66,6 +66,7 @@ def inside_groups(recording: Recording) -> Bools:
     direction="lower",
     formula="share of time in the circle of a group: centre to the members' mean place < farthest member + 0.15 m",
     source=f"{_TAGA}, Eq. 7; margins of its code",
+    values="share",
 )
 def group_collision_rate(recording: Recording) -> float:
     """0 without groups."""
@@ -134,6 +135,7 @@ def _share(zone: str) -> Metric:
         direction="neutral" if zone == "social" else "lower",
         formula=f"{band_words('min D_group - r_robot', zone)}, D_group to the mean of the points 1.5 m ahead of the members",
         source=f"HuNavSim's code, group_{zone}_space_intrusions",
+        values="share",
     )
     return made(share)
 
@@ -167,6 +169,7 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
     direction="lower",
     formula="number of times the robot's centre crossed the line between two members of a group, between them",
     source="srl-freiburg/navmet, relation_disturbance; crossings here, samples beside the line there",
+    values="count",
 )
 def relation_disturbance(recording: Recording) -> float:
     """Events of each pair of members; members may move meanwhile. 0 without groups."""
@@ -183,6 +186,7 @@ def relation_disturbance(recording: Recording) -> float:
     direction="lower",
     formula="number of samples with the robot's centre between two members of a group, less than 0.6 m beside their line",
     source="srl-freiburg/navmet, relation_disturbance",
+    values="count",
 )
 def relation_disturbance_navmet(recording: Recording) -> float:
     """Of each pair of members; grows with the rate of the samples, as in its code. 0 without groups."""

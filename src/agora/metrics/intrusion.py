@@ -74,6 +74,7 @@ def _largest(exponents: Doubles) -> Doubles:
     formula="mean over the time with pedestrians of the largest exp(-(a/s)^2/2 - (b/w)^2/2), a ahead of, b beside the pedestrian, "
     "s = f = max(2 s |u|, 0.5 m) ahead and f/2 behind, w = 2 f/3",
     source=f"{_SRPB}; deviations of Kirby 2010, eqs. 4.5 to 4.7",
+    values="amount",
 )
 def personal_space_intrusion(recording: Recording) -> float | None:
     """1 on top of somebody all the time; undefined where there never was a pedestrian."""
@@ -86,6 +87,7 @@ def personal_space_intrusion(recording: Recording) -> float | None:
     direction="lower",
     formula="share of the time with pedestrians in which the largest Gaussian of ``personal_space_intrusion`` is above 0.5",
     source=f"{_SRPB}; deviations of Kirby 2010",
+    values="share",
 )
 def personal_space_intrusion_share(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -98,6 +100,7 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
     direction="lower",
     formula="as ``personal_space_intrusion``, with s and w for variances, m2",
     source=f"{_SRPB}, its code",
+    values="amount",
 )
 def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     """Its defect: Kirby's deviations are taken for variances. A share of 1, where its code says percent."""
@@ -110,6 +113,7 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     direction="lower",
     formula="share of pairs of sample and pedestrian whose Gaussian of ``personal_space_intrusion.srpb`` is above 0.5",
     source=f"{_SRPB}, its code",
+    values="share",
 )
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
     """A share of pairs and not of time: people far away thin it out. Undefined where there never was a pedestrian."""
@@ -136,6 +140,7 @@ def _formation(recording: Recording) -> tuple[Doubles, Bools]:
     formula="mean over the time with groups of the largest exp(-2 D^2 / R^2), D from the robot to the members' mean place, R from "
     "there to the farthest member",
     source=f"{_SRPB}; its span, of an ellipse there, is a circle's here",
+    values="amount",
 )
 def formation_space_intrusion(recording: Recording) -> float | None:
     """1 in the middle of a group all the time; undefined without groups."""
@@ -148,6 +153,7 @@ def formation_space_intrusion(recording: Recording) -> float | None:
     direction="lower",
     formula="share of the time with groups in which the largest Gaussian of ``formation_space_intrusion`` is above 0.5",
     source=f"{_SRPB}; its span, of an ellipse there, is a circle's here",
+    values="share",
 )
 def formation_space_intrusion_share(recording: Recording) -> float | None:
     """Undefined without groups."""
@@ -221,6 +227,7 @@ def heading_disturbance(recording: Recording) -> float | None:
     direction="lower",
     formula="share of the time with pedestrians in which the largest ``heading_disturbance`` is above 0.2 m/s",
     source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
+    values="share",
 )
 def heading_disturbance_share(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""

@@ -224,13 +224,20 @@ def curvature_min(recording: Recording) -> float | None:
     return _smallest(_curvature(recording))
 
 
-@metric("curvature_normalised", unit="", direction="lower", formula="mean along the path of (a + b) 4 A / (a b c)", source=_ARENA)
+@metric(
+    "curvature_normalised",
+    unit="",
+    direction="lower",
+    formula="mean along the path of (a + b) 4 A / (a b c)",
+    source=_ARENA,
+    values="amount",
+)
 def curvature_normalised(recording: Recording) -> float | None:
     """Grows with the distance between samples: compare it at one speed and rate; undefined as the curvature is."""
     return _mean(_curvature(recording) * _bends(recording)[2], _bends(recording)[2])
 
 
-@metric("roughness", unit="", direction="lower", formula="mean along the path of 2 A / c^2", source=_ARENA)
+@metric("roughness", unit="", direction="lower", formula="mean along the path of 2 A / c^2", source=_ARENA, values="amount")
 def roughness(recording: Recording) -> float | None:
     """Grows with the distance between samples: compare it at one speed and rate; undefined as the curvature is."""
     doubled, _, total, chord = _bends(recording)

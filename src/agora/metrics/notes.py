@@ -47,6 +47,7 @@ def danger_average(recording: Recording) -> float | None:
     direction="neutral",
     formula="share of time in which the planner noted a reason not to just go on along its path",
     source=_AGORA,
+    values="share",
 )
 def reason_share(recording: Recording) -> float | None:
     """The reason noted for the longest time is in the row. Planners that note none have 0, so that less is not better."""

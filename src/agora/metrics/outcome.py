@@ -107,37 +107,46 @@ def failure_wall_collision(recording: Recording) -> float:
     return float(recording.outcome == Outcome.WALL_COLLISION)
 
 
-@metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA)
+@metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA, values="count")
 def collisions(recording: Recording) -> float:
     """Events, not samples: staying in contact counts once."""
     return float(len(recording.contacts))
 
 
-@metric("collisions_pedestrian", unit="", direction="lower", formula="contact events with pedestrians", source=_SOCNAVBENCH)
+@metric(
+    "collisions_pedestrian",
+    unit="",
+    direction="lower",
+    formula="contact events with pedestrians",
+    source=_SOCNAVBENCH,
+    values="count",
+)
 def collisions_pedestrian(recording: Recording) -> float:
     """The pedestrian's part of ``collisions``."""
     return float(_contacts(recording, ContactKind.PEDESTRIAN))
 
 
-@metric("collisions_wall", unit="", direction="lower", formula="contact events with walls", source=_FRANCIS)
+@metric("collisions_wall", unit="", direction="lower", formula="contact events with walls", source=_FRANCIS, values="count")
 def collisions_wall(recording: Recording) -> float:
     """The walls' part of ``collisions``."""
     return float(_contacts(recording, ContactKind.WALL))
 
 
-@metric("collisions_robot", unit="", direction="lower", formula="contact events with other robots", source=_FRANCIS)
+@metric("collisions_robot", unit="", direction="lower", formula="contact events with other robots", source=_FRANCIS, values="count")
 def collisions_robot(recording: Recording) -> float:
     """The other robots' part of ``collisions``."""
     return float(_contacts(recording, ContactKind.ROBOT))
 
 
-@metric("final_goal_distance", unit="m", direction="lower", formula="|p_N - g|", source="SEAN 2.0, HuNavSim")
+@metric("final_goal_distance", unit="m", direction="lower", formula="|p_N - g|", source="SEAN 2.0, HuNavSim", values="amount")
 def final_goal_distance(recording: Recording) -> float:
     """Distance from the last position to the goal's."""
     return float(goal_distances(recording)[-1])
 
 
-@metric("goal_distance_min", unit="m", direction="lower", formula="min over t of |p - g|", source="SEAN 2.0, HuNavSim")
+@metric(
+    "goal_distance_min", unit="m", direction="lower", formula="min over t of |p - g|", source="SEAN 2.0, HuNavSim", values="amount"
+)
 def goal_distance_min(recording: Recording) -> float:
     """How near the robot ever came to its goal."""
     return float(goal_distances(recording).min())
@@ -149,6 +158,7 @@ def goal_distance_min(recording: Recording) -> float:
     direction="lower",
     formula="|p_N - g| / L, L the travelled length",
     source="SEAN 2.0, targ_dist_norm",
+    values="amount",
 )
 def final_goal_distance_ratio(recording: Recording) -> float | None:
     """Undefined where the robot travelled less than 0.01 m."""
@@ -162,6 +172,7 @@ def final_goal_distance_ratio(recording: Recording) -> float | None:
     direction="lower",
     formula="|p_N - g| / |p_0 - g|, only where the goal was not reached",
     source=_SOCNAVBENCH,
+    values="amount",
 )
 def goal_traversal_ratio(recording: Recording) -> float | None:
     """Undefined for episodes that reached the goal, or began on it."""
@@ -221,6 +232,7 @@ def _deadlocks(recording: Recording) -> Doubles:
     direction="lower",
     formula="number of times that robot and a pedestrian within 2 m (D) were both slower than 0.05 m/s for 5 s or longer",
     source="robot_sf; the times and distances are ours",
+    values="count",
 )
 def deadlocks(recording: Recording) -> float:
     """Pedestrians may take turns; 0 without pedestrians."""
@@ -245,6 +257,7 @@ def deadlock_time(recording: Recording) -> float:
     direction="lower",
     formula="number of samples in which |p - g| grew",
     source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+    values="count",
 )
 def failure_to_progress_socnavgym(recording: Recording) -> float:
     """Grows with the rate of the samples, as in its code."""
@@ -257,6 +270,7 @@ def failure_to_progress_socnavgym(recording: Recording) -> float:
     direction="lower",
     formula="number of disjoint 5 s windows in which |p - g| shrinks by less than 0.1 m",
     source=_FRANCIS,
+    values="count",
 )
 def failure_to_progress(recording: Recording) -> float:
     """Windows begin at time 0; the unfinished last one does not count."""

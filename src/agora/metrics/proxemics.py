@@ -120,6 +120,7 @@ def time_in_private_zone(recording: Recording) -> float:
     direction="higher",
     formula="share of time with min D >= 0.5 m",
     source="iGibson Social Navigation Challenge 2021",
+    values="share",
 )
 def personal_space_compliance_igibson(recording: Recording) -> float:
     """1 without pedestrians."""
@@ -132,6 +133,7 @@ def personal_space_compliance_igibson(recording: Recording) -> float:
     direction="higher",
     formula="share of time with min D - r_robot >= 0.45 m",
     source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+    values="share",
 )
 def personal_space_compliance_socnavgym(recording: Recording) -> float:
     """1 without pedestrians."""
@@ -144,6 +146,7 @@ def personal_space_compliance_socnavgym(recording: Recording) -> float:
     direction="higher",
     formula="share of time with min D >= 1.0 m",
     source="RoboSense Challenge, track 2",
+    values="share",
 )
 def personal_space_compliance_robosense(recording: Recording) -> float:
     """1 without pedestrians."""
@@ -156,6 +159,7 @@ def personal_space_compliance_robosense(recording: Recording) -> float:
     direction="higher",
     formula="share of time with min d > 0.5 m, only for a success (reached without contact)",
     source="social-jym (TommasoVandermeer/social-jym a880b9ac), space_compliance; of samples in its code, of time here",
+    values="share",
 )
 def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     """1 without pedestrians; undefined without success, so read it beside ``success``."""
@@ -168,6 +172,7 @@ def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     direction="lower",
     formula="share of time with min D < 0.5 m",
     source="robot_sf, space_compliance, after Francis et al. 2023, Table 1",
+    values="share",
 )
 def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
     """Against its name the share of violations: less is better. Undefined where there never was a pedestrian."""
@@ -187,6 +192,7 @@ def _entries(recording: Recording, distance: float) -> float:
     formula="number of times d to a pedestrian fell below 0.45 m",
     source="SEAN 2.0; Hall 1966",
     version=2,
+    values="count",
 )
 def intimate_violations(recording: Recording) -> float:
     """Events of each pedestrian; 0 without pedestrians."""
@@ -200,6 +206,7 @@ def intimate_violations(recording: Recording) -> float:
     formula="number of times d to a pedestrian fell below 1.2 m",
     source="SEAN 2.0; Hall 1966",
     version=2,
+    values="count",
 )
 def personal_violations(recording: Recording) -> float:
     """Events of each pedestrian, on the way to an intimate violation too; 0 without pedestrians."""
@@ -240,6 +247,7 @@ def clearing_distance_average(recording: Recording) -> float | None:
     direction="lower",
     formula="share of time with less than 0.3 m between the robot's outline and the nearest wall",
     source="SRPB, Karwowski and Szynkiewicz 2023, after MRPB; the distance, a parameter there, is ours",
+    values="share",
 )
 def obstacle_safety(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""

@@ -68,6 +68,7 @@ def angular_jerk_average(recording: Recording) -> float | None:
     direction="lower",
     formula="share of time with |v| < 0.05 m/s and |omega| < 0.15 rad/s",
     source=f"{_SRPB} (its code tests vx twice and vy never; corrected)",
+    values="share",
 )
 def oscillation_share(recording: Recording) -> float:
     """Nearly standing counts, whether the robot is to stand or not."""
@@ -75,7 +76,7 @@ def oscillation_share(recording: Recording) -> float:
     return average(recording, slow & (np.abs(recording.twist[:, 2]) < _TURNS))
 
 
-@metric("backward_share", unit="", direction="lower", formula="share of time with vx < -0.05 m/s", source=_SRPB)
+@metric("backward_share", unit="", direction="lower", formula="share of time with vx < -0.05 m/s", source=_SRPB, values="share")
 def backward_share(recording: Recording) -> float:
     """A robot that slides sideways does not back up."""
     return average(recording, recording.twist[:, 0] < _BACKWARD)
@@ -87,6 +88,7 @@ def backward_share(recording: Recording) -> float:
     direction="lower",
     formula="share of time with |v| < 0.005 m/s and |omega| >= 0.15 rad/s",
     source=_SRPB,
+    values="share",
 )
 def in_place_rotation_share(recording: Recording) -> float:
     """Turns to either side."""
@@ -107,6 +109,7 @@ def _feasible(traits, commands, feasible, first, last):
     direction="higher",
     formula="share of the planner's twists that are within the robot's limits of vx, vy and omega",
     source="social-jym; limits as they are clipped at here",
+    values="share",
 )
 def feasible_action_rate(recording: Recording) -> float | None:
     """Limits of acceleration do not count; undefined where nobody recorded the twists or how the robot can move."""

@@ -69,6 +69,7 @@ def _share(zone: str) -> Metric:
         direction=_DIRECTIONS[zone],
         formula=band_words("min d", zone),
         source="HuNavSim; Hall 1966",
+        values="share",
     )
     return made(share)
 
@@ -90,6 +91,7 @@ def _hunavsim_share(zone: str) -> Metric:
         direction=_DIRECTIONS[zone],
         formula=band_words("min D - r_robot", zone),
         source=f"HuNavSim's code, {zone}_space_intrusions",
+        values="share",
     )
     return made(share)
 
@@ -105,6 +107,7 @@ space_share_social_hunavsim = _hunavsim_share("social")
     direction="lower",
     formula="number of times d to a pedestrian fell below 0.5 m and rose again without reaching 0",
     source="robot_sf, near_misses; events here, samples there",
+    values="count",
 )
 def near_misses(recording: Recording) -> float:
     """Events of each pedestrian, whatever is under way at the beginning or the end counts; 0 without pedestrians."""
@@ -119,6 +122,7 @@ def near_misses(recording: Recording) -> float:
     direction="lower",
     formula="number of samples with 0 <= min d < 0.5 m",
     source="robot_sf, near_misses (clearance of discs)",
+    values="count",
 )
 def near_misses_robot_sf(recording: Recording) -> float:
     """Grows with the rate of the samples, as in its code; 0 without pedestrians."""
@@ -157,6 +161,7 @@ def _violations(zone: str, closer: Closer) -> Metric:
         formula=f"number of times d to a pedestrian fell below {limit:g} m while the robot gave {_CLOSERS[closer]} of the closing "
         f"speed{stood}",
         source=_SEAN,
+        values="count",
     )
     return made(violations)
 

@@ -75,6 +75,7 @@ def time_to_goal_taga(recording: Recording) -> float | None:
     direction="lower",
     formula="path length until the robot came into the circle of a group, or to the end",
     source=f"{_TABLE}, PL",
+    values="amount",
 )
 def path_length_taga(recording: Recording) -> float:
     """Of all episodes, as in its code."""

@@ -240,8 +240,7 @@ def checked(answer: Any, count: int, declares: Declaration) -> Answer:
     """
     if not isinstance(answer, Answer):
         raise PlannerError(f"act returns an Answer, not {type(answer).__name__}")
-    with np.errstate(over="ignore"):
-        twists = np.array(answer.twists, np.float32)
+    twists = _real(answer.twists)
     if twists.shape != (count, 3):
         raise PlannerError(f"twists of shape {twists.shape}, not {(count, 3)}")
     if not isinstance(answer.memory, dict):
@@ -256,6 +255,20 @@ def checked(answer: Any, count: int, declares: Declaration) -> Answer:
         if not isinstance(note, np.ndarray) or note.dtype != NOTES[name] or note.shape != (count,):
             raise PlannerError(f"notes {name!r} as no array ({count},) of {np.dtype(NOTES[name])}, though it declares it")
     return Answer(twists, answer.memory, answer.notes)
+
+
+def _real(twists: Any) -> Floats:
+    """Return twists as float32, a copy.
+
+    Raises:
+        PlannerError: they are text, complex numbers or times, which NumPy would take for numbers.
+    """
+    given = np.asarray(twists)
+    for kind, words in (("US", "text"), ("c", "complex numbers"), ("mM", "times"), ("V", "records")):
+        if given.dtype.kind in kind or (given.dtype.kind == "O" and any(np.asarray(one).dtype.kind in kind for one in given.flat)):
+            raise PlannerError(f"twist {tuple(given.ravel()[:3].tolist())!r}: expected real numbers, got {words}")
+    with np.errstate(over="ignore"):
+        return np.array(given, np.float32)
 
 
 def _batch_by_row(
@@ -312,8 +325,7 @@ def _twist_and_memory(said: Any) -> tuple[Floats, Any]:
     if not isinstance(said, tuple | list) or len(said) != 2:
         raise PlannerError(f"plan returned {_brief(said)}; expected ((vx, vy, omega), memory)")
     answer, kept = said
-    with np.errstate(over="ignore"):
-        twist = np.asarray(answer, np.float32)
+    twist = _real(answer)
     if twist.shape != (3,) or not np.isfinite(twist).all():
         raise PlannerError(f"twist {_brief(answer)}; expected three finite numbers (vx, vy, omega)")
     return twist, kept

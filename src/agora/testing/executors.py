@@ -59,6 +59,9 @@ class _Errands:
     def files(self) -> dict[str, str]:
         return {}
 
+    def packages(self) -> dict[str, str]:
+        return {}
+
     def carrying(self, job: _Errand) -> _Errand:
         return replace(job)
 

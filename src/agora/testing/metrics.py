@@ -78,8 +78,9 @@ class _Check:
             return None
         if not isinstance(value, float) or not math.isfinite(value):
             raise self.fail(f"{where}: the value is {value!r}, neither None nor a finite float")
-        if self.metric.unit == "0/1" and value not in (0.0, 1.0):
-            raise self.fail(f"{where}: the value is {value!r}, but the unit is 0/1")
+        if not self.metric.takes(value):
+            says = "the unit is 0/1" if self.metric.kind == "indicator" else f"its values are of the kind {self.metric.kind!r}"
+            raise self.fail(f"{where}: the value is {value!r}, but {says}; decorate it with another values=")
         return value
 
     def says_what_it_is(self) -> None:

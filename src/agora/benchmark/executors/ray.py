@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from agora.benchmark.executors.processes import DEADLINE, Processes
+from agora.benchmark.packages import change
 from agora.errors import InputError
 from agora.interfaces import Done, Event, Lost, Progress, Work
 from agora.ranges import Within
@@ -70,7 +71,7 @@ class Ray:
         _check(ray)
         task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_told)
         shared = [ray.put(work)]  # in a list, or Ray would unpickle it for every job
-        asked = _Asked(self.deadline, versions()(), work.files())
+        asked = _Asked(self.deadline, versions()(), work.files(), work.packages())
         crew = _Crew(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
         try:
             while jobs or crew.running:
@@ -90,11 +91,13 @@ class _Asked:
     Attributes:
         deadline: s that one call may take. versions: of the machine that began the run.
         files: digests of those that enter the episodes there, by name.
+        packages: versions of those that components come from there, by name.
     """
 
     deadline: float
     versions: Mapping[str, str]
     files: Mapping[str, str]
+    packages: Mapping[str, str]
 
 
 @dataclass(eq=False)
@@ -264,6 +267,8 @@ class _Seat:
         self._work, self._deadline = work, asked.deadline
         self._jobs: deque[Any] = deque()
         self._events: Iterator[Event] | None = None
+        if changed := change(asked.packages, work.packages()):
+            raise InputError(f"{changed} on a worker; results would differ: install the same")
         try:
             self.sees = work.files() == asked.files
         except (InputError, OSError):

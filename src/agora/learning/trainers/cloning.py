@@ -61,6 +61,10 @@ class Cloning:
     validate: Count = 1
     threads: Count = 1
 
+    def files(self) -> list[Path]:
+        """The folder of demonstrations, if there is one."""
+        return [Path(self.demonstrations).expanduser()] if self.demonstrations else []
+
     def train(self, run: TrainingRun) -> None:
         """Give all rounds of lessons."""
         torch.set_num_threads(self.threads)

@@ -27,6 +27,7 @@ from agora.learning.trainers.actor_critic import ActorCritic, look
 from agora.learning.trainers.distributions import Normal
 from agora.learning.trainers.episodes import WITHOUT_END, shares_of
 from agora.ranges import Count, Number
+from agora.registry import Named
 
 _LESSONS = 1  # use of random numbers
 
@@ -89,6 +90,10 @@ class Lessons:
     batch: Count = 32
     rate: float = 1e-3
     value_weight: float = 0.5
+
+    def named_parts(self) -> list[Named]:
+        """The teacher."""
+        return [parse_component("planners", self.teacher, "teacher")]
 
     def teach(self, network: ActorCritic, run: TrainingRun, reward: Rewarding, discount: float, scale: float) -> Iterator[Progress]:
         """Teach a network, in place.
@@ -159,8 +164,8 @@ class Course:
     ) -> None:
         self._lessons, self._network, self._seed = lessons, network, run.seed
         self.descent = torch.optim.Adam(network.parameters(), lr=lessons.rate)
-        teacher = parse_component("planners", lessons.teacher, "teacher").part
-        chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher}
+        [teacher] = lessons.named_parts()
+        chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher.part}
         self._env = AgoraVectorEnv(run.suite, run.stage, lessons.worlds, episodes=WITHOUT_END, seed=run.seed, **chosen)
         self._env.refuse_several("lessons")
         self._school = _School(self._env, network, discount, scale)

@@ -32,6 +32,7 @@ from agora.policies.joint_state import SPEED, JointState
 from agora.policies.look_ahead import LookAhead, norm_rewards, pairs_of
 from agora.policies.value import ValuePolicy, to_robot_frame
 from agora.ranges import Chance, Count, Number, Rate, Size
+from agora.registry import Named
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
 
@@ -89,6 +90,10 @@ class ValueLearning:
             if not getattr(self, name) > 0:
                 raise InputError(f"value_learning: {name} must be above 0, got {getattr(self, name)}")
 
+    def named_parts(self) -> list[Named]:
+        """The teacher."""
+        return [parse_component("planners", self.teacher, "teacher")]
+
     def train(self, run: TrainingRun) -> None:
         """Train until all episodes are played.
 
@@ -136,8 +141,8 @@ class ValueLearning:
     def _worlds(self, run: TrainingRun) -> AgoraVectorEnv:
         ahead = self.ahead
         reward = Reward(0.0, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
-        teacher = parse_component("planners", self.teacher, "teacher").part
-        chosen: dict[str, Any] = {"observe": self.observe, "reward": reward, "teacher": teacher, "episodes": WITHOUT_END}
+        [teacher] = self.named_parts()
+        chosen: dict[str, Any] = {"observe": self.observe, "reward": reward, "teacher": teacher.part, "episodes": WITHOUT_END}
         worlds = AgoraVectorEnv(run.suite, run.stage, self.worlds, seed=run.seed, **chosen)
         worlds.refuse_several("value_learning")
         return worlds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from agora.pedestrians.checks import above_zero
 from agora.planners.steering import velocity_to_twist
 from agora.policies.actor import Actor, load_actor
 from agora.policies.policy import decides
+from agora.policies.weights import weights_file
 from agora.ranges import Speed
 
 
@@ -36,6 +38,10 @@ class ActorPlanner:
 
     def __post_init__(self) -> None:
         above_zero(self, "preferred_speed", "turn_gain")
+
+    def files(self) -> list[Path]:
+        """The file of the policy."""
+        return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Actor:

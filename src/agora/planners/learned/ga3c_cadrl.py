@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from agora.pedestrians.checks import above_zero
 from agora.planners.limits import own
 from agora.policies.ga3c import Ga3c, load_ga3c
 from agora.policies.policy import decides
+from agora.policies.weights import weights_file
 from agora.ranges import Speed
 
 
@@ -44,6 +46,10 @@ class Ga3cCadrl:
     def __post_init__(self) -> None:
         if self.preferred_speed is not None:
             above_zero(self, "preferred_speed")
+
+    def files(self) -> list[Path]:
+        """The file of the policy."""
+        return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Ga3c:

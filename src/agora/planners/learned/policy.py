@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from agora.core.state import Bools, Floats
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.policies.encoding import to_twists, within
 from agora.policies.policy import Policy, decides, load_policy
+from agora.policies.weights import weights_file
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class PolicyPlanner:
     """
 
     file: str = "hall"
+
+    def files(self) -> list[Path]:
+        """The file of the policy."""
+        return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Policy:

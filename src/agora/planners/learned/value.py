@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import SPEED
 from agora.policies.value import ValuePolicy, load_value_policy
+from agora.policies.weights import weights_file
 from agora.ranges import Distance, Duration, Speed
 
 _WALLS, _QUARTERS = 24, 4
@@ -59,6 +61,10 @@ class ValuePlanner:
         above_zero(self, "lookahead", "turn_gain")
         at_least_zero(self, "wall_horizon")
         above_zero(self, *(name for name in ("reach", "preferred_speed") if getattr(self, name) is not None))
+
+    def files(self) -> list[Path]:
+        """The file of the policy."""
+        return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> ValuePolicy:
