@@ -77,6 +77,11 @@ class Bag:
     connections: dict[int, Connection] = field(default_factory=dict)
     cut: str = ""
 
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return stem(self.path)
+
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
         """The messages of some topics, or of all, in the order in which they were written; afterwards `cut` says what is wrong.
 
