@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
+from agora.extras import missing
 
 MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
@@ -205,7 +206,7 @@ def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
 
 
 def _no_rosbags() -> InputError:
-    return InputError("reading bags needs the package rosbags; install it: pip install 'agora-nav[ros]'")
+    return missing("reading bags needs", "rosbags", "ros")
 
 
 @functools.lru_cache(maxsize=256)

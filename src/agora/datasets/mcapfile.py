@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from agora.datasets.bagfile import Bag, Connection, Message, stem
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
+from agora.extras import missing
 
 __all__ = ["McapFile", "encode_mcap", "opened"]
 
@@ -232,4 +233,4 @@ def _checked(chunk: Any) -> Any:
 
 
 def _no_mcap() -> InputError:
-    return InputError("files of MCAP need the package mcap; install it: pip install 'agora-nav[ros]'")
+    return missing("files of MCAP need", "mcap", "ros")
