@@ -51,7 +51,7 @@ class Frames:
             odometry: of the robot, ``stretch`` of it. logs: of transforms. estimates: of its pose in the map, of all stretches.
             target: the map's frame. name: of the robot, which may stand before its frames.
         """
-        tree, notes = TransformTree(logs, stretch.begin, stretch.end), []
+        tree, notes = TransformTree(logs, stretch.begin, stretch.end, stretch.shift), []
         known, space = tree.frames, odometry.child.rpartition("/")[0] or name
         frame = next((one for one in (odometry.frame, f"{space}/{odometry.frame}") if one in known), odometry.frame)
         likely = [f"{space}/{one}".strip("/") for one in (odometry.child, "base_footprint", "base_link")]

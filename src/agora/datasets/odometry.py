@@ -29,7 +29,7 @@ class Stretch:
     """Odometry over which the clock goes on, T samples.
 
     Attributes:
-        begin, end: numbers of the first message in the bag, and of the first of the next stretch; infinite for none.
+        begin, end: number of the message after the stretch before, and of the one after this; infinite for none.
         time: (T,) stamps, s. shift: by how much they are ahead of the time of the record, s.
         body: the robot in the odometry's frame. twist: (T, 3) vx, vy, omega in the robot's frame.
     """
@@ -85,7 +85,7 @@ class Odometry:
         notes += [f"{np.sum(~turned)} rotations of {self.topic} are zeros; a heading of 0 is taken"] * (not turned.all())
         rotation = np.where(turned[:, None], rows[:, 6:10] / np.where(length > 0.0, length, 1.0), (0.0, 0.0, 0.0, 1.0))
         kept = stretches(stamps, rows[:, 3:5])
-        edges = [0.0, *(rows[numbers[0], 0] for numbers in kept[1:]), np.inf]
+        edges = [0.0, *(rows[numbers[-1], 0] + 1.0 for numbers in kept[:-1]), np.inf]
         made = [
             Stretch(
                 begin=begin,

@@ -93,9 +93,10 @@ class TransformTree:
     Args:
         logs: what is said of it; of a frame in several logs the first counts.
         begin, end: messages by number, between which moving transforms are taken. Of static ones the last before ``end`` counts.
+        shift: by how much the clock is ahead of the time of the record, s, which is taken of frames whose stamps are all 0.
     """
 
-    def __init__(self, logs: Sequence[TransformLog] = (), begin: float = 0, end: float = math.inf) -> None:
+    def __init__(self, logs: Sequence[TransformLog] = (), begin: float = 0, end: float = math.inf, shift: float = 0.0) -> None:
         self._moving: dict[str, tuple[str, Array]] = {}
         self._static: dict[str, tuple[str, Array]] = {}
         for log in reversed(logs):
@@ -103,7 +104,7 @@ class TransformTree:
                 _, parent, row = max((one for one in said if one[0] < end), default=said[0], key=lambda one: one[0])
                 self.fix(parent, child, np.array(row))
             for child, parents in log.moving.items():
-                found = {parent: _between(rows, begin, end) for parent, rows in parents.items()}
+                found = {parent: _between(rows, begin, end, shift) for parent, rows in parents.items()}
                 parent = max(found, key=lambda name: len(found[name]))
                 if len(found[parent]):
                     self.follow(parent, child, found[parent])
@@ -187,11 +188,11 @@ class TransformTree:
         return Transforms(there, turned, known)
 
 
-def _between(rows: array[float], begin: float, end: float) -> Array:
+def _between(rows: array[float], begin: float, end: float, shift: float) -> Array:
     """Rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock that is said between two messages."""
     all_rows = np.frombuffer(rows).reshape(-1, 10)
     chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
-    stamps = chosen[:, 2] if chosen[:, 2].any() else chosen[:, 1]
+    stamps = chosen[:, 2] if chosen[:, 2].any() else chosen[:, 1] + shift
     kept = max(stretches(stamps, gap=math.inf), key=len, default=np.zeros(0, int))
     return np.column_stack((stamps[kept], chosen[kept, 3:]))
 
