@@ -93,6 +93,7 @@ def test_what_a_robot_drove_is_in_its_bag_a_row_for_each_goal(graph, wait_until,
     finally:
         recorder.send_signal(signal.SIGINT)
         recorder.wait(20)
+    wait_until((tmp_path / "drive.bag").exists, "the bag to be closed")
     one, two = read_all([tmp_path / "drive.bag"], Unsaid.of("burger", "", "pure_pursuit"))
     assert one.entry == "recorded/drive/0" and two.robots[0].recording.map.shape == (60, 110)
     for played, begin in ((one, begun[0]), (two, begun[1])):
