@@ -2,7 +2,7 @@
 # make test    every test that needs no root          make test-all  the slow truth tests too
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
 # make docs    the manual, in docs/_build/html        make clean     what these made
-# make ros     the ROS workspace, in build/ros; installs Debian's ROS packages or says how
+# make ros     the ROS workspace, in build/ros, and what reads bags; installs Debian's ROS packages or says how
 # make leaderboard  the entries of our own planners, anew, in configs/leaderboard
 # make lock    the newest versions that fit, pinned in requirements.lock
 
@@ -97,7 +97,7 @@ ros:
 kernels:
 	@$(BIN)/agora warm
 
-workspace: $(VENV)/.runtime
+workspace: $(VENV)/.ros
 	@$(BIN)/python -c 'import rospy' || { echo "$(VENV) cannot see ROS: run make ros, which makes it anew"; exit 1; }
 	@src/interop/step_back
 	@mkdir -p $(SPACE)

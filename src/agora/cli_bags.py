@@ -22,7 +22,8 @@ def bag(
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results, with a report.")] = None,
     robot: Annotated[str, typer.Option(help="Model of the robot, where the recording does not say.")] = "",
-    goal: Annotated[str, typer.Option(help="x,y in m, where the recording does not say.")] = "",
+    goal: Annotated[str, typer.Option(help="x,y in m on the map, instead of the recorded goals.")] = "",
+    odometry: Annotated[str, typer.Option(help="Topic of the odometry that is read, where a bag has several.")] = "",
     planner: Annotated[
         str, typer.Option("--planner", "-p", help="Name of what drove the robot, instead of the recorded one.")
     ] = "",
@@ -30,9 +31,11 @@ def bag(
     demonstrations: Annotated[Path | None, typer.Option(help="Write what was seen and done to a folder, to learn from.")] = None,
 ) -> None:
     """Compute the metrics of episodes out of rosbags, ROS or no ROS, of MCAP files, or of Arena's CSV folders."""
-    from agora.datasets.recorded import Unsaid, read_all
+    from agora.datasets.recorded import Unsaid, files_of, read_all
 
-    episodes = read_all(paths, Unsaid.of(robot, goal, planner))
+    episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry))
+    for note in dict.fromkeys(note for played in episodes for note in played.notes):
+        typer.echo(note)
     for played in episodes:
         _say(played, full=len(episodes) == 1 and output is None)
     if replay is not None:
@@ -43,7 +46,7 @@ def bag(
     if demonstrations is not None:
         from agora.learning.demonstrations import write_demonstrations
 
-        written, left_out = write_demonstrations(dict.fromkeys(p.source for p in episodes), demonstrations)
+        written, left_out = write_demonstrations(dict.fromkeys(file for path in paths for file in files_of(path)), demonstrations)
         for path in written:
             typer.echo(f"demonstration  {path}")
         for reason in left_out:
@@ -128,11 +131,10 @@ def _say(played: Played, full: bool) -> None:
     """Print how an episode went: its outcome, or all that is known of it."""
     from agora.benchmark.job import metrics
 
-    for note in played.notes:
-        typer.echo(f"{played.entry}: {note}")
     for number, robot in enumerate(played.robots):
         outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label
-        typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}")
+        driven = "" if full else f", {robot.recording.time[-1]:.1f} s"
+        typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}{driven}")
         for measure in metrics() if full else ():
             value = robot.measure(measure)
             typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")

@@ -146,12 +146,13 @@ def _behaviours(texts: list[str] | None) -> tuple[Any, ...]:
 
 
 def _instrument(quick: bool, threads: int) -> Instrument:
+    from agora.extras import how_to_install
     from agora.validation.classifier import has_scikit_learn
     from agora.validation.scores import Instrument
 
     classify = has_scikit_learn()
     if not classify:
-        typer.echo("no classifier tells crowds apart without scikit-learn: pip install 'agora-nav[validate]'", err=True)
+        typer.echo(f"no classifier tells crowds apart without scikit-learn: {how_to_install('validate')}", err=True)
     parts, most = (4, 100) if quick else (1, 400)
     return Instrument.of_scenes(parts=parts, most=most, threads=threads, classify=classify)
 

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agora.extras import how_to_install
+
 __all__ = ["UPSTREAMS", "ros_package"]
 
 UPSTREAMS = {
@@ -32,6 +34,17 @@ UPSTREAMS = {
 }
 """ROS packages of others that the graph can use: what for, and how to get them."""
 
+_OTHERS = {
+    "onnxruntime": ("people in images", "images"),
+    "rosbags": ("bags", "ros"),
+    "mcap": ("files of MCAP", "ros"),
+    "optuna": ("agora tune", "tune"),
+    "onnx": ("policies as ONNX", "onnx"),
+    "ray": ("the executor ray", "ray"),
+    "sklearn": ("agora validate", "validate"),
+}
+"""Packages that only some commands need: what for, and the extra that they are in."""
+
 
 def examine() -> Iterator[tuple[str, bool]]:
     """Yield a line for each thing looked at, and whether it is as it should be."""
@@ -40,15 +53,19 @@ def examine() -> Iterator[tuple[str, bool]]:
         yield f"{package}: {what}", find_spec(package) is not None
     yield _kernels()
     for package, what in {"gymnasium": "environments", "stable_baselines3": "training", "torch": "training"}.items():
-        found = find_spec(package) is not None
-        yield f"{package}: {what}{'' if found else ' (optional: pip install agora-nav[learning])'}", True
-    found = find_spec("onnxruntime") is not None
-    yield f"onnxruntime: people in images{'' if found else ' (optional: pip install agora-nav[images])'}", True
+        yield _optional(package, what, "learning"), True
+    for package, (what, extra) in _OTHERS.items():
+        yield _optional(package, what, extra), True
     yield f"screen for --live: {'yes' if os.environ.get('DISPLAY') else 'no (pictures and video need none)'}", True
     yield f"gcc for make bench: {shutil.which('gcc') or 'no (only the comparison with C needs it)'}", True
     yield f"AGORA_DATA: {os.environ.get('AGORA_DATA') or 'not set (agora data import)'}", True
     for line in _ros():
         yield f"ROS: {line}", True
+
+
+def _optional(package: str, what: str, extra: str) -> str:
+    """A line on a package that need not be there."""
+    return f"{package}: {what}{'' if find_spec(package) is not None else f' (not installed; optional: {how_to_install(extra)})'}"
 
 
 def _kernels() -> tuple[str, bool]:

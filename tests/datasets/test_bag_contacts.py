@@ -11,7 +11,8 @@ from tests.engines import engine as engine_at
 from tests.starts import DISC, people, start
 
 from agora.core.recording import ContactKind
-from agora.datasets.rosbag import _contacts, _Messages
+from agora.datasets.rosbag import _contacts
+from agora.datasets.said import Said
 from agora.engine.recorder import take_events
 from agora.pedestrians.waypoint import Waypoint
 from agora.world.start import RobotStart
@@ -31,7 +32,7 @@ def said():
     made = replace(start(crowd=crowd), robots=robots)
     engine = engine_at([made], DT, crowd=Waypoint(), ends=0)
     engine.world.commands[0] = (0.4, 0.0, 0.5), (0.7, 0.0, 0.0)
-    told, events = _Messages(), [[], []]
+    told, events = Said(), [[], []]
 
     def say(step):
         now, robots = engine.world.pedestrians, engine.world.robots

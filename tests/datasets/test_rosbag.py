@@ -139,7 +139,7 @@ def test_what_is_no_bag_is_refused_by_name(tmp_path):
 def test_without_rosbags_the_error_says_what_to_install(monkeypatch):
     _decoder.cache_clear()
     monkeypatch.setitem(sys.modules, "rosbags.typesys", None)
-    with pytest.raises(InputError, match=r"pip install 'agora-nav\[ros\]'"):
+    with pytest.raises(InputError, match=r"-m pip install .*mcap\S* 'rosbags>="):
         read_episode(BAG)
     _decoder.cache_clear()
 
@@ -172,12 +172,12 @@ def test_a_length_that_the_file_does_not_have_takes_no_room(tmp_path):
 
 def test_a_step_beyond_the_time_limit_is_left_out(monkeypatch):
     def late(bag):
-        said = collect(bag)
+        (said,), notes = collect(bag)
         said.robots[2**31 - 1] = said.robots[max(said.robots)]
-        return said
+        return [said], notes
 
-    collect = rosbag._collect
-    monkeypatch.setattr(rosbag, "_collect", late)
+    collect = rosbag.collect
+    monkeypatch.setattr(rosbag, "collect", late)
     played = read_episode(BAG)
     assert played.notes == ("two_robots.bag: 1 samples are of after the time limit; they are left out",)
     monkeypatch.undo()

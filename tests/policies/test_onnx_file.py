@@ -79,7 +79,7 @@ def test_a_missing_package_and_a_folder_that_cannot_be_written_are_said(rng, tmp
     with pytest.raises(InputError, match="cannot be written"):
         export_onnx(policy, tmp_path / "file" / "one.onnx")
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(InputError, match=r"pip install 'agora-nav\[onnx\]'"):
+    with pytest.raises(InputError, match=r"-m pip install .*'onnx>="):
         export_onnx(policy, tmp_path / "one.onnx")
 
 

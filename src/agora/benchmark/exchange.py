@@ -1,4 +1,4 @@
-"""Recorded episodes as MCAP files: those of a run, or of bags; one file an episode, with what Foxglove shows of it.
+"""Recorded episodes as MCAP files, with what Foxglove shows of them: one file an episode of a run, and one a bag.
 
 A bag's messages go into the file as they are. Of a run there are no messages of ROS: its recordings become messages of their own
 (`agora.datasets.mcap_recording`). Either way `agora.datasets.recorded` reads the file back, and its metrics are the same.
@@ -19,11 +19,11 @@ from agora.benchmark import store
 from agora.benchmark.account import described, own_shards
 from agora.benchmark.kept import recordings
 from agora.config import build
-from agora.datasets.bagfile import stem
 from agora.datasets.mcap_recording import entries_of, map_of
-from agora.datasets.mcapfile import ROS1, Channel, Entry, encode_mcap, opened
+from agora.datasets.mcapfile import ROS1, Channel, Entry, encode_mcap
+from agora.datasets.parts import Source
 from agora.datasets.played import Played, PlayedRobot
-from agora.datasets.recorded import Unsaid, files_of, read_all
+from agora.datasets.recorded import Unsaid, read_source, sources_of
 from agora.draft.stage import Stage
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.files import write_whole
@@ -34,14 +34,12 @@ __all__ = ["KeptRun", "file_name", "refuse_existing", "write_mcap_files", "write
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64  # episodes of a run whose recordings are in memory together
-_CLOCKS = ("agora_msgs/Robots", "nav_msgs/Odometry")
-"""Types of the messages whose first one is the episode's beginning."""
 
 
 def write_mcap_files(
     folder: Path, sources: Sequence[Path], keys: Collection[str] = (), progress: Callable[[int, int], None] = lambda n, total: None
 ) -> list[Path]:
-    """Write an MCAP file for each episode, and return their paths. A file is there whole or not at all.
+    """Write an MCAP file for each episode of a run and for each bag, and return their paths. A file is there whole or not at all.
 
     Args:
         folder: of the files, made here.
@@ -54,7 +52,7 @@ def write_mcap_files(
         UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
     """
     runs = [KeptRun.of(source, keys) for source in sources if (source / "run.yaml").is_file()]
-    files = [file for source in sources if not (source / "run.yaml").is_file() for file in files_of(source)]
+    files = sources_of([source for source in sources if not (source / "run.yaml").is_file()])
     if keys and not runs:
         raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected a folder with run.yaml among the sources")
     total = len(files) + sum(len(run.groups) for run in runs)
@@ -64,9 +62,8 @@ def write_mcap_files(
             written.append(write_new(folder / f"{file_name(played)}.mcap", _of_recordings(played)))
             progress(len(written), total)
     for number, file in enumerate(files):
-        for played in read_all([file], Unsaid()):
-            name = file_name(played) if file.is_dir() else stem(file)
-            written.append(write_new(folder / f"{name}.mcap", _of_file(file, played)))
+        for name, content in _of_source(file, list(read_source(file, Unsaid()))):
+            written.append(write_new(folder / f"{name}.mcap", content))
         progress(total - len(files) + number + 1, total)
     return written
 
@@ -103,14 +100,17 @@ def _of_recordings(played: Played) -> bytes:
     return encode_mcap(heapq.merge(said, scene_entries(played.robots), key=lambda entry: entry.nanoseconds), map_of(played))
 
 
-def _of_file(file: Path, played: Played) -> bytes:
-    """The bytes of the file of an episode: with the messages of ROS where it was read from such."""
-    messages = [] if file.is_dir() else list(opened(file).messages())
-    if not messages:
-        return _of_recordings(played)
-    said = [Entry(Channel(*message.connection, ROS1), message.nanoseconds, message.data) for message in messages]
-    began = next((entry.nanoseconds for entry in said if entry.channel.type in _CLOCKS), said[0].nanoseconds)
-    return encode_mcap(heapq.merge(said, scene_entries(played.robots, began), key=lambda entry: entry.nanoseconds), {})
+def _of_source(source: Source | Path, episodes: Sequence[Played]) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of the files of a recording: one with the messages of ROS, if it is of such, else one of each episode."""
+    said = (
+        [] if isinstance(source, Path) else [Entry(Channel(*m.connection, ROS1), m.nanoseconds, m.data) for m in source.messages()]
+    )
+    if said and not isinstance(source, Path):
+        scenes = [scene_entries(played.robots, played.began) for played in episodes]
+        yield source.name, encode_mcap(heapq.merge(said, *scenes, key=lambda entry: entry.nanoseconds), {})
+        return
+    for played in episodes:
+        yield file_name(played) if isinstance(source, Path) else source.name, _of_recordings(played)
 
 
 @dataclass(frozen=True, eq=False)

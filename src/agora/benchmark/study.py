@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from agora.errors import InputError
+from agora.extras import missing
 from agora.interfaces import Span
 from agora.registry import Named
 
@@ -70,7 +71,7 @@ class Study:
         try:
             import optuna
         except ImportError as error:
-            raise InputError("tuning needs Optuna: pip install 'agora-nav[tune]'") from error
+            raise missing("tuning needs", "optuna", "tune") from error
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         spans = space(component, kind)

@@ -23,8 +23,8 @@ import numpy as np
 
 from agora.config import load
 from agora.core.state import Array
+from agora.datasets.drive import drive
 from agora.datasets.played import Played
-from agora.datasets.robot_bag import drive
 from agora.documents import read_text
 from agora.errors import InputError
 from agora.maps.grid import Map

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
+from agora.extras import missing
 
 MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
@@ -76,6 +77,11 @@ class Bag:
     path: Path
     connections: dict[int, Connection] = field(default_factory=dict)
     cut: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
         """The messages of some topics, or of all, in the order in which they were written; afterwards `cut` says what is wrong.
@@ -200,7 +206,7 @@ def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
 
 
 def _no_rosbags() -> InputError:
-    return InputError("reading bags needs the package rosbags; install it: pip install 'agora-nav[ros]'")
+    return missing("reading bags needs", "rosbags", "ros")
 
 
 @functools.lru_cache(maxsize=256)

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agora.datasets.bagfile import Bag, Connection, Message
+from agora.datasets.bagfile import Bag, Connection, Message, stem
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
+from agora.extras import missing
 
 __all__ = ["McapFile", "encode_mcap", "opened"]
 
@@ -75,6 +76,11 @@ class McapFile:
     channels: dict[int, Channel] = field(default_factory=dict)
     attachments: dict[str, bytes] = field(default_factory=dict)
     cut: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
         """The messages of ROS 1 of some topics, or of all, in the order in which they were written.
@@ -227,4 +233,4 @@ def _checked(chunk: Any) -> Any:
 
 
 def _no_mcap() -> InputError:
-    return InputError("files of MCAP need the package mcap; install it: pip install 'agora-nav[ros]'")
+    return missing("files of MCAP need", "mcap", "ros")

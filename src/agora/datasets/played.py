@@ -47,6 +47,7 @@ class Played:
         interrupted: why it has no end; empty where it has one.
         conditions: of the episode; None where nobody recorded them.
         notes: what is missing or was made up, for people.
+        began: time of the source's record at which it began, ns.
     """
 
     source: Path
@@ -58,6 +59,7 @@ class Played:
     interrupted: str = ""
     conditions: Stage | None = None
     notes: tuple[str, ...] = field(default=())
+    began: int = 0
 
     @property
     def entry(self) -> str:
@@ -65,8 +67,8 @@ class Played:
         return f"{self.suite}/{self.stage}/{self.episode}"
 
 
-class _MissingError(Exception):
-    """A metric looked at something that nobody recorded."""
+class _MissingError(AttributeError):
+    """A metric looked at something that nobody recorded; ``getattr`` with a default gives that."""
 
 
 class _Known:

@@ -11,7 +11,8 @@ import numpy as np
 from agora.core.state import Array
 from agora.datasets import arena_csv, robot_bag, rosbag
 from agora.datasets.mcap_recording import EPISODE, read_recording
-from agora.datasets.mcapfile import McapFile, opened
+from agora.datasets.mcapfile import McapFile
+from agora.datasets.parts import Source, joined
 from agora.datasets.played import Played
 from agora.datasets.tables import numbers
 from agora.errors import InputError, reading
@@ -26,15 +27,16 @@ class Unsaid:
     """What a recording may leave unsaid.
 
     Attributes:
-        robot: its model. goal: (2,) m. planner: what drove it.
+        robot: its model. goal: (2,) m. planner: what drove it. odometry: the topic that is read, where a bag has several.
     """
 
     robot: RobotModel | None = None
     goal: Array | None = None
     planner: str = ""
+    odometry: str = ""
 
     @staticmethod
-    def of(robot: str, goal: str, planner: str) -> Unsaid:
+    def of(robot: str, goal: str, planner: str, odometry: str = "") -> Unsaid:
         """From the words of a command line; empty for nothing.
 
         Raises:
@@ -43,19 +45,32 @@ class Unsaid:
         if "/" in planner:
             raise InputError(f"--planner {planner!r}: expected a name without '/'")
         place = np.array(numbers(goal, 2, "--goal", ",")) if goal else None
-        return Unsaid(load_robot(robot) if robot else None, place, planner)
+        return Unsaid(load_robot(robot) if robot else None, place, planner, odometry)
 
 
 def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[Played]:
-    """Return the episodes of files and folders, in the order of their names.
+    """Return the episodes of files and folders, in their order, those of a folder in the order of their names.
+
+    The parts of a split bag are one recording (`agora.datasets.parts`).
 
     Raises:
         InputError: there is nothing to read, or something cannot be read.
     """
-    episodes = [played for path in paths for file in files_of(path) for played in _read(file, unsaid)]
+    episodes = [played for source in sources_of(paths) for played in read_source(source, unsaid)]
     if not unsaid.planner:
         return episodes
     return [replace(p, robots=tuple(replace(r, planner=unsaid.planner) for r in p.robots)) for p in episodes]
+
+
+def sources_of(paths: Sequence[Path]) -> list[Source | Path]:
+    """The recordings that paths mean: bags and MCAP files, alone or in parts, and folders of Arena's recorder.
+
+    Raises:
+        InputError: a folder holds none, or a file cannot be read.
+    """
+    found = [file for path in paths for file in files_of(path)]
+    folders = [path for path in found if path.is_dir()]
+    return [*folders, *joined(path for path in found if not path.is_dir())]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -72,14 +87,19 @@ def files_of(path: Path) -> list[Path]:
     return [file.parent if file.name == "odom.csv" else file for file in found]
 
 
-def _read(path: Path, unsaid: Unsaid) -> Iterator[Played]:
-    if path.is_dir():
-        with reading(path, "a folder of Arena's recorder"):
-            played = arena_csv.read_folder(path, unsaid.robot)
-        yield from map(_sound, played)
+def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[Played]:
+    """Yield the episodes of a recording.
+
+    Raises:
+        InputError: it cannot be read, or holds numbers that make no sense.
+    """
+    if isinstance(source, Path):
+        with reading(source, "a folder of Arena's recorder"):
+            played = arena_csv.read_folder(source, unsaid.robot)
     else:
-        with reading(path, "a bag of an episode"):
-            yield _sound(_bag(path, unsaid))
+        with reading(source.path, "a bag of an episode"):
+            played = _messages(source, unsaid)
+    yield from map(_sound, played)
 
 
 def _sound(played: Played) -> Played:
@@ -100,15 +120,14 @@ def _sound(played: Played) -> Played:
     return played
 
 
-def _bag(path: Path, unsaid: Unsaid) -> Played:
-    file = opened(path)
-    if isinstance(file, McapFile):
-        if (played := read_recording(file)) is not None:
-            return played
-        _refuse_strange(file)
-    if rosbag.is_episode(path):
-        return rosbag.read_episode(path)
-    return robot_bag.read_drive(path, unsaid.robot, unsaid.goal)
+def _messages(source: Source, unsaid: Unsaid) -> list[Played]:
+    if isinstance(source, McapFile):
+        if (played := read_recording(source)) is not None:
+            return [played]
+        _refuse_strange(source)
+    if rosbag.is_episode(source):
+        return rosbag.read_episodes(source)
+    return robot_bag.read_drives(source, unsaid.robot, unsaid.goal, unsaid.odometry)
 
 
 def _refuse_strange(file: McapFile) -> None:

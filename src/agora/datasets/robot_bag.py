@@ -1,178 +1,214 @@
-"""Bags of a robot, real or not, that know nothing of Agora: odometry, and what else there is of scan, commands, goal and map.
+"""Bags of robots, real or not, that know nothing of Agora: odometry, and what else there is of transforms, goals and map.
 
-A whole bag is one episode. What can be computed is computed; what nobody recorded (pedestrians, contacts) is missing, and metrics
-that look at it are undefined. Poses are in the odometry's frame, moved by the first ``map`` -> odometry transform of the bag where
-it has one.
+Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. What can be computed is computed; what nobody recorded
+(pedestrians, contacts) is missing, and metrics that look at it are undefined. Positions are those that the transforms say of the
+robot in the map, so that the corrections of a localisation are followed; else the odometry's, moved into the map; else the
+odometry's own.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agora.core.recording import Outcome, Recording
-from agora.core.state import Array
-from agora.datasets.bagfile import Bag, stem
-from agora.datasets.mcapfile import McapFile, opened
-from agora.datasets.messages import from_pose, heading_of, seconds
-from agora.datasets.played import Played, PlayedRobot
-from agora.datasets.rosbag import nobody
-from agora.errors import InputError
+from agora.core.state import Array, Doubles
+from agora.datasets.drive import drive
+from agora.datasets.goals import Span, StampedPose, goal_of, is_goal, spans
+from agora.datasets.located import MAP, Frames, located
+from agora.datasets.messages import heading_of
+from agora.datasets.odometry import Odometry, Stretch, preferred, robots_of
+from agora.datasets.parts import Source
+from agora.datasets.played import Played
+from agora.datasets.transforms import TransformLog, TransformTree, frame_name
+from agora.errors import InputError, nearest
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import Map
-from agora.ranges import LARGEST
 from agora.robots.model import RobotModel
-from agora.tasks.budget import Way, shortest_way
 
-_ODOMETRY, _GRID, _POSE, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
-_GOALS = ("move_base_simple/goal", "/goal")
+__all__ = ["read_drives"]
+
+_ODOMETRY, _GRID, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", ("tf2_msgs/TFMessage", "tf/tfMessage")
+_ESTIMATE = "geometry_msgs/PoseWithCovarianceStamped"
 _OCCUPIED = 65  # per cent, as map_server draws the line
-_GAP = 60.0  # s between two messages of odometry: more is a jump of the clock, or another drive
-_OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})
-TOLERANCE = 0.3
-"""How near to the goal counts as reached, m."""
-NOBODY_SAID = frozenset(
-    {"contacts", "clipped", "failure", "planning_time", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading"}
-    | {"pedestrian_present", "pedestrian_radius", "pedestrian_id", "pedestrian_group", "pedestrian_state"}
-)
-"""Fields of a recording that odometry says nothing about."""
 
 
-def read_drive(path: Path, robot: RobotModel | None = None, goal: Array | None = None) -> Played:
-    """Return what a bag with odometry says of a robot's drive.
+@dataclass
+class _Heard:
+    """What a bag says, but for its maps, of which it knows where they are."""
+
+    odometry: dict[str, Odometry] = field(default_factory=dict)
+    logs: dict[str, TransformLog] = field(default_factory=dict)
+    estimates: list[StampedPose] = field(default_factory=list)
+    goals: list[StampedPose] = field(default_factory=list)
+    maps: list[tuple[int, str]] = field(default_factory=list)
+    topics: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Robot:
+    """A robot of a bag.
+
+    Attributes:
+        name: of it; empty for the only one. odometry: of it that is read. logs: of the transforms that it is in.
+        goals, estimates: sent to it. maps: numbers of the messages with maps. notes: what is to be said.
+    """
+
+    name: str
+    odometry: Odometry
+    logs: tuple[TransformLog, ...]
+    goals: list[StampedPose]
+    estimates: list[StampedPose]
+    maps: list[int]
+    notes: list[str]
+
+
+def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None = None, odometry: str = "") -> list[Played]:
+    """Return the episodes of a bag with odometry, those of each robot in the order of time.
 
     Args:
-        path: of the bag. robot: its model, where it is known. goal: (2,) m, instead of the last one in the bag.
+        bag: that is read. robot: model of its robots, where it is known.
+        goal: (2,) m, instead of the goals in the bag: the whole bag is on the way to it.
+        odometry: topic that is read, where the bag has several.
 
     Raises:
-        InputError: the file cannot be read, or has no odometry of one robot.
+        InputError: the file cannot be read, or has no odometry, or none of this topic.
     """
-    bag = opened(path)
-    odometry, place, there, shift = _read(bag)
-    samples = np.array([_row(message) for message in odometry]).reshape(-1, 7)
-    finite = (np.abs(samples[:, 1:]) <= LARGEST).all(1)
-    samples, jumps = _longest(samples[finite])
-    if len(samples) < 2:
-        kinds = sorted({connection.type for connection in bag.connections.values()})
-        raise InputError(f"{path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}")
-    time, pose, twist = samples[:, 0], in_map(samples[:, 1:4], shift), samples[:, 4:]
-    end = _goal(goal, there)
-    notes = [f"{path.name}: {np.sum(~finite)} of {len(finite)} messages of odometry hold no numbers; they are left out"] * (
-        not finite.all()
-    )
-    notes += [f"{path.name}: the clock jumps {jumps} times by more than {_GAP:g} s; the longest stretch is read"] * (jumps > 0)
-    notes += [f"{path.name}: no word of pedestrians and contacts; metrics about them are missing"]
-    notes += [
-        f"{path.name}: no {what}; metrics about it are missing" for what, known in (("goal", end), ("map", place)) if known is None
-    ]
-    notes += [f"{path.name}: {bag.cut}; what was written before is read"] if bag.cut else []
-    played = drive(robot, time - time[0], pose, twist, end, place)
-    name = re.sub(r"[^\w.-]+", "_", stem(path))
-    return Played(path, "recorded", name, 0, 0, (played,), notes=tuple(notes))
+    heard = _hear(bag)
+    if not heard.odometry:
+        kinds = sorted(set(heard.topics.values()))
+        raise InputError(
+            f"{bag.path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}"
+        )
+    name = bag.path.name
+    always = [f"{name}: no word of pedestrians and contacts; metrics about them are missing"]
+    always += [f"{name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
+    episodes = [played for one in _robots(bag.path, heard, odometry) for played in _episodes(bag, one, robot, goal)]
+    return [replace(played, notes=(*(f"{name}: {note}" for note in played.notes), *always)) for played in episodes]
 
 
-def _row(message: Any) -> list[float]:
-    """Time, pose and twist of a message of odometry."""
-    twist = message.twist.twist
-    return [seconds(message.header.stamp), *from_pose(message.pose.pose), twist.linear.x, twist.linear.y, twist.angular.z]
-
-
-def _longest(samples: Array) -> tuple[Array, int]:
-    """The longest stretch of samples (T, 7) without a jump of the clock, in the order of time, and how many jumps there are."""
-    jumps = np.flatnonzero(np.abs(np.diff(samples[:, 0])) > _GAP) + 1
-    stretch = max(np.split(samples, jumps), key=len)
-    later = np.diff(np.maximum.accumulate(stretch[:, 0]), prepend=-np.inf) > 0
-    return stretch[later], len(jumps)
-
-
-def drive(
-    robot: RobotModel | None, time: Array, pose: Array, twist: Array, goal: Array | None, place: Map | None, **known: Any
-) -> PlayedRobot:
-    """What is known of a drive; ``known`` are fields of the recording that are, too.
-
-    Places are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The end of the recording is its
-    time limit: it was reached if the robot was within `TOLERANCE` of the goal then.
-    """
-    missing = set(NOBODY_SAID) - set(known)
-    missing |= {"radius", "max_speed"} if robot is None else set()
-    missing |= {"goal", "goal_tolerance", "outcome", "timeout", *_OF_THE_WAY} if goal is None else set()
-    missing |= {"map", *_OF_THE_WAY} if place is None else set()
-    missing |= _OF_THE_WAY if robot is None else set()
-    offset = offset_of(pose[0]) if place is None else place.offset
-    if any(offset):
-        x, y = -offset[0], -offset[1]
-        pose, goal = moved(pose, (x, y)), None if goal is None else moved(goal, (x, y))
-        known |= {name: moved(known[name], (x, y)) for name in ("pedestrian_position",) if name in known}
-    end = np.zeros(3) if goal is None else goal
-    near = goal is not None and float(np.hypot(*(pose[-1, :2] - end[:2]))) < TOLERANCE
-    way = Way(float("inf"), None)
-    if goal is not None and place is not None and robot is not None:
-        way = shortest_way(place, pose[0], end, robot)
-    fields: dict[str, Any] = nobody(len(time)) | {
-        "contacts": (),
-        "goal": end,
-        "goal_tolerance": TOLERANCE,
-        "radius": 0.0 if robot is None else robot.radius,
-        "max_speed": 0.0 if robot is None else robot.top_speed,
-        "outcome": Outcome.REACHED if near else Outcome.TIMEOUT,
-        "timeout": float(time[-1]),
-        "shortest_path": way.length,
-        "shortest_turn": way.turn,
-        "map": place,
-    }
-    recording = Recording(time=time, pose=pose, twist=twist, **(fields | known))
-    return PlayedRobot("unknown", "unknown" if robot is None else robot.name, recording, frozenset(missing))
-
-
-def _read(bag: Bag | McapFile) -> tuple[list[Any], Map | None, Any, Array | None]:
-    """The odometry, the map, the last goal and the pose of the odometry's frame in the map, as far as they are there."""
-    odometry: list[Any] = []
-    place, goal, shift, topic = None, None, None, ""
-    for message in bag.messages():
-        kind, name = message.connection.type, message.connection.topic
+def _hear(bag: Source) -> _Heard:
+    heard = _Heard()
+    for number, message in enumerate(bag.messages()):
+        topic, kind, recorded = message.connection.topic, message.connection.type, message.nanoseconds * 1e-9
+        space, _, leaf = topic.rpartition("/")
+        heard.topics[topic] = kind
         if kind == _ODOMETRY:
-            topic = topic or name
-            if name != topic:
-                raise InputError(f"{bag.path}: odometry on {topic} and on {name}; expected one robot in a bag")
-            odometry.append(message.decode())
-        elif kind == _GRID and name.endswith("/map") or name == "map":
-            place = map_of(message.decode(), bag.path.stem)
-        elif kind == _POSE and name.endswith(_GOALS):
-            goal = message.decode()
-        elif kind == _TF and shift is None:
-            shift = shift_of(message.decode())
-    return odometry, place, goal, shift
+            content = message.decode()
+            if topic not in heard.odometry:
+                heard.odometry[topic] = Odometry.of(topic, content)
+            heard.odometry[topic].add(number, recorded, content)
+        elif kind in _TF:
+            log = heard.logs.setdefault(space.strip("/"), TransformLog())
+            for transform in message.decode().transforms:
+                log.add(number, recorded, transform, static=leaf == "tf_static")
+        elif kind == _GRID and leaf == "map":
+            heard.maps.append((number, topic))
+        elif kind == _ESTIMATE and leaf == "amcl_pose":
+            content = message.decode()
+            heard.estimates.append(StampedPose.of(number, topic, recorded, content.header, content.pose.pose))
+        elif is_goal(topic, kind):
+            heard.goals.append(goal_of(number, topic, recorded, message.decode()))
+    return heard
 
 
-def shift_of(message: Any) -> Array | None:
-    """x, y, heading of the odometry's frame in the map, where a ``tf2_msgs/TFMessage`` says it."""
-    for transform in message.transforms:
-        if transform.header.frame_id.strip("/") == "map":
-            there = transform.transform
-            return np.array([there.translation.x, there.translation.y, heading_of(there.rotation)])
-    return None
+def _robots(path: Path, heard: _Heard, asked: str) -> Iterator[_Robot]:
+    """The robots of a bag; the one whose odometry is asked for, where a topic is."""
+    known, groups = heard.odometry, robots_of(heard.odometry, heard.topics)
+    wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
+    if asked and not wanted:
+        raise InputError(f"--odometry {asked}: {path} has no such topic of {_ODOMETRY}; {nearest(asked, known)}")
+    for name, topics in groups.items():
+        if asked and wanted not in topics:
+            continue
+        spaces = {name, *(topic.strip("/").partition("/")[0] for topic in topics)} if name else None
+
+        def is_its(topic: str, spaces: set[str] | None = spaces) -> bool:
+            return spaces is None or topic.strip("/").partition("/")[0] in spaces
+
+        logs = [log for space, log in heard.logs.items() if space and is_its(space)]
+        logs += [log for space, log in heard.logs.items() if not space]
+        tree = TransformTree(logs)
+        connected = {known[topic].frame for topic in topics if tree.connects(MAP, known[topic].frame)}
+        best, why = (known[wanted], "is asked for") if asked else preferred([known[topic] for topic in topics], connected)
+        others = ", ".join(topic for topic in topics if topic != best.topic)
+        notes = [f"odometry is read from {best.topic}, which {why}; there is {others}, too: --odometry chooses"] * bool(others)
+        maps = [number for number, topic in heard.maps if topic.strip("/") == MAP or is_its(topic)]
+        goals, estimates = ([one for one in sent if is_its(one.topic)] for sent in (heard.goals, heard.estimates))
+        yield _Robot(name, best, tuple(logs), goals, estimates, maps, notes)
 
 
-def in_map(pose: Array, shift: Array | None) -> Array:
-    """Poses (T, 3) of a frame whose own pose is ``shift``; headings in (-pi, pi]."""
-    if shift is None:
-        return pose
-    cosine, sine = np.cos(shift[2]), np.sin(shift[2])
-    x, y, heading = pose[:, 0], pose[:, 1], pose[:, 2] + shift[2]
-    turned = np.arctan2(np.sin(heading), np.cos(heading))
-    return np.stack([shift[0] + cosine * x - sine * y, shift[1] + sine * x + cosine * y, turned], -1)
+def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[Played]:
+    """The episodes of a robot; notes have no name of the file yet."""
+    drives, notes = robot.odometry.stretches()
+    if not drives:
+        raise InputError(f"{bag.path}: expected at least two messages of {_ODOMETRY} on {robot.odometry.topic} whose clock goes on")
+    aimed = [s for s in drives if given is None and any(s.begin <= goal.number < s.end for goal in robot.goals)]
+    if len(drives) > 1:
+        lengths = ", ".join(f"{s.time[-1] - s.time[0]:.1f} s" for s in drives)
+        which = "those with goals are" if aimed else "the longest is"
+        notes.append(f"clock or place of {robot.odometry.topic} leap, so these are {len(drives)} drives ({lengths}); {which} read")
+    name = re.sub(r"[^\w.-]+", "_", bag.name + (f".{robot.name}" if robot.name else ""))
+    number = 0
+    for stretch in aimed or [max(drives, key=lambda s: len(s.time))]:
+        place, target = _map_before(bag, robot.maps, stretch.end)
+        frames = Frames.of(robot.odometry, stretch, robot.logs, robot.estimates, target, robot.name)
+        time, pose, twist, said = located(frames, stretch)
+        goals, lost = _goals(robot.goals, stretch, frames)
+        said += robot.notes + notes + frames.notes + lost
+        said += [f"no {what}; metrics about it are missing" for what, there in (("map", place),) if there is None]
+        if given is not None:
+            goals = [(float(time[0]), np.array([given[0], given[1], 0.0]))]
+        found = list(spans(time, pose, goals)) or [Span(None, float(time[0]), float(time[-1]))]
+        said += ["no goal; metrics about it are missing"] * (found[0].goal is None)
+        for span in found:
+            cut = _cut(span, time, pose, twist)
+            if len(cut[0]) > 1:
+                played = drive(model, *cut, span.goal, place)
+                began = round((span.begin - stretch.shift) * 1e9)
+                yield Played(bag.path, "recorded", name, number, 0, (played,), notes=tuple(said), began=began)
+                number += 1
 
 
-def _goal(given: Array | None, message: Any) -> Array | None:
-    if given is not None:
-        return np.array([given[0], given[1], 0.0])
-    return None if message is None else from_pose(message.pose)
+def _goals(sent: Sequence[StampedPose], stretch: Stretch, frames: Frames) -> tuple[list[tuple[float, Array]], list[str]]:
+    """Times and poses in the map of the goals of a stretch, in the order of time; and notes."""
+    found, notes = [], set()
+    for goal in sent:
+        if not stretch.begin <= goal.number < stretch.end:
+            continue
+        pose = frames.place(goal, stretch)
+        if pose is None:
+            notes.add(f"a goal on {goal.topic} is in {goal.frame}, which nobody transforms to {frames.target}; it is left out")
+        else:
+            found.append((goal.time(stretch.shift), pose))
+    return sorted(found, key=lambda one: one[0]), sorted(notes)
 
 
-def map_of(message: Any, name: str) -> Map:
+def _cut(span: Span, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    """The samples of an episode, from time 0 on; the first is interpolated where there is none at the beginning."""
+    within = (time > span.begin) & (time <= span.end)
+    known = np.column_stack((pose[:, :2], np.unwrap(pose[:, 2]), twist))
+    first = np.array([[np.interp(span.begin, time, column) for column in known.T]])
+    first[:, 2] = np.arctan2(np.sin(first[:, 2]), np.cos(first[:, 2]))
+    rows = np.concatenate((first, np.column_stack((pose, twist))[within]))
+    return np.concatenate(([0.0], time[within] - span.begin)), rows[:, :3], rows[:, 3:]
+
+
+def _map_before(bag: Source, numbers: Sequence[int], end: float) -> tuple[Map | None, str]:
+    """The last map before a message, else the first; and the name of its frame."""
+    if not numbers:
+        return None, MAP
+    number = max((one for one in numbers if one < end), default=numbers[0])
+    message = next(itertools.islice(bag.messages(), number, None)).decode()
+    return _map_of(message, bag.path.stem), frame_name(message.header.frame_id) or MAP
+
+
+def _map_of(message: Any, name: str) -> Map:
     """The map of a ``nav_msgs/OccupancyGrid``, whose origin must not be turned.
 
     Raises:

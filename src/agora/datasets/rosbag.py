@@ -1,4 +1,4 @@
-"""Episodes out of the bags that Agora's recorder node wrote, one episode a bag; and out of MCAP files of the same messages.
+"""Episodes out of bags of Agora's graph: its recorder writes one a bag, ``rosbag record -a`` many; and out of MCAP files of them.
 
 An episode is put together from what the parts of the graph published, as `agora.episode.Episodes` puts it together from its engine:
 a sample at every control step and one at the end, each from the message of that very step. So the bag of an episode that ran in
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import bisect
 import math
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,11 @@ from agora.core.contact import closing
 from agora.core.declared import declared, empty
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, Ints, RobotTraits, robot_traits
-from agora.datasets.bagfile import Bag
-from agora.datasets.mcapfile import McapFile, opened
-from agora.datasets.messages import from_episode, from_pose2d, seconds
+from agora.datasets.mcapfile import opened
+from agora.datasets.messages import from_episode, from_pose2d
+from agora.datasets.parts import Source
 from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.said import EPISODE, ROBOTS, SAME, Said, collect, time_of, topics_of
 from agora.draft.stage import LONGEST
 from agora.errors import InputError
 from agora.interfaces import NOTES
@@ -31,49 +31,44 @@ from agora.robots.model import RobotModel
 from agora.tasks.budget import shortest_way
 from agora.world.start import RobotStart, Start
 
-__all__ = ["read_episode"]
+__all__ = ["read_episode", "read_episodes"]
 
-EPISODE = "task_generator_server/episode"
-_ROBOTS, _PEDESTRIANS = "simulator/robots", "pedsim_simulator/pedestrians"
-_STATUS, _CONTACTS, _NOTES = "simulator/status", "simulator/contacts", "navigation/notes"
 _LATE = 60.0  # s after the time limit, of which samples may be
-_SAME = 1e-6  # s between two stamps that are one
 
 
-@dataclass
-class _Messages:
-    """What the graph said of the episode: ``robots`` and ``pedestrians`` by physics step."""
-
-    episode: Any = None
-    status: Any = None
-    robots: dict[int, Any] = field(default_factory=dict)
-    pedestrians: dict[int, Any] = field(default_factory=dict)
-    contacts: list[Any] = field(default_factory=list)
-    notes: list[Any] = field(default_factory=list)
-
-
-def is_episode(path: Path) -> bool:
-    """Whether a bag holds an episode of Agora's recorder.
+def is_episode(bag: Source) -> bool:
+    """Whether a bag holds episodes as Agora's graph publishes them.
 
     Raises:
         InputError: the file cannot be read, or is no bag.
     """
-    bag = opened(path)
-    for _ in bag.messages([]):
-        pass
-    return any(connection.topic.endswith("/" + EPISODE) for connection in bag.connections.values())
+    return EPISODE in topics_of(bag).values()
 
 
 def read_episode(path: Path) -> Played:
-    """Return the episode of a bag; of a bag that was cut off, what is there of it, as interrupted.
+    """Return the episode of a bag of Agora's recorder, which holds one.
+
+    Raises:
+        InputError: the file cannot be read, or holds no episode, or several.
+    """
+    first, *others = read_episodes(opened(path))
+    if others:
+        raise InputError(f"{path}: holds {1 + len(others)} episodes; expected one")
+    return first
+
+
+def read_episodes(bag: Source) -> list[Played]:
+    """Return the episodes of a bag; of a bag that was cut off, what is there of the last, as interrupted.
 
     Raises:
         InputError: the file cannot be read, or holds no episode.
     """
-    bag = opened(path)
-    said = _collect(bag)
-    if said.episode is None:
-        raise InputError(f"{path}: no message of {EPISODE}; expected a bag of Agora's recorder")
+    told, notes = collect(bag)
+    return [_played(bag, said, notes) for said in told]
+
+
+def _played(bag: Source, said: Said, notes: list[str]) -> Played:
+    path = bag.path
     try:
         start, stage = from_episode(said.episode)
         suite, stage_name, number = start.entry.rsplit("/", 2)
@@ -86,7 +81,7 @@ def read_episode(path: Path) -> Played:
         for k in [k for k in known if k > most]:
             del known[k]
     if 0 not in said.robots:
-        raise InputError(f"{path}: no robots at the beginning of {start.entry}; expected {_ROBOTS} from step 0 on")
+        raise InputError(f"{path}: no robots at the beginning of {start.entry}; expected {ROBOTS} from step 0 on")
     interrupted = _interrupted(said, bag)
     dt, control = stage.periods.physics, stage.periods.steps("control")
     behaving = bool(stage.crowd.behaviours)
@@ -95,10 +90,11 @@ def read_episode(path: Path) -> Played:
     )
     due = range(0, max(said.robots) + 1, control)
     lost = len(due) - sum(k in due for k in said.robots)
-    notes = [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others"] * (lost > 0)
+    notes = [f"{path.name}: {note}" for note in notes]
+    notes += [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others"] * (lost > 0)
     notes += [f"{path.name}: {len(late)} samples are of after the time limit; they are left out"] * bool(late)
     notes += [f"{path.name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
-    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes))
+    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes), said.began)
 
 
 def _last_step(path: Path, start: Start, dt: float) -> int:
@@ -112,40 +108,7 @@ def _last_step(path: Path, start: Start, dt: float) -> int:
     return math.ceil((start.timeout + _LATE) / dt)
 
 
-def _collect(bag: Bag | McapFile) -> _Messages:
-    """The messages of a bag that make an episode; those that an earlier one left behind are passed over."""
-    said = _Messages()
-    wanted = _topics(bag.path)
-    for message in bag.messages(wanted):
-        what, content = wanted[message.connection.topic], message.decode()
-        if what == EPISODE:
-            said.episode = content
-        elif what == _STATUS:
-            said.status = content
-        elif what == _CONTACTS:
-            said.contacts.append(content)
-        elif what == _NOTES:
-            said.notes.append(content)
-        else:
-            steps = said.robots if what == _ROBOTS else said.pedestrians
-            if content.step == 0:
-                steps.clear()
-            steps[content.step] = content
-    if said.status is not None and said.episode is not None and said.status.number != said.episode.number:
-        said.status = None
-    return said
-
-
-def _topics(path: Path) -> dict[str, str]:
-    """The topics of the episode in a bag, in whatever namespace, and what each is."""
-    bag = opened(path)
-    for _ in bag.messages([]):
-        pass
-    names = (EPISODE, _ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
-    return {c.topic: name for c in bag.connections.values() for name in names if c.topic.endswith("/" + name)}
-
-
-def _interrupted(said: _Messages, bag: Bag | McapFile) -> str:
+def _interrupted(said: Said, bag: Source) -> str:
     """Why the episode has no end, empty where it has."""
     status = said.status
     if status is not None and status.done and not status.interrupted:
@@ -168,7 +131,7 @@ def planner_label(robot: Any) -> str:
 
 
 def _robot(
-    said: _Messages, start: Start, r: int, dt: float, control: int, behaving: bool, message: Any, interrupted: bool
+    said: Said, start: Start, r: int, dt: float, control: int, behaving: bool, message: Any, interrupted: bool
 ) -> PlayedRobot:
     status = next((s for s in said.status.robots if s.name == message.name), None) if said.status is not None else None
     ended = status is not None and status.ended
@@ -230,7 +193,7 @@ def _traits(model: RobotModel) -> RobotTraits:
     return traits
 
 
-def _contacts(said: _Messages, model: RobotModel, name: str, r: int, dt: float) -> tuple[Contact, ...]:
+def _contacts(said: Said, model: RobotModel, name: str, r: int, dt: float) -> tuple[Contact, ...]:
     traits, events = _traits(model), []
     for c in said.contacts:
         if c.robot == name:
@@ -239,9 +202,7 @@ def _contacts(said: _Messages, model: RobotModel, name: str, r: int, dt: float) 
     return tuple(sorted(events, key=lambda c: (c.time, c.kind, c.party)))
 
 
-def _closing(
-    said: _Messages, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float
-) -> Closing | None:
+def _closing(said: Said, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float) -> Closing | None:
     """Who closed the gap before a contact, from the messages before and after it; None where one of them is missing.
 
     Args:
@@ -271,11 +232,11 @@ def _closing(
 def _around(known: dict[int, Any], moment: float) -> tuple[int, int] | None:
     """The last step up to a moment, in steps, and the first after it at which something is known."""
     steps = sorted(known)
-    after = bisect.bisect_right(steps, moment + _SAME)
+    after = bisect.bisect_right(steps, moment + SAME)
     return (steps[after - 1], steps[after]) if 0 < after < len(steps) else None
 
 
-def _walked(said: _Messages, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
+def _walked(said: Said, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
     """x, y, 0 of a pedestrian at two steps about a moment, and whether it appeared in between; then it stood there."""
     around = _around(said.pedestrians, moment)
     if around is None:
@@ -295,13 +256,13 @@ def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
     return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
-def _noted(said: _Messages, name: str, kept: list[int]) -> dict[str, Any]:
+def _noted(said: Said, name: str, kept: list[int]) -> dict[str, Any]:
     """What was noted of one robot at these steps, by name: what was said last up to each; nothing of what nobody noted."""
-    began = _time(said.robots[0]) - _SAME  # what an earlier episode left behind is older
-    own = sorted((m for m in said.notes if name in m.name and _time(m) > began), key=_time)
+    began = time_of(said.robots[0]) - SAME  # what an earlier episode left behind is older
+    own = sorted((m for m in said.notes if name in m.name and time_of(m) > began), key=time_of)
     if not own or not kept:
         return {}
-    last = [bisect.bisect_right(own, _time(said.robots[k]) + _SAME, key=_time) - 1 for k in kept]
+    last = [bisect.bisect_right(own, time_of(said.robots[k]) + SAME, key=time_of) - 1 for k in kept]
     chosen = [(own[max(i, 0)], list(own[max(i, 0)].name).index(name)) for i in last]
     columns = {field: np.array([getattr(m, field)[r] for m, r in chosen]) for field in NOTES}
     return {
@@ -311,11 +272,7 @@ def _noted(said: _Messages, name: str, kept: list[int]) -> dict[str, Any]:
     }
 
 
-def _time(message: Any) -> float:
-    return seconds(message.header.stamp)
-
-
-def _pedestrians(said: _Messages, kept: list[int], count: int, behaving: bool) -> dict[str, Any]:
+def _pedestrians(said: Said, kept: list[int], count: int, behaving: bool) -> dict[str, Any]:
     """The fields of a recording about pedestrians; those of a step are the last that were published up to it."""
     known = sorted(said.pedestrians)
     if not known:

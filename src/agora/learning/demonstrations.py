@@ -12,10 +12,10 @@ keep (front/scan, cmd_vel, odometry, the goal) is all there. In a benchmark ther
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +24,13 @@ from agora.benchmark.kept import recordings
 from agora.config import build
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
-from agora.datasets.bagfile import stem
+from agora.datasets.bagfile import Message, stem
+from agora.datasets.goals import StampedPose
+from agora.datasets.located import Frames, located
 from agora.datasets.mcapfile import opened
-from agora.datasets.messages import from_pose, from_pose2d, from_twist, seconds
-from agora.datasets.robot_bag import in_map, shift_of
+from agora.datasets.messages import from_pose2d, from_twist, seconds
+from agora.datasets.odometry import Odometry
+from agora.datasets.transforms import TransformLog
 from agora.documents import refuse_what_is_no_file
 from agora.episode import Conditions
 from agora.errors import InputError, ResultsError, reading
@@ -41,31 +44,61 @@ _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_
 _EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
 
 
+class _Sample(NamedTuple):
+    """A scan with the command that answered it: number of its message, stamp, s, ranges (B,), goal and command (3,)."""
+
+    number: int
+    time: float
+    ranges: Floats
+    goal: Array | StampedPose
+    command: Array
+
+
 @dataclass
 class _Driver:
-    """What one robot has seen and done so far: scans with the commands that answered them, and odometry by its stamps."""
+    """What one robot has seen and done so far: scans with the commands that answered them, and odometry."""
 
     scan: Any = None
+    number: int = 0
     command: Array | None = None
-    goal: Array = field(default_factory=lambda: np.full(3, np.nan))
-    samples: list[tuple[float, Array, Array, Array]] = field(default_factory=list)
-    odometry: list[tuple[float, Array, Array]] = field(default_factory=list)
+    goal: Array | StampedPose = field(default_factory=lambda: np.full(3, np.nan))
+    samples: list[_Sample] = field(default_factory=list)
+    odometry: Odometry | None = None
 
-    def look(self, scan: Any) -> None:
-        """Take a scan, None for the end; the one before has its answer."""
+    def look(self, number: int, scan: Any) -> None:
+        """Take a scan, the message of this number, None for the end; the one before has its answer."""
         if self.scan is not None and self.command is not None:
             ranges = np.asarray(self.scan.ranges, np.float32)
-            self.samples.append((seconds(self.scan.header.stamp), ranges, self.goal, self.command))
-        self.scan = scan or self.scan
+            self.samples.append(_Sample(self.number, seconds(self.scan.header.stamp), ranges, self.goal, self.command))
+        self.scan, self.number = scan or self.scan, number
 
-    def arrays(self, shift: Array | None) -> dict[str, Array]:
-        """The demonstration's arrays by name; ``shift`` is the pose of the odometry's frame in the map."""
-        time, scans, goals, commands = (np.array(column) for column in zip(*self.samples, strict=True))
-        stamps, poses, twists = (np.array(column) for column in zip(*sorted(self.odometry, key=lambda o: o[0]), strict=True))
+    def arrays(self, logs: Sequence[TransformLog]) -> dict[str, Array] | None:
+        """The demonstration's arrays by name, of the longest stretch of the odometry's clock; None where there are none.
+
+        Args:
+            logs: of transforms.
+        """
+        stretches = self.odometry.stretches()[0] if self.odometry is not None else []
+        if self.odometry is None or not stretches:
+            return None
+        stretch = max(stretches, key=lambda one: len(one.time))
+        frames = Frames.of(self.odometry, stretch, logs)
+        samples = [one for one in self.samples if stretch.begin <= one.number < stretch.end]
+        stamps, poses, twists, _ = located(frames, stretch)
+        if not samples or not len(stamps):
+            return None
+        unknown = np.full(3, np.nan)
+        aims = {id(one.goal): one.goal for one in samples}
+        placed = {
+            key: unknown if (pose := frames.place(aim, stretch) if isinstance(aim, StampedPose) else aim) is None else pose
+            for key, aim in aims.items()
+        }
+        time, scans, commands = (np.array([getattr(one, name) for one in samples]) for name in ("time", "ranges", "command"))
         latest = np.maximum(np.searchsorted(stamps, time, side="right") - 1, 0)
         beams = self.scan.angle_min + self.scan.angle_increment * np.arange(scans.shape[1])
         lidar = {"scan": scans, "angles": beams, "range_max": np.array(self.scan.range_max)}
-        return _arrays(time, lidar, in_map(poses[latest], shift), twists[latest], goals, commands)
+        goals = np.array([placed[id(one.goal)] for one in samples])
+        return _arrays(time, lidar, poses[latest], twists[latest], goals, commands)
 
 
 def _arrays(time: Array, lidar: dict[str, Array], pose: Array, twist: Array, goals: Array, commands: Array) -> dict[str, Array]:
@@ -139,20 +172,21 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
         InputError: the file cannot be read, or nobody was driven or saw anything in it; says what it lacks.
     """
     drivers: dict[str, _Driver] = {}
-    shift = None
-    for message in opened(path).messages():
+    log = TransformLog()
+    for number, message in enumerate(opened(path).messages()):
         place, _, leaf = message.connection.topic.rpartition("/")
-        kind = message.connection.type
+        kind, recorded = message.connection.type, message.nanoseconds * 1e-9
         if kind == _EPISODE:
             for robot in message.decode().robots:
                 drivers.setdefault(robot.name, _Driver()).goal = from_pose2d(robot.goals[-1])
-        elif kind == _TF and shift is None:
-            shift = shift_of(message.decode())
+        elif kind == _TF:
+            for transform in message.decode().transforms:
+                log.add(number, recorded, transform, static=leaf == "tf_static")
         elif kind in (_SCAN, _TWIST, _ODOMETRY) or (kind == _GOAL and leaf == "goal"):
-            _hear(drivers.setdefault(_robot(place), _Driver()), kind, message.decode())
+            _hear(drivers.setdefault(_robot(place), _Driver()), number, message)
     for driver in drivers.values():
-        driver.look(None)
-    driven = {name: driver.arrays(shift) for name, driver in drivers.items() if driver.samples and driver.odometry}
+        driver.look(0, None)
+    driven = {name: arrays for name, driver in drivers.items() if driver.samples and (arrays := driver.arrays([log]))}
     if not driven:
         raise InputError(f"{path}: {_lack(list(drivers.values()))}")
     return driven
@@ -165,7 +199,7 @@ def _lack(drivers: list[_Driver]) -> str:
         return "holds no scans; record with record_scans:=true"
     if all(driver.command is None for driver in seeing):
         return "nobody drives: it holds scans, and no commands (geometry_msgs/Twist)"
-    if not any(driver.odometry for driver in seeing):
+    if all(driver.odometry is None for driver in seeing):
         return "holds scans, and no odometry (nav_msgs/Odometry)"
     return "no scan is answered by a command with odometry"
 
@@ -174,16 +208,17 @@ def _robot(place: str) -> str:
     return place.removesuffix("/move_base_simple").rpartition("/")[2] or "robot"
 
 
-def _hear(driver: _Driver, kind: str, content: Any) -> None:
+def _hear(driver: _Driver, number: int, message: Message) -> None:
+    (topic, kind, _), content, recorded = message.connection, message.decode(), message.nanoseconds * 1e-9
     if kind == _SCAN:
-        driver.look(content)
+        driver.look(number, content)
     elif kind == _TWIST:
         driver.command = from_twist(content)
     elif kind == _GOAL:
-        driver.goal = from_pose(content.pose)
+        driver.goal = StampedPose.of(number, topic, recorded, content.header, content.pose)
     else:
-        stamp = seconds(content.header.stamp)
-        driver.odometry.append((stamp, from_pose(content.pose.pose), from_twist(content.twist.twist)))
+        driver.odometry = Odometry.of(topic, content) if driver.odometry is None else driver.odometry
+        driver.odometry.add(number, recorded, content)
 
 
 def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path], list[str]]:

@@ -1,6 +1,7 @@
 """How an episode ended and how it got there: success, contacts, failures, progress.
 
-Contacts are the recording's events at physics rate: one for each time a party begins to be touched.
+Contacts are the recording's events at physics rate: one for each time a party begins to be touched. Of a real robot's bag, in which
+nobody recorded contacts, a success is what reached the goal, and the numbers of contacts are undefined.
 Indicators have the unit "0/1"; their mean is a rate.
 """
 
@@ -11,7 +12,18 @@ import numpy as np
 from agora.core.recording import ContactKind, Outcome, Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import at_goal, duration, goal_distances, norm, offsets, path_metres, speeds, stretches, succeeded
+from agora.metrics.quantities import (
+    at_goal,
+    duration,
+    goal_distances,
+    norm,
+    offsets,
+    path_metres,
+    speeds,
+    stretches,
+    succeeded,
+    touched,
+)
 
 _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
@@ -43,13 +55,13 @@ def success(recording: Recording) -> float:
 )
 def success_socnavbench(recording: Recording) -> float:
     """SocNavBench's success: contacts with walls and robots do not count against it."""
-    return float(at_goal(recording) and not _contacts(recording, ContactKind.PEDESTRIAN))
+    return float(at_goal(recording) and all(contact.kind != ContactKind.PEDESTRIAN for contact in touched(recording)))
 
 
 @metric("success_k2", unit="0/1", direction="higher", formula="goal reached in time with fewer than 2 contacts", source=_ARENA)
 def success_k2(recording: Recording) -> float:
     """Arena 3.0's success rate; that the goal was reached is checked, not inferred as in its code."""
-    return float(at_goal(recording) and len(recording.contacts) < 2)
+    return float(at_goal(recording) and len(touched(recording)) < 2)
 
 
 @metric(
@@ -61,7 +73,7 @@ def success_k2(recording: Recording) -> float:
 )
 def success_k3(recording: Recording) -> float:
     """That the goal was reached is checked, not inferred as in its code."""
-    return float(at_goal(recording) and len(recording.contacts) < 3)
+    return float(at_goal(recording) and len(touched(recording)) < 3)
 
 
 @metric(
@@ -97,8 +109,8 @@ def timeout(recording: Recording) -> float:
 )
 def failure_pedestrian_collision(recording: Recording) -> float:
     """The PC of SocNavBench's failure cases: excludes the other cases and ``success.socnavbench``."""
-    touched = at_goal(recording) and _contacts(recording, ContactKind.PEDESTRIAN) > 0
-    return float(touched or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
+    walked_into = any(contact.kind == ContactKind.PEDESTRIAN for contact in touched(recording))
+    return float((at_goal(recording) and walked_into) or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
 
 
 @metric("failure_wall_collision", unit="0/1", direction="lower", formula="ended by touching a wall", source=_SOCNAVBENCH)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agora.core.recording import Outcome, Recording
+from agora.core.recording import Contact, Outcome, Recording
 from agora.core.state import Array, Bools, Doubles
 
 __all__ = ["path_metres"]
@@ -122,9 +122,15 @@ def at_goal(recording: Recording) -> bool:
     return recording.outcome == Outcome.REACHED
 
 
+def touched(recording: Recording) -> tuple[Contact, ...]:
+    """The contacts; none where nobody recorded them, as in bags of a real robot."""
+    contacts: tuple[Contact, ...] = getattr(recording, "contacts", ())
+    return contacts
+
+
 def succeeded(recording: Recording) -> bool:
-    """Whether the goal was reached and nothing touched."""
-    return at_goal(recording) and not recording.contacts
+    """Whether the goal was reached and nothing touched, as far as anybody knows."""
+    return at_goal(recording) and not touched(recording)
 
 
 @once

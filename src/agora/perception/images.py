@@ -26,6 +26,7 @@ from agora.core.scalar import HALF, ONE, ZERO, F
 from agora.core.state import Array, Floats, Ints
 from agora.documents import similar
 from agora.errors import InputError, UnknownNameError, reading
+from agora.extras import missing
 
 __all__ = ["ImageDetector"]
 
@@ -222,7 +223,7 @@ def _session(file: Path, threads: int) -> Any:
     try:
         import onnxruntime
     except ImportError as error:
-        raise InputError("people in images need the package onnxruntime; install it: pip install 'agora-nav[images]'") from error
+        raise missing("people in images need", "onnxruntime", "images") from error
     if not file.is_file():
         beside = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
         raise InputError(f"{file}: there is no such file{similar(file.name, beside)}")

@@ -16,6 +16,7 @@ import numpy as np
 from agora import __version__
 from agora.core.state import Array, Floats
 from agora.errors import InputError
+from agora.extras import missing
 from agora.files import write_whole
 
 _OPSET, _IR = 17, 8
@@ -231,7 +232,7 @@ class Graph:
             import onnx
             from onnx import helper, numpy_helper
         except ImportError as error:
-            raise InputError("ONNX files need the package onnx; install it: pip install 'agora-nav[onnx]'") from error
+            raise missing("ONNX files need", "onnx", "onnx") from error
         nodes = [helper.make_node(one.operator, one.inputs, [one.output], **one.attributes) for one in self._nodes]
         weights = [numpy_helper.from_array(array, name) for name, array in self._constants.values()]
         inputs, outputs = (

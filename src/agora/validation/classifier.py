@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.benchmark.statistics import Estimate
 from agora.core.state import Doubles
-from agora.errors import InputError
+from agora.extras import missing
 from agora.validation.distances import mean
 from agora.validation.features import features
 from agora.validation.stretches import Stretch
@@ -53,7 +53,7 @@ def told_apart(
     try:
         from sklearn.ensemble import RandomForestClassifier
     except ImportError as error:
-        raise InputError("telling crowds apart needs scikit-learn: pip install 'agora-nav[validate]'") from error
+        raise missing("telling crowds apart needs", "scikit-learn", "validate") from error
 
     if not all(sum(len(rows) for rows in crowd) for crowd in (*training, *test)):
         return Estimate(0, None, None, None)

@@ -24,6 +24,7 @@ from typing import Annotated, Any
 from agora.benchmark.executors.processes import DEADLINE, Processes
 from agora.benchmark.packages import change
 from agora.errors import InputError
+from agora.extras import missing
 from agora.interfaces import Done, Event, Lost, Progress, Work
 from agora.ranges import Within
 
@@ -171,7 +172,7 @@ def _connected(address: str, workers: int) -> Any:
     try:
         import ray
     except ImportError as error:
-        raise InputError("the executor ray needs the package ray; install it: pip install 'agora-nav[ray]'") from error
+        raise missing("the executor ray needs", "ray", "ray") from error
     if ray.is_initialized():
         return ray
     try:

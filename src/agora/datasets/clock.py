@@ -1,0 +1,40 @@
+"""Stamps of messages as robots and simulators make them: clocks that go back, jump, or stand at 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Ints
+
+__all__ = ["GAP", "stretches"]
+
+GAP = 60.0
+"""Time between two messages above which they are of two drives, s."""
+_FAST, _FAR = 20.0, 1.0  # m/s and m: what is farther away than this after that is not driven
+
+
+def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> list[Ints]:
+    """Return the numbers of the messages of each stretch in which time goes on and nothing leaps.
+
+    A stretch ends where the clock goes back (a simulation that was reset, NTP) or jumps ahead by more than ``gap``, or where the
+    place leaps faster than 20 m/s (a robot that was put back). A single message is left out where its neighbours are in line with
+    each other and not with it. So is one with the stamp of the message before.
+
+    Args:
+        stamps: (N,) s, in the order of their coming. places: (N, 2) m. gap: s.
+    """
+    if not len(stamps):
+        return []
+    there = np.zeros((len(stamps), 2)) if places is None else places
+
+    def follows(a: Ints, b: Ints) -> Bools:
+        passed, leap = stamps[b] - stamps[a], np.hypot(*(there[b] - there[a]).T)
+        fine: Bools = (passed > 0.0) & (passed <= gap) & (leap <= np.maximum(_FAR, _FAST * passed))
+        return fine
+
+    number = np.arange(len(stamps))
+    number = number[np.append(True, np.diff(stamps) != 0.0)]
+    before, here, after = number[:-2], number[1:-1], number[2:]
+    odd = follows(before, after) & ~(follows(before, here) & follows(here, after))
+    number = number[np.concatenate(([True], ~odd, [True]))] if len(number) > 2 else number
+    return list(np.split(number, np.flatnonzero(~follows(number[:-1], number[1:])) + 1))

@@ -1,0 +1,118 @@
+"""Where a robot was in the map, sample by sample, by what transforms, odometry and estimates of its pose say together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Array, Doubles
+from agora.datasets.goals import StampedPose
+from agora.datasets.odometry import Odometry, Stretch, derived
+from agora.datasets.transforms import TransformLog, Transforms, TransformTree
+from agora.ranges import LARGEST
+
+__all__ = ["MAP", "Frames", "located"]
+
+MAP = "map"
+"""The map's frame where no map says its own."""
+_SOON = np.array((0.0, 0.1, 0.3, 1.0))  # s after a goal at which a transform will do
+_LEAP, _FAST = 1.0, 20.0  # m and m/s: a step between two samples in the map above both is said
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """The frames of a robot over a stretch.
+
+    Attributes:
+        tree: what transforms say, and odometry and estimates where transforms say nothing.
+        target: the map's frame. body: the robot's.
+        notes: what was assumed.
+    """
+
+    tree: TransformTree
+    target: str
+    body: str
+    notes: list[str]
+
+    @staticmethod
+    def of(
+        odometry: Odometry,
+        stretch: Stretch,
+        logs: Sequence[TransformLog],
+        estimates: Sequence[StampedPose] = (),
+        target: str = MAP,
+        name: str = "",
+    ) -> Frames:
+        """Put them together.
+
+        Args:
+            odometry: of the robot, ``stretch`` of it. logs: of transforms. estimates: of its pose in the map, of all stretches.
+            target: the map's frame. name: of the robot, which may stand before its frames.
+        """
+        tree, notes = TransformTree(logs, stretch.begin, stretch.end, stretch.shift), []
+        known, space = tree.frames, odometry.child.rpartition("/")[0] or name
+        frame = next((one for one in (odometry.frame, f"{space}/{odometry.frame}") if one in known), odometry.frame)
+        likely = [f"{space}/{one}".strip("/") for one in (odometry.child, "base_footprint", "base_link")]
+        body = next((one for one in (odometry.child, *likely) if one and one in known), odometry.child or "base_link")
+        driven = np.column_stack((stretch.time, stretch.body.place, stretch.body.rotation))
+        if not any(tree.connects(above, body) and tree.moves(above, body) for above in (frame, target)):
+            tree.follow(frame, body, driven)
+        told = [one for one in estimates if stretch.begin <= one.number < stretch.end]
+        if not tree.connects(target, body):
+            if told:
+                _localise(tree, target, body, told, stretch)
+                notes.append(f"nobody transforms {frame} to {target}; {told[0].topic} does instead")
+            else:
+                tree.fix(target, tree.root(body), np.array((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
+                notes.append(f"nobody transforms {frame} to {target}; both are taken as one frame")
+        return Frames(tree, target, body, notes)
+
+    def place(self, sent: StampedPose, stretch: Stretch) -> Array | None:
+        """A pose (3,) in the map, by the transforms of its own stamp; None where there are none, or it holds no numbers."""
+        there = self.tree.lookup(self.target, sent.frame or self.target, sent.time(stretch.shift) + _SOON)
+        known = np.flatnonzero(there.known) if there is not None else np.zeros(0, np.intp)
+        if there is None or known.size == 0:
+            return None
+        first = known[:1]
+        pose: Array = Transforms(there.place[first], there.rotation[first], there.known[first]).after(sent.pose).flat()[0]
+        return pose if (np.abs(pose) <= LARGEST).all() else None
+
+
+def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: Stretch) -> None:
+    """Add what estimates of a robot's pose say: where the root of its frames lies in the map, the first also before its time."""
+    root, sent = tree.root(body), sorted(estimates, key=lambda one: one.time(stretch.shift))
+    times = np.array([one.time(stretch.shift) for one in sent])
+    place = np.concatenate([one.pose.place for one in sent])
+    rotation = np.concatenate([one.pose.rotation for one in sent])
+    driven = tree.lookup(root, body, times)
+    assert driven is not None
+    moved = Transforms(place, rotation, np.ones(len(sent), np.bool_)).after(driven.inverse())
+    rows = np.column_stack((times, moved.place, moved.rotation))
+    tree.fix(target, root, rows[0, 1:])
+    tree.follow(target, root, rows)
+
+
+def located(frames: Frames, stretch: Stretch) -> tuple[Doubles, Doubles, Doubles, list[str]]:
+    """Times (T,), poses (T, 3) in the map and twists (T, 3) of a stretch, as far as they are known; and notes."""
+    target, body = frames.target, frames.body
+    there, notes = frames.tree.lookup(target, body, stretch.time, ends=True), []
+    assert there is not None
+    pose, known = there.flat(), there.known
+    if known.sum() < 2:
+        notes.append(f"no transform from {body} to {target} is of the odometry's time; its own poses are taken")
+        pose, known = stretch.body.flat(), np.ones(len(pose), np.bool_)
+    elif not known.all():
+        missing = f"{np.sum(~known)} of {len(known)} samples have no transform from {body} to {target}"
+        notes.append(f"{missing} at their time; they are left out")
+    time, pose, twist = stretch.time[known], pose[known], stretch.twist[known]
+    steps, passed = np.linalg.norm(np.diff(pose[:, :2], axis=0), axis=1), np.diff(time)
+    if not twist.any() and steps.sum() > _LEAP:
+        twist = derived(time, pose)
+        notes.append("the twists are zeros although the robot moves; velocities are those of its poses")
+    far = np.flatnonzero(steps > np.maximum(_LEAP, _FAST * passed))
+    if len(far):
+        first = f"{steps[far[0]]:.1f} m after {time[far[0]] - time[0]:.1f} s"
+        notes.append(f"the place in {target} leaps {len(far)} times ({first}), as after a pose estimate; lengths hold the leaps")
+    return time, pose, twist, notes

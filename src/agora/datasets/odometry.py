@@ -1,0 +1,155 @@
+"""Odometry in a bag: which topics are of which robot, which of them is read, and the stretches over which its clock goes on."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array, Doubles
+from agora.datasets.clock import stretches
+from agora.datasets.messages import seconds
+from agora.datasets.transforms import Transforms, frame_name
+from agora.ranges import LARGEST
+
+__all__ = ["Odometry", "Stretch", "preferred", "robots_of"]
+
+_COLUMNS = 13
+_FUSED = re.compile("filter|ekf|ukf|fused|combined")
+_OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})
+"""Types of topics that make a namespace that of a robot of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Odometry over which the clock goes on, T samples.
+
+    Attributes:
+        begin, end: number of the message after the stretch before, and of the one after this; infinite for none.
+        time: (T,) stamps, s. shift: by how much they are ahead of the time of the record, s.
+        body: the robot in the odometry's frame. twist: (T, 3) vx, vy, omega in the robot's frame.
+    """
+
+    begin: float
+    end: float
+    time: Doubles
+    shift: float
+    body: Transforms
+    twist: Doubles
+
+
+@dataclass
+class Odometry:
+    """The messages of a topic of ``nav_msgs/Odometry``.
+
+    Attributes:
+        topic: its name. frame: that of its poses. child: the robot's frame, empty where nobody says.
+    """
+
+    topic: str
+    frame: str
+    child: str
+    _rows: array[float] = field(default_factory=lambda: array("d"))
+
+    @staticmethod
+    def of(topic: str, message: Any) -> Odometry:
+        """That of a first message, which `add` takes, too."""
+        return Odometry(topic, frame_name(message.header.frame_id) or "odom", frame_name(message.child_frame_id))
+
+    def __len__(self) -> int:
+        return len(self._rows) // _COLUMNS
+
+    def add(self, place: int, recorded: float, message: Any) -> None:
+        """Take a message: its number in the bag, the time of its record, s, and its contents."""
+        at, turned, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
+        self._rows.extend((place, recorded, seconds(message.header.stamp), at.x, at.y, at.z))
+        self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
+
+    def stretches(self) -> tuple[list[Stretch], list[str]]:
+        """Return the stretches of two samples or more, and what is to be said of the messages."""
+        rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
+        finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
+        notes = [f"{np.sum(~finite)} of {len(rows)} messages of {self.topic} hold no numbers; they are left out"] * (
+            not finite.all()
+        )
+        rows = rows[finite]
+        unstamped = not rows[:, 2].any()
+        notes += [f"the stamps of {self.topic} are 0; the time of the record is taken"] * (unstamped and len(rows) > 0)
+        stamps = rows[:, 1] if unstamped else rows[:, 2]
+        length = np.linalg.norm(rows[:, 6:10], axis=1, keepdims=True)
+        turned = length[:, 0] > 0.0
+        notes += [f"{np.sum(~turned)} rotations of {self.topic} are zeros; a heading of 0 is taken"] * (not turned.all())
+        rotation = np.where(turned[:, None], rows[:, 6:10] / np.where(length > 0.0, length, 1.0), (0.0, 0.0, 0.0, 1.0))
+        kept = stretches(stamps, rows[:, 3:5])
+        edges = [0.0, *(rows[numbers[-1], 0] + 1.0 for numbers in kept[:-1]), np.inf]
+        made = [
+            Stretch(
+                begin=begin,
+                end=end,
+                time=stamps[n],
+                shift=float(np.median(stamps[n] - rows[n, 1])),
+                body=Transforms(rows[n, 3:6], rotation[n], np.ones(len(n), np.bool_)),
+                twist=rows[n, 10:],
+            )
+            for n, begin, end in zip(kept, edges[:-1], edges[1:], strict=True)
+            if len(n) > 1
+        ]
+        return made, notes
+
+
+def robots_of(odometry: Mapping[str, Odometry], topics: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the odometry topics of each robot by its name; the only robot of a bag has none.
+
+    Robots have frames ``name/base_link``, or topics of the same name in namespaces of their own. Such namespaces hold commands,
+    scans, goals or transforms, too, or are numbered. All other odometry is one robot's.
+
+    Args:
+        odometry: by topic. topics: the types of all topics of the bag.
+    """
+    by_frame = {topic: one.child.rpartition("/")[0] for topic, one in odometry.items()}
+    split = {topic: topic.strip("/").partition("/")[::2] for topic in odometry}
+    by_space = {topic: space for topic, (space, _) in split.items()}
+    alike = len({rest for _, rest in split.values()}) == 1 and all(rest for _, rest in split.values())
+    numbered = len({re.sub(r"\d+", "0", space) for space in by_space.values()}) == 1
+    own = all(_is_robots(space, topics) for space in by_space.values())
+    named = by_frame if len(set(by_frame.values())) > 1 else by_space if alike and (numbered or own) else {}
+    if len(set(named.values())) < 2:
+        return {"": sorted(odometry)}
+    found: dict[str, list[str]] = {}
+    for topic in sorted(odometry):
+        found.setdefault(named[topic] or "robot", []).append(topic)
+    return found
+
+
+def _is_robots(space: str, topics: Mapping[str, str]) -> bool:
+    return any(kind in _OF_A_ROBOT and topic.strip("/").startswith(f"{space}/") for topic, kind in topics.items())
+
+
+def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple[Odometry, str]:
+    """Return the odometry of a robot that is read, and why, for people.
+
+    It is one whose frame transforms connect to the map, if there is one; then a filter's; then the one of the shortest name.
+
+    Args:
+        odometry: of one robot. connected: the frames that are connected to the map.
+    """
+
+    def rank(one: Odometry) -> tuple[bool, bool, bool, int, str]:
+        fused = _FUSED.search(one.topic) is not None
+        return len(one) < 2, one.frame not in connected, not fused, one.topic.count("/"), one.topic
+
+    best, *others = sorted(odometry, key=rank)
+    why = ["has messages", "has a frame that is connected to the map", "is a filter's by its name", "has the shortest name"]
+    differs = next((k for k in range(3) if any(rank(best)[k] != rank(one)[k] for one in others)), 3)
+    return best, why[differs]
+
+
+def derived(time: Array, pose: Array) -> Doubles:
+    """(T, 3) vx, vy, omega in the robot's frame from its poses (T, 3)."""
+    x, y, turn = (np.gradient(column, time) for column in (pose[:, 0], pose[:, 1], np.unwrap(pose[:, 2])))
+    cosine, sine = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+    return np.column_stack((cosine * x + sine * y, cosine * y - sine * x, turn))

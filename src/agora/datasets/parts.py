@@ -1,0 +1,105 @@
+"""Files of one recording, one after another, as ``rosbag record --split`` writes them: ``NAME_0.bag``, ``NAME_1.bag`` ..."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agora.datasets.bagfile import Bag, Connection, Message
+from agora.datasets.mcapfile import McapFile, opened
+
+__all__ = ["Parts", "Source", "joined"]
+
+_NAME = re.compile(r"(?P<name>.*?)(?:_?(?P<date>\d{4}(?:-\d\d){5}))?_(?P<number>\d+)\.bag(?:\.active)?")
+_PAUSE = 5.0  # s between the last message of a part and the first of the next, at most
+_FIRST = 3  # messages among which the recorder's own is
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A recording in several files.
+
+    Attributes:
+        files: in their order.
+    """
+
+    files: tuple[Bag | McapFile, ...]
+
+    @property
+    def path(self) -> Path:
+        """The path of the first file."""
+        return self.files[0].path
+
+    @property
+    def name(self) -> str:
+        """What the names of the files have in common."""
+        return re.sub(r"_\d+$", "", self.files[0].name)
+
+    @property
+    def cut(self) -> str:
+        """What is wrong with the files, as far as they were read; empty for nothing."""
+        return "; ".join(f"{file.path.name} {file.cut}" for file in self.files if file.cut)
+
+    @property
+    def connections(self) -> dict[tuple[int, int], Connection]:
+        """The connections of all files, by the number of the file and their own."""
+        return {(n, number): one for n, file in enumerate(self.files) for number, one in file.connections.items()}
+
+    def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
+        """The messages of some topics, or of all, in the order in which they were written.
+
+        Raises:
+            InputError: a file cannot be read.
+        """
+        for file in self.files:
+            yield from file.messages(topics)
+
+
+Source = Bag | McapFile | Parts
+"""What messages are read from."""
+
+
+def joined(paths: Iterable[Path]) -> list[Source]:
+    """Return the recordings in files: those whose names count on and whose messages follow each other are one.
+
+    Bags of Agora's recorder, which numbers its episodes, are one each.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    alike: dict[tuple[Path, str], list[Path]] = {}
+    for path in paths:
+        found = _NAME.fullmatch(path.name)
+        alike.setdefault((path.parent, found["name"] if found else path.name), []).append(path)
+    recordings: list[list[Path]] = []
+    for files in alike.values():
+        for n, path in enumerate(sorted(files, key=_order)):
+            if n and _goes_on(recordings[-1][-1], path):
+                recordings[-1].append(path)
+            else:
+                recordings.append([path])
+    return [Parts(tuple(map(opened, files))) if len(files) > 1 else opened(files[0]) for files in recordings]
+
+
+def _order(path: Path) -> tuple[str, int]:
+    """Date and number of a part, as its name says them."""
+    found = _NAME.fullmatch(path.name)
+    return (found["date"] or "", int(found["number"])) if found else ("", 0)
+
+
+def _goes_on(path: Path, after: Path) -> bool:
+    """Whether one bag is the next part of another one's recording."""
+    first, last = Bag(path), None
+    if _order(after)[1] != _order(path)[1] + 1 or any(_is_recorders(m) for m in itertools.islice(first.messages(), _FIRST)):
+        return False
+    for message in first.messages():
+        last = message.nanoseconds
+    begin = next((message.nanoseconds for message in Bag(after).messages()), None)
+    return last is not None and begin is not None and 0 <= begin - last <= _PAUSE * 1e9
+
+
+def _is_recorders(message: Message) -> bool:
+    return message.connection.topic.endswith("/recorder/parameters")

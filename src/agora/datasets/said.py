@@ -1,0 +1,119 @@
+"""What Agora's graph says of each of its episodes, taken apart out of the messages of a bag.
+
+Step 0 of the robots is an episode's beginning. Stamps of the graph only grow, so all messages from its stamp on, up to that of the
+next one's step 0, are of this episode. The message that describes an episode comes before its step 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from agora.datasets.messages import seconds
+from agora.datasets.parts import Source
+from agora.errors import InputError
+
+__all__ = ["EPISODE", "ROBOTS", "SAME", "Said", "collect", "time_of", "topics_of"]
+
+EPISODE = "task_generator_server/episode"
+ROBOTS = "simulator/robots"
+_PEDESTRIANS, _STATUS = "pedsim_simulator/pedestrians", "simulator/status"
+_CONTACTS, _NOTES = "simulator/contacts", "navigation/notes"
+_TOPICS = (EPISODE, ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
+SAME = 1e-6
+"""Time between two stamps that are one, s."""
+
+
+@dataclass
+class Said:
+    """What the graph said of an episode: ``robots`` and ``pedestrians`` by physics step; ``began`` is the record's time, ns."""
+
+    episode: Any = None
+    status: Any = None
+    robots: dict[int, Any] = field(default_factory=dict)
+    pedestrians: dict[int, Any] = field(default_factory=dict)
+    contacts: list[Any] = field(default_factory=list)
+    notes: list[Any] = field(default_factory=list)
+    began: int = 0
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Messages of the robots from a step 0 on: numbers of the first and last one, the first one's time of record, ns, and steps."""
+
+    first: int
+    last: int
+    began: int
+    steps: dict[int, Any]
+
+
+def topics_of(bag: Source) -> dict[str, str]:
+    """The topics of episodes in a bag, in whatever namespace, and what each is.
+
+    Raises:
+        InputError: the file cannot be read, or is no bag.
+    """
+    for _ in bag.messages([]):
+        pass
+    return {c.topic: name for c in bag.connections.values() for name in _TOPICS if c.topic.endswith("/" + name)}
+
+
+def collect(bag: Source) -> tuple[list[Said], list[str]]:
+    """Return what was said of each episode, in their order, and what is to be told of those that are not whole.
+
+    Raises:
+        InputError: no episode is in the bag, or none from its beginning.
+    """
+    wanted = topics_of(bag)
+    heard: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in _TOPICS}
+    for number, message in enumerate(bag.messages(wanted)):
+        heard[wanted[message.connection.topic]].append((number, message.nanoseconds, message.decode()))
+    if not heard[EPISODE]:
+        raise InputError(f"{bag.path}: no message of {EPISODE}; expected a bag of Agora's recorder")
+    runs = _runs(heard[ROBOTS])
+    if not runs:
+        entry = heard[EPISODE][-1][2].entry
+        raise InputError(f"{bag.path}: no robots at the beginning of {entry}; expected {ROBOTS} from step 0 on")
+    told = [max((one for one in heard[EPISODE] if one[0] < run.last), default=heard[EPISODE][0]) for run in runs]
+    notes = _left_out(heard[EPISODE], [number for number, _, _ in told])
+    edges = [-math.inf, *(time_of(run.steps[0]) - SAME for run in runs[1:]), math.inf]
+    return [
+        _said(heard, run, episode, since, until)
+        for run, (_, _, episode), (since, until) in zip(runs, told, itertools.pairwise(edges), strict=True)
+    ], notes
+
+
+def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
+    """The runs of messages from a step 0 on; what an earlier one left behind is passed over."""
+    starts = [k for k, (_, _, content) in enumerate(robots) if content.step == 0]
+    runs = []
+    for begin, end in zip(starts, [*starts[1:], len(robots)], strict=True):
+        part = robots[begin:end]
+        runs.append(_Run(part[0][0], part[-1][0], part[0][1], {content.step: content for _, _, content in part}))
+    return runs
+
+
+def _said(heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any, since: float, until: float) -> Said:
+    """What was said of one episode, whose stamps are from ``since`` on and before ``until``."""
+    within = {name: [m for _, _, m in heard[name] if since <= time_of(m) < until] for name in _TOPICS[2:]}
+    said = Said(episode=episode, robots=run.steps, contacts=within[_CONTACTS], notes=within[_NOTES], began=run.began)
+    for content in within[_PEDESTRIANS]:
+        if content.step == 0:
+            said.pedestrians.clear()
+        said.pedestrians[content.step] = content
+    said.status = next((m for m in reversed(within[_STATUS]) if m.number == episode.number), None)
+    return said
+
+
+def _left_out(episodes: list[tuple[int, int, Any]], read: list[int]) -> list[str]:
+    """Lines about episodes whose beginning is not in the bag."""
+    known = {content.number for number, _, content in episodes if number in read}
+    lost = {content.number: content.entry for _, _, content in episodes if content.number not in known}
+    return [f"the beginning of {entry} is not in the bag; it is left out" for entry in lost.values()]
+
+
+def time_of(message: Any) -> float:
+    """The stamp of a message, s."""
+    return seconds(message.header.stamp)

@@ -1,0 +1,233 @@
+"""Frames and how they lie in each other over time: what ``/tf`` and ``/tf_static`` say, looked up by the rules of tf2.
+
+Between two stamps a transform is interpolated: its place on a straight line, its rotation by slerp. A static one holds for all
+time, and the latest counts. A chain of frames is followed up and down the tree. Before its first stamp a moving transform is
+unknown. After its last one it holds, as a correction such as AMCL's does until the next; tf2 forgets it there, and `ends` asks
+for the same of the robot's own motion.
+
+Source: https://wiki.ros.org/tf2, T. Foote, "tf: The Transform Library", TePRA 2013
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Doubles
+from agora.datasets.clock import stretches
+from agora.datasets.messages import seconds
+
+__all__ = ["TransformLog", "TransformTree", "Transforms", "frame_name"]
+
+_LEAST = 1e-6  # length of a quaternion below which it is no rotation
+_PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is a straight line
+
+
+class Transforms(NamedTuple):
+    """Transforms at T moments.
+
+    Attributes:
+        place: (T, 3) m. rotation: (T, 4) unit quaternions x, y, z, w. known: (T,) whether there is one.
+    """
+
+    place: Doubles
+    rotation: Doubles
+    known: Bools
+
+    @staticmethod
+    def same(count: int) -> Transforms:
+        """Those of a frame to itself."""
+        return Transforms(np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)), np.ones(count, np.bool_))
+
+    def after(self, first: Transforms) -> Transforms:
+        """The transforms that do ``first``, then these."""
+        place = self.place + _turned(self.rotation, first.place)
+        return Transforms(place, _product(self.rotation, first.rotation), self.known & first.known)
+
+    def inverse(self) -> Transforms:
+        """The transforms that undo these."""
+        back = self.rotation * (-1.0, -1.0, -1.0, 1.0)
+        return Transforms(-_turned(back, self.place), back, self.known)
+
+    def flat(self) -> Doubles:
+        """(T, 3) x, y and heading in (-pi, pi]: the direction of the x axis, seen from above."""
+        x, y, z, w = self.rotation.T
+        heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        return np.column_stack((self.place[:, :2], np.where(heading == -np.pi, np.pi, heading)))
+
+
+class TransformLog:
+    """The transforms that the topics ``tf`` and ``tf_static`` of one namespace say, in the order of their coming."""
+
+    def __init__(self) -> None:
+        self.moving: dict[str, dict[str, array[float]]] = {}
+        self.static: dict[str, list[tuple[int, str, list[float]]]] = {}
+
+    def add(self, place: int, recorded: float, transform: Any, *, static: bool) -> None:
+        """Take a ``geometry_msgs/TransformStamped``; one that is no rigid motion is passed over, as tf2 does.
+
+        Args:
+            place: number of its message in the bag. recorded: time of the record, s. static: whether it holds for all time.
+        """
+        parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
+        move, turn = transform.transform.translation, transform.transform.rotation
+        length = math.hypot(turn.x, turn.y, turn.z, turn.w)
+        values = (move.x, move.y, move.z)
+        if not all(map(math.isfinite, values)) or not _LEAST < length < math.inf or not child or child == parent:
+            return
+        row = (*values, turn.x / length, turn.y / length, turn.z / length, turn.w / length)
+        if static:
+            self.static.setdefault(child, []).append((place, parent, list(row)))
+        else:
+            rows = self.moving.setdefault(child, {}).setdefault(parent, array("d"))
+            rows.extend((place, recorded, seconds(transform.header.stamp), *row))
+
+
+class TransformTree:
+    """A tree of frames over the time in which a clock goes on.
+
+    Args:
+        logs: what is said of it; of a frame in several logs the first counts.
+        begin, end: messages by number, between which moving transforms are taken. Of static ones the last before ``end`` counts.
+        shift: by how much the clock is ahead of the time of the record, s, which is taken of frames whose stamps are all 0.
+    """
+
+    def __init__(self, logs: Sequence[TransformLog] = (), begin: float = 0, end: float = math.inf, shift: float = 0.0) -> None:
+        self._moving: dict[str, tuple[str, Array]] = {}
+        self._static: dict[str, tuple[str, Array]] = {}
+        for log in reversed(logs):
+            for child, said in log.static.items():
+                _, parent, row = max((one for one in said if one[0] < end), default=said[0], key=lambda one: one[0])
+                self.fix(parent, child, np.array(row))
+            for child, parents in log.moving.items():
+                found = {parent: _between(rows, begin, end, shift) for parent, rows in parents.items()}
+                parent = max(found, key=lambda name: len(found[name]))
+                if len(found[parent]):
+                    self.follow(parent, child, found[parent])
+
+    @property
+    def frames(self) -> set[str]:
+        """The names of all frames."""
+        return {name for known in (self._moving, self._static) for child, (parent, _) in known.items() for name in (child, parent)}
+
+    def fix(self, parent: str, child: str, row: Array) -> None:
+        """Add a static transform; it holds before the first moving one of the same frames, too.
+
+        Args:
+            parent, child: frames. row: (7,) x, y, z, m, and the unit quaternion x, y, z, w.
+        """
+        self._static[child] = (parent, row)
+
+    def follow(self, parent: str, child: str, rows: Array) -> None:
+        """Add a moving transform: rows (N, 8) of a stamp, s, and as in `fix`, in the order of time."""
+        self._moving[child] = (parent, rows)
+
+    def lookup(self, target: str, source: str, times: Array, *, ends: bool = False) -> Transforms | None:
+        """Return the transforms that place ``source`` in ``target``; None where no chain leads from one to the other.
+
+        Args:
+            target, source: frames. times: (T,) s.
+            ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; others hold.
+        """
+        above, below = self._line(target), self._line(source)
+        common = next((frame for frame in below if frame in above), None)
+        if common is None:
+            return None
+        down = self._up(below[: below.index(common)], times, ends)
+        return self._up(above[: above.index(common)], times, False).inverse().after(down)
+
+    def connects(self, target: str, source: str) -> bool:
+        """Whether a chain leads from one frame to the other."""
+        return self.root(target) == self.root(source)
+
+    def moves(self, target: str, source: str) -> bool:
+        """Whether a moving transform is on the way from one frame to the other."""
+        return any(frame in self._moving for frame in set(self._line(target)) ^ set(self._line(source)))
+
+    def root(self, frame: str) -> str:
+        """The frame above all others of a frame."""
+        return self._line(frame)[-1]
+
+    def _line(self, frame: str) -> list[str]:
+        """A frame, its parent, the parent's parent ..."""
+        line = [frame]
+        while (known := self._moving.get(line[-1]) or self._static.get(line[-1])) is not None and known[0] not in line:
+            line.append(known[0])
+        return line
+
+    def _up(self, line: list[str], times: Array, ends: bool) -> Transforms:
+        """The way from the first frame of a line to the last one's parent."""
+        way = Transforms.same(len(times))
+        for frame in line:
+            moving = frame in self._moving
+            way = (self._moved(frame, times, not ends) if moving else self._fixed(frame, len(times))).after(way)
+            ends = ends and not moving
+        return way
+
+    def _fixed(self, frame: str, count: int) -> Transforms:
+        rows = np.tile(self._static[frame][1], (count, 1))
+        return Transforms(rows[:, :3], rows[:, 3:], np.ones(count, np.bool_))
+
+    def _moved(self, frame: str, times: Array, hold: bool) -> Transforms:
+        """A moving frame in its parent."""
+        parent, rows = self._moving[frame]
+        stamps, place, rotation = rows[:, 0], rows[:, 1:4], rows[:, 4:]
+        before = np.clip(np.searchsorted(stamps, times, side="right") - 1, 0, max(len(stamps) - 2, 0))
+        after = np.minimum(before + 1, len(stamps) - 1)
+        length = stamps[after] - stamps[before]
+        share = np.clip((times - stamps[before]) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)[:, None]
+        there, turned = place[before] + share * (place[after] - place[before]), _slerp(rotation[before], rotation[after], share)
+        known = (times >= stamps[0]) & (hold | (times <= stamps[-1]))
+        if self._static.get(frame, ("",))[0] == parent:
+            early = times < stamps[0]
+            there[early], turned[early], known[early] = self._static[frame][1][:3], self._static[frame][1][3:], True
+        return Transforms(there, turned, known)
+
+
+def _between(rows: array[float], begin: float, end: float, shift: float) -> Array:
+    """Rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock that is said between two messages."""
+    all_rows = np.frombuffer(rows).reshape(-1, 10)
+    chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
+    stamps = chosen[:, 2] if chosen[:, 2].any() else chosen[:, 1] + shift
+    kept = max(stretches(stamps, gap=math.inf), key=len, default=np.zeros(0, int))
+    return np.column_stack((stamps[kept], chosen[kept, 3:]))
+
+
+def frame_name(name: str) -> str:
+    """The name of a frame without leading slash, as tf2 has it."""
+    return name.strip("/")
+
+
+def _turned(rotation: Array, points: Array) -> Doubles:
+    """Points (T, 3), each turned by a unit quaternion."""
+    axis, w = rotation[:, :3], rotation[:, 3:]
+    twice = 2.0 * np.cross(axis, points)
+    turned: Doubles = points + w * twice + np.cross(axis, twice)
+    return turned
+
+
+def _product(a: Array, b: Array) -> Doubles:
+    """Quaternions (T, 4) that turn by ``b``, then by ``a``."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a.T, b.T
+    return np.column_stack((
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ))  # fmt: skip
+
+
+def _slerp(a: Array, b: Array, share: Array) -> Doubles:
+    """Rotations (T, 4) at a share (T, 1) of the shorter way from ``a`` to ``b``."""
+    cosine = np.sum(a * b, 1, keepdims=True)
+    b, cosine = np.where(cosine < 0.0, -b, b), np.abs(cosine)
+    angle = np.arccos(np.minimum(cosine, 1.0))
+    sine = np.where(cosine < _PARALLEL, np.sin(angle), 1.0)
+    first = np.where(cosine < _PARALLEL, np.sin((1.0 - share) * angle) / sine, 1.0 - share)
+    mixed = first * a + np.where(cosine < _PARALLEL, np.sin(share * angle) / sine, share) * b
+    unit: Doubles = mixed / np.linalg.norm(mixed, axis=1, keepdims=True)
+    return unit

@@ -1,0 +1,41 @@
+"""Packages that only some of Agora needs, by the extras of its installation (``pyproject.toml``), and how they get in."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from importlib.metadata import requires
+from pathlib import Path
+
+from agora.errors import InputError
+
+__all__ = ["how_to_install", "missing"]
+
+_CHECKOUT = Path(__file__).resolve().parents[2]
+_OF_AN_EXTRA = re.compile(r"(?P<package>[^;]+?)\s*;\s*extra\s*==\s*['\"](?P<extra>[\w-]+)['\"]")
+
+
+def packages_of(extra: str) -> list[str]:
+    """The packages of an extra with their versions, as the installation says them."""
+    found = map(_OF_AN_EXTRA.fullmatch, requires("agora-nav") or ())
+    return [one["package"] for one in found if one is not None and one["extra"] == extra]
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that brings the packages of an extra into this environment, whatever Agora was installed from.
+
+    It names the packages, so no index needs to know Agora. In a checkout their versions are those of ``requirements.lock``.
+    """
+    lock = _CHECKOUT / "requirements.lock"
+    pins = ["--constraint", str(lock)] if lock.is_file() and (_CHECKOUT / "pyproject.toml").is_file() else []
+    return shlex.join([sys.executable, "-m", "pip", "install", *pins, *packages_of(extra)])
+
+
+def missing(what: str, package: str, extra: str) -> InputError:
+    """Return the error that something needs a package that is not here.
+
+    Args:
+        what: needs it, with its verb: "reading bags needs". package: its name. extra: that it is in.
+    """
+    return InputError(f"{what} the package {package}; install it: {how_to_install(extra)}")
