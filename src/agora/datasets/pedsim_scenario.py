@@ -12,7 +12,7 @@ clear of walls and of each other; a box in which they find no room grows, and th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -164,7 +164,7 @@ class _Reader:
     def note(self, element: Element, message: str) -> None:
         self.notes.append(f"{self.where}:{element.line}: <{element.tag}>: {message}")
 
-    def known(self, element: Element, known: dict[str, tuple[str, ...]]) -> bool:
+    def known(self, element: Element, known: Mapping[str, tuple[str, ...]]) -> bool:
         if element.tag not in known:
             self.wrong(element, f"unknown element; {nearest(element.tag, known)}")
             return False
@@ -227,18 +227,19 @@ class _Drawn:
         )
 
     def imported(self) -> Imported:
-        robots, people = [], []
+        robots: list[Robot] = []
+        people: list[Pedestrian] = []
         for group in self.read.groups:
             spots = list(self._spots(group))
             if group.type == _ROBOT:
                 goal = group.waypoints[-1][:2]
                 robots += [Robot(spot, goal) for spot in spots]
                 continue
-            fast = {"vmax": _SLOW} if _TYPES[group.type] == "elder" else {}
+            fastest = _SLOW if _TYPES[group.type] == "elder" else None
             for spot in spots:
                 name = f"{_TYPES[group.type]}_{len(people) + 1}"
                 waypoints = tuple(group.waypoints)
-                people.append(Pedestrian(name, spot, waypoints, _TYPES[group.type], waypoint_mode=0, **fast))
+                people.append(Pedestrian(name, spot, waypoints, _TYPES[group.type], waypoint_mode=0, vmax=fastest))
         scenario = Scenario(tuple(robots), Obstacles(dynamic=tuple(people)), self.name)
         return Imported(self.map, scenario, self.notes)
 
