@@ -163,6 +163,17 @@ def test_a_goal_in_any_frame_is_where_it_was_at_its_own_stamp(written, there):
     assert values(played)["final_goal_distance"] < 1e-9
 
 
+def test_a_goal_from_before_the_first_transform_is_placed_by_that_one_and_it_is_said(written):
+    write, read = written
+    with write() as bag:
+        bag.goal(START - 4.0, 10.0, 0.0, frame="odom")
+        bag.transform(START, "map", "odom", 5.0, 2.0)
+        straight(bag, START, 10.0)
+    (played,) = read()
+    assert played.robots[0].recording.outcome is Outcome.REACHED and "placed by the first transform, 4.0 s later" in said(played)
+    assert "the last correction of base_link in map is 10.0 s before the end; it holds until then" in said(played)
+
+
 def test_a_goal_in_the_robots_frame_is_ahead_of_where_it_was_then_not_of_where_it_is_later(written):
     write, read = written
     with write() as bag:

@@ -17,7 +17,7 @@ __all__ = ["MAP", "Frames", "located"]
 
 MAP = "map"
 """The map's frame where no map says its own."""
-_SOON = np.array((0.0, 0.1, 0.3, 1.0))  # s after a goal at which a transform will do
+_HELD = 2.0  # s for which a correction may hold without a word
 _LEAP, _FAST = 1.0, 20.0  # m and m/s: a step between two samples in the map above both is said
 
 
@@ -69,15 +69,19 @@ class Frames:
                 notes.append(f"nobody transforms {frame} to {target}; both are taken as one frame")
         return Frames(tree, target, body, notes)
 
-    def place(self, sent: StampedPose, stretch: Stretch) -> Array | None:
-        """A pose (3,) in the map, by the transforms of its own stamp; None where there are none, or it holds no numbers."""
-        there = self.tree.lookup(self.target, sent.frame or self.target, sent.time(stretch.shift) + _SOON)
-        known = np.flatnonzero(there.known) if there is not None else np.zeros(0, np.intp)
-        if there is None or known.size == 0:
+    def place(self, sent: StampedPose, stretch: Stretch) -> tuple[Array, float] | None:
+        """A pose (3,) in the map by the transforms of its stamp, else of the first moment after it; and how much later that is, s.
+
+        None where no transforms lead to the map, or it holds no numbers.
+        """
+        time = sent.time(stretch.shift)
+        times = np.concatenate(([time], stretch.time[stretch.time > time]))
+        there = self.tree.lookup(self.target, sent.frame or self.target, times)
+        if there is None or not there.known.any():
             return None
-        first = known[:1]
+        first = np.flatnonzero(there.known)[:1]
         pose: Array = Transforms(there.place[first], there.rotation[first], there.known[first]).after(sent.pose).flat()[0]
-        return pose if (np.abs(pose) <= LARGEST).all() else None
+        return (pose, float(times[first[0]] - time)) if (np.abs(pose) <= LARGEST).all() else None
 
 
 def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: Stretch) -> None:
@@ -106,6 +110,9 @@ def located(frames: Frames, stretch: Stretch) -> tuple[Doubles, Doubles, Doubles
     elif not known.all():
         missing = f"{np.sum(~known)} of {len(known)} samples have no transform from {body} to {target}"
         notes.append(f"{missing} at their time; they are left out")
+    held = frames.tree.held(target, body, float(stretch.time[-1]))
+    if held > _HELD:
+        notes.append(f"the last correction of {body} in {target} is {held:.1f} s before the end; it holds until then")
     time, pose, twist = stretch.time[known], pose[known], stretch.twist[known]
     steps, passed = np.linalg.norm(np.diff(pose[:, :2], axis=0), axis=1), np.diff(time)
     if not twist.any() and steps.sum() > _LEAP:

@@ -140,7 +140,7 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
 
     def rank(one: Odometry) -> tuple[bool, bool, bool, int, str]:
         fused = _FUSED.search(one.topic) is not None
-        return len(one) < 2, one.frame not in connected, not fused, one.topic.count("/"), one.topic
+        return len(one) < 2, one.frame not in connected, not fused, len(one.topic), one.topic
 
     best, *others = sorted(odometry, key=rank)
     why = ["has messages", "has a frame that is connected to the map", "is a filter's by its name", "has the shortest name"]

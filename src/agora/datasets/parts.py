@@ -98,7 +98,7 @@ def _goes_on(path: Path, after: Path) -> bool:
     for message in first.messages():
         last = message.nanoseconds
     begin = next((message.nanoseconds for message in Bag(after).messages()), None)
-    return last is not None and begin is not None and 0 <= begin - last <= _PAUSE * 1e9
+    return last is not None and begin is not None and abs(begin - last) <= _PAUSE * 1e9
 
 
 def _is_recorders(message: Message) -> bool:

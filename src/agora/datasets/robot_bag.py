@@ -35,6 +35,7 @@ __all__ = ["read_drives"]
 
 _ODOMETRY, _GRID, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", ("tf2_msgs/TFMessage", "tf/tfMessage")
 _ESTIMATE = "geometry_msgs/PoseWithCovarianceStamped"
+_LATER = 1.0  # s after a goal from which on a transform that places it is said
 _OCCUPIED = 65  # per cent, as map_server draws the line
 
 
@@ -181,11 +182,14 @@ def _goals(sent: Sequence[StampedPose], stretch: Stretch, frames: Frames) -> tup
     for goal in sent:
         if not stretch.begin <= goal.number < stretch.end:
             continue
-        pose = frames.place(goal, stretch)
-        if pose is None:
+        placed = frames.place(goal, stretch)
+        if placed is None:
             notes.add(f"a goal on {goal.topic} is in {goal.frame}, which nobody transforms to {frames.target}; it is left out")
-        else:
-            found.append((goal.time(stretch.shift), pose))
+            continue
+        pose, later = placed
+        if later > _LATER:
+            notes.add(f"a goal on {goal.topic} is in {goal.frame}, and placed by the first transform, {later:.1f} s later")
+        found.append((goal.time(stretch.shift), pose))
     return sorted(found, key=lambda one: one[0]), sorted(notes)
 
 

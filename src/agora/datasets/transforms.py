@@ -148,6 +148,12 @@ class TransformTree:
         """Whether a moving transform is on the way from one frame to the other."""
         return any(frame in self._moving for frame in set(self._line(target)) ^ set(self._line(source)))
 
+    def held(self, target: str, source: str, until: float) -> float:
+        """By how long transforms hold after their last stamps to reach a time, s; that of the robot's own motion does not."""
+        line = set(self._line(target)) ^ set(self._line(source))
+        moving = [frame for frame in self._line(source) if frame in line & set(self._moving)]
+        return max((until - float(self._moving[frame][1][-1, 0]) for frame in moving[1:]), default=0.0)
+
     def root(self, frame: str) -> str:
         """The frame above all others of a frame."""
         return self._line(frame)[-1]

@@ -29,7 +29,7 @@ from agora.datasets.goals import StampedPose
 from agora.datasets.located import Frames, located
 from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_pose2d, from_twist, seconds
-from agora.datasets.odometry import Odometry
+from agora.datasets.odometry import Odometry, Stretch
 from agora.datasets.transforms import TransformLog
 from agora.documents import refuse_what_is_no_file
 from agora.episode import Conditions
@@ -87,18 +87,22 @@ class _Driver:
         stamps, poses, twists, _ = located(frames, stretch)
         if not samples or not len(stamps):
             return None
-        unknown = np.full(3, np.nan)
         aims = {id(one.goal): one.goal for one in samples}
-        placed = {
-            key: unknown if (pose := frames.place(aim, stretch) if isinstance(aim, StampedPose) else aim) is None else pose
-            for key, aim in aims.items()
-        }
+        placed = {key: _placed(aim, frames, stretch) for key, aim in aims.items()}
         time, scans, commands = (np.array([getattr(one, name) for one in samples]) for name in ("time", "ranges", "command"))
         latest = np.maximum(np.searchsorted(stamps, time, side="right") - 1, 0)
         beams = self.scan.angle_min + self.scan.angle_increment * np.arange(scans.shape[1])
         lidar = {"scan": scans, "angles": beams, "range_max": np.array(self.scan.range_max)}
         goals = np.array([placed[id(one.goal)] for one in samples])
         return _arrays(time, lidar, poses[latest], twists[latest], goals, commands)
+
+
+def _placed(goal: Array | StampedPose, frames: Frames, stretch: Stretch) -> Array:
+    """A goal (3,) in the map; nan where nobody knows it."""
+    if not isinstance(goal, StampedPose):
+        return goal
+    found = frames.place(goal, stretch)
+    return np.full(3, np.nan) if found is None else found[0]
 
 
 def _arrays(time: Array, lidar: dict[str, Array], pose: Array, twist: Array, goals: Array, commands: Array) -> dict[str, Array]:
