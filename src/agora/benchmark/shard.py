@@ -1,8 +1,8 @@
 """A shard: one Parquet file that is whole or is not there, and knows when it was changed.
 
 It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, so one that was cut or has rotted is
-told from a whole one, the run that it is of, where it is of one, and the version of its layout. The bytes depend on the contents, the
-run and the version of pyarrow alone.
+told from a whole one, the run that it is of, where it is of one, and the version of its layout. The bytes depend on the contents,
+the run and the version of pyarrow alone.
 """
 
 from __future__ import annotations

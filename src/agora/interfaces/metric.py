@@ -12,6 +12,9 @@ __all__ = []
 
 Direction = Literal["higher", "lower", "neutral"]
 
+Compared = Literal["reached", "all"]
+"""Over which episodes planners are compared by a metric: those that each of them reached, or all."""
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -25,6 +28,7 @@ class Metric:
         source: where it was published.
         version: raised when the numbers change.
         function: recording to value; None where it is undefined for that recording.
+        compared: over which episodes planners are compared; None is as `over` says.
     """
 
     name: str
@@ -34,6 +38,16 @@ class Metric:
     source: str
     version: int
     function: Callable[[Recording], float | None]
+    compared: Compared | None = None
+
+    @property
+    def over(self) -> Compared:
+        """The episodes over which planners are compared: ``all`` where a failed episode counts against its planner, as in a rate.
+
+        Everything else can look better by failing: a robot that stands still or stops early has a short path and nobody near. So
+        it is ``reached``, the episodes that each of the compared planners reached, where the metric does not say ``compared``.
+        """
+        return self.compared or ("all" if self.unit == "0/1" else "reached")
 
     @property
     def group(self) -> str:
@@ -46,7 +60,14 @@ class Metric:
 
 
 def metric(
-    name: str, *, unit: str, direction: Direction, formula: str, source: str, version: int = 1
+    name: str,
+    *,
+    unit: str,
+    direction: Direction,
+    formula: str,
+    source: str,
+    version: int = 1,
+    compared: Compared | None = None,
 ) -> Callable[[Callable[[Recording], float | None]], Metric]:
     """Make a `Metric` of the decorated function."""
-    return lambda function: Metric(name, unit, direction, formula, source, version, function)
+    return lambda function: Metric(name, unit, direction, formula, source, version, function, compared)

@@ -107,6 +107,7 @@ def path_efficiency(recording: Recording) -> float | None:
     formula="S L* / max(L, L*), S = reached without contact, L* the shortest collision-free length",
     source="Anderson et al. 2018, arXiv:1807.06757",
     version=2,
+    compared="all",
 )
 def spl(recording: Recording) -> float | None:
     """0 without success; undefined for a success where no path is known."""
@@ -121,6 +122,7 @@ def spl(recording: Recording) -> float | None:
     direction="higher",
     formula="R L* / max(L, L*), R = reached, with or without contacts, L* the shortest collision-free length",
     source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+    compared="all",
 )
 def spl_socnavgym(recording: Recording) -> float | None:
     """0 where the goal was not reached; there L* is an ORCA run's, and a failure of that run scores 1: not so here."""
@@ -133,6 +135,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     direction="higher",
     formula="S |p_0 - g| / max(L, |p_0 - g|), S = reached without contact",
     source="social-jym",
+    compared="all",
 )
 def spl_social_jym(recording: Recording) -> float:
     """The straight line for L*, whatever is in the way; 1 for a success that began on the goal."""
@@ -163,6 +166,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     direction="higher",
     formula="S min(1, L* / (v_max T)), S = reached without contact, L* the shortest collision-free length, v_max the top speed",
     source="iGibson Social Navigation Challenge 2021; there the time is compared with an ORCA run's, here with that of a free run",
+    compared="all",
 )
 def stl(recording: Recording) -> float | None:
     """0 without success; undefined for a success that began on the goal, or where no path is known."""
@@ -191,6 +195,7 @@ def time_ratio(recording: Recording) -> float | None:
     direction="lower",
     formula="T / time limit for a success, else 1",
     source="robot_sf, time_to_goal_norm",
+    compared="all",
 )
 def time_norm(recording: Recording) -> float:
     """Success is without contacts."""
@@ -215,6 +220,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     formula="S OT / clip(AT, 2 OT, 8 OT), OT = (reference path, or L* without one) / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 2 of the present code",
     version=2,
+    compared="all",
 )
 def barn_score(recording: Recording) -> float | None:
     """0 to 0.5; undefined where there is no path, or no way to go."""
@@ -228,6 +234,7 @@ def barn_score(recording: Recording) -> float | None:
     formula="S OT / clip(AT, 4 OT, 8 OT), OT = (reference path, or L* without one) / (2 m/s), AT counts from the first 0.1 m",
     source=f"{_BARN}; factor 4 of 2022",
     version=2,
+    compared="all",
 )
 def barn_score_2022(recording: Recording) -> float | None:
     """0 to 0.25; undefined where there is no path, or no way to go."""
