@@ -33,22 +33,27 @@ UPSTREAMS = {
 """ROS packages of others that the graph can use: what for, and how to get them."""
 
 
-def examine() -> Iterator[tuple[str, bool]]:
-    """Yield a line for each thing looked at, and whether it is as it should be."""
+def examine() -> Iterator[tuple[str, bool | None]]:
+    """Yield a line for each thing looked at, and whether it is as it should be; None of what is not there and need not be."""
     yield f"Python {sys.version.split()[0]} (3.11 or newer)", sys.version_info >= (3, 11)
     for package, what in {"numba": "kernels", "pyarrow": "results", "matplotlib": "figures", "av": "video"}.items():
         yield f"{package}: {what}", find_spec(package) is not None
     yield _kernels()
     for package, what in {"gymnasium": "environments", "stable_baselines3": "training", "torch": "training"}.items():
-        found = find_spec(package) is not None
-        yield f"{package}: {what}{'' if found else ' (optional: pip install agora-nav[learning])'}", True
-    found = find_spec("onnxruntime") is not None
-    yield f"onnxruntime: people in images{'' if found else ' (optional: pip install agora-nav[images])'}", True
-    yield f"screen for --live: {'yes' if os.environ.get('DISPLAY') else 'no (pictures and video need none)'}", True
-    yield f"gcc for make bench: {shutil.which('gcc') or 'no (only the comparison with C needs it)'}", True
-    yield f"AGORA_DATA: {os.environ.get('AGORA_DATA') or 'not set (agora data import)'}", True
-    for line in _ros():
-        yield f"ROS: {line}", True
+        yield _optional(f"{package}: {what}", find_spec(package), "pip install agora-nav[learning]")
+    yield _optional("onnxruntime: people in images", find_spec("onnxruntime"), "pip install agora-nav[images]")
+    yield _optional("screen for --live", os.environ.get("DISPLAY"), "pictures and video need none")
+    yield _optional("gcc for make bench", shutil.which("gcc"), "only the comparison with C needs it")
+    yield _optional(
+        f"AGORA_DATA: {os.environ.get('AGORA_DATA', '')}".rstrip(": "), os.environ.get("AGORA_DATA"), "agora data import"
+    )
+    for line, there in _ros():
+        yield f"ROS: {line}", there or None
+
+
+def _optional(what: str, found: object, how: str) -> tuple[str, bool | None]:
+    """The line of something that need not be there: what it is for, and how to do without it or get it."""
+    return (what, True) if found else (f"{what}: not there ({how})", None)
 
 
 def _kernels() -> tuple[str, bool]:
@@ -71,23 +76,24 @@ def ros_package(name: str) -> str | None:
     return found.stdout.strip() or None
 
 
-def _ros() -> Iterator[str]:
+def _ros() -> Iterator[tuple[str, bool]]:
     """What there is of ROS, all of which is optional."""
     if find_spec("rospy") is None:
-        yield "not found (optional; on Debian 12: make ros, with the environment that it makes)"
+        yield "not found (optional; on Debian 12: make ros, with the environment that it makes)", False
         return
     version = os.environ.get("ROS_DISTRO", "no workspace sourced")
-    yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})"
+    yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})", True
     messages = find_spec("agora_msgs")
     if getattr(messages, "origin", None) is None:  # a namespace is the folder of the sources
-        yield "the workspace is not sourced: make ros, then source build/ros/devel/setup.bash"
+        yield "the workspace is not sourced: make ros, then source build/ros/devel/setup.bash", False
     else:
-        yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}"
+        yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}", True
     uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
-    yield f"roscore at {uri}: {'answers' if _answers(uri) else 'none; roslaunch starts one'}"
+    answers = _answers(uri)
+    yield f"roscore at {uri}: {'answers' if answers else 'none; roslaunch starts one'}", answers
     for name, (use, how) in UPSTREAMS.items():
         found = ros_package(name)
-        yield f"{name}: {found}" if found else f"{name}: not found (only for {use}; {how})"
+        yield f"{name}: {found}" if found else f"{name}: not found (only for {use}; {how})", found is not None
 
 
 def _answers(uri: str) -> bool:
