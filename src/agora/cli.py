@@ -111,10 +111,9 @@ def bench(
         bool,
         typer.Option("--counterfactual", help="Run each episode once more without robots, and measure what robots did to people."),
     ] = False,
-    control: Annotated[
-        bool,
-        typer.Option(help="Beside planners that see people stands pure_pursuit, which sees nobody, if the suite has people."),
-    ] = True,
+    no_control: Annotated[
+        bool, typer.Option("--no-control", help="Without pure_pursuit, the blind control beside planners that see people.")
+    ] = False,
     ros_launch: Annotated[
         str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
     ] = "",
@@ -154,7 +153,7 @@ def bench(
         finish(folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner)
-    planners = with_control(chosen, planners, folder, resume) if control and planners else planners or contestants
+    planners = planners or contestants if no_control or not planners else with_control(chosen, planners, folder, resume)
     runs = parse_component("executors", executor, "--executor").part if executor else None
     kept = {"trajectories": trajectories, "record": recordable(record or ())}
     options = Options(workers=workers, batch=batch, threads=threads, executor=runs, **kept)  # type: ignore[arg-type]
