@@ -153,7 +153,9 @@ def bench(
         finish(folder, video)
         return
     planners = dict(named_planner(text, interplanner) for text in planner)
-    planners = planners or contestants if no_control or not planners else with_control(chosen, planners, folder, resume)
+    if planners and not (no_control or record):  # sensors are recorded of runs that are learned from
+        planners = with_control(chosen, planners, folder, resume)
+    planners = planners or contestants
     runs = parse_component("executors", executor, "--executor").part if executor else None
     kept = {"trajectories": trajectories, "record": recordable(record or ())}
     options = Options(workers=workers, batch=batch, threads=threads, executor=runs, **kept)  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ class Barn(Area):
         """Return a field.
 
         Raises:
-            PlacementError: no field had a way from left to right, or enough room; blames the lack of smoothing, or the share of blocks.
+            PlacementError: no field had a way from left to right, or room enough. Blames missing smoothing, or the share of blocks.
         """
         blame = "fill_pct" if self.smooth_iter else "smooth_iter"
         return drawn(self, lambda: self._field(stream), blame, self.tries)
