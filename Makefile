@@ -41,7 +41,7 @@ leaderboard: $(VENV)/.runtime
 	@rm -rf results/leaderboard
 	for suite in demo single_pedestrian; do \
 	$(BIN)/agora bench $$suite $(patsubst %,--planner %,$(ENTERED)) --output results/leaderboard/$$suite && \
-	$(BIN)/agora bench $$suite --planner orca --pedestrians tracked --output results/leaderboard/$$suite-tracked || exit 1; done
+	$(BIN)/agora bench $$suite --planner orca --pedestrians tracked --no-control --output results/leaderboard/$$suite-tracked || exit 1; done
 	@rm -rf $(BOARD)
 	$(BIN)/agora submit results/leaderboard/* --author Agora --replays 1 --output $(BOARD)
 

@@ -509,8 +509,8 @@ def metrics() -> str:
         m = load("metrics", name)
         arrow = {"higher": "↑", "lower": "↓", "neutral": ""}[m.direction]
         meaning = f"{prose(m.formula)}. {summary(m.function)}"
-        rows.append([f"`{name}`", arrow, m.unit, meaning, prose(m.source), str(m.version)])
-    return table(["name", "better", "unit", "definition and remarks", "source", "version"], rows)
+        rows.append([f"`{name}`", arrow, m.unit, meaning, prose(m.source), str(m.version), m.over])
+    return table(["name", "better", "unit", "definition and remarks", "source", "version", "compared on episodes"], rows)
 
 
 def robots() -> str:

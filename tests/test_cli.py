@@ -113,6 +113,14 @@ def test_the_doctor_says_what_is_there_and_fails_where_something_is_missing(agor
     assert [line for line in text.splitlines() if line.startswith("MISSING")] == ["MISSING av: video"]
 
 
+def test_the_doctor_calls_nothing_ok_that_is_not_there(agora, monkeypatch):
+    monkeypatch.setattr("agora.doctor.find_spec", lambda name: None if name in ("torch", "rospy") else object())
+    code, text, _ = agora("doctor")
+    assert code == 0
+    assert [line.split()[0] for line in text.splitlines() if " torch" in line or " ROS" in line] == ["absent", "absent"]
+    assert "absent  torch: training: not there (pip install agora-nav[learning])" in text
+
+
 def test_one_episode_is_run_and_shown_in_every_way(agora, small):
     code, text, _ = agora(
         "run", small, "-p", "orca", "--episode", "1", "--picture", "a.png", "--video", "a.mp4", "--replay", "a.html"
@@ -123,6 +131,18 @@ def test_one_episode_is_run_and_shown_in_every_way(agora, small):
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert b"ftyp" in Path("a.mp4").read_bytes()[:12]
     assert "<canvas" in Path("a.html").read_text()
+
+
+@pytest.mark.parametrize("command", ["run", "bench"])
+def test_whoever_stops_reading_the_output_gets_all_files(small, tmp_path, command):
+    """The reader is gone before the first line is printed."""
+    picture, folder = tmp_path / "f.png", tmp_path / "out"
+    more = ["--picture", str(picture)] if command == "run" else ["-o", str(folder), "--workers", "0", "--no-control"]
+    arguments = [sys.executable, "-c", "from agora.cli import main; main()", command, str(small), "-p", "go_to_goal", *more]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert picture.is_file() if command == "run" else (folder / "report.html").is_file()
 
 
 def test_a_suite_is_run_reported_and_resumed(agora, small):

@@ -117,6 +117,9 @@ def bench(
         bool,
         typer.Option("--counterfactual", help="Run each episode once more without robots, and measure what robots did to people."),
     ] = False,
+    no_control: Annotated[
+        bool, typer.Option("--no-control", help="Without pure_pursuit, the blind control beside planners that see people.")
+    ] = False,
     ros_launch: Annotated[
         str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
     ] = "",
@@ -131,6 +134,7 @@ def bench(
 
     from agora.benchmark.bench import Options
     from agora.benchmark.bench import bench as run_bench
+    from agora.benchmark.control import with_control
     from agora.benchmark.stopping import episodes_kept, stoppable
     from agora.cli_outside import run_outside
     from agora.config import parse_component
@@ -154,7 +158,10 @@ def bench(
     if run_outside(context, chosen, planner, folder, ros_launch):
         finish(folder, video)
         return
-    planners = dict(named_planner(text, interplanner) for text in planner) or contestants
+    planners = dict(named_planner(text, interplanner) for text in planner)
+    if planners and not (no_control or record):  # sensors are recorded of runs that are learned from
+        planners = with_control(chosen, planners, folder, resume)
+    planners = planners or contestants
     runs = parse_component("executors", executor, "--executor").part if executor else None
     kept = {"trajectories": trajectories, "record": recordable(record or ())}
     options = Options(workers=workers, batch=batch, threads=threads, executor=runs, **kept)  # type: ignore[arg-type]
@@ -220,6 +227,7 @@ def run(
         told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
     _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
     recording, *others = recordings
+    _show(recordings, picture, video, replay)
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
@@ -229,7 +237,10 @@ def run(
     for measure in metrics():
         value = measure(recording)
         typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
-    _show(recordings, picture, video, replay, live)
+    if live:
+        from agora.viewer.live import play
+
+        play(recording, others=others)
     if any(each.failure for each in recordings):
         raise typer.Exit(1)
 
@@ -251,7 +262,8 @@ def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> 
         check_screen()
 
 
-def _show(recordings: Sequence[Recording], picture: Path | None, video: Path | None, replay: Path | None, live: bool) -> None:
+def _show(recordings: Sequence[Recording], picture: Path | None, video: Path | None, replay: Path | None) -> None:
+    """Write the files that are asked for."""
     recording, *others = recordings
     if picture is not None:
         from agora.viewer.figures import save, trajectory_figure
@@ -265,10 +277,6 @@ def _show(recordings: Sequence[Recording], picture: Path | None, video: Path | N
         from agora.viewer.replay import write_replay
 
         write_replay(replay, {f"robot {k}": one for k, one in enumerate(recordings)} if others else {"episode": recording})
-    if live:
-        from agora.viewer.live import play
-
-        play(recording, others=others)
 
 
 @app.command()
@@ -359,8 +367,8 @@ def doctor() -> None:
 
     good = True
     for line, fine in examine():
-        good &= fine
-        typer.echo(f"{'ok     ' if fine else 'MISSING'} {line}")
+        good &= fine is not False
+        typer.echo(f"{'absent' if fine is None else 'ok' if fine else 'MISSING':7s} {line}")
     raise typer.Exit(0 if good else 1)
 
 
@@ -393,7 +401,18 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Run the command line: errors of Agora, and of the files that it was given, are one message and exit code 2.
+    """Run the command line; whoever reads its output may stop reading, which ends it without a word."""
+    try:
+        _run()
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:  # Python would flush once more at its end, and complain
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run() -> None:
+    """Run a command: errors of Agora, and of the files that it was given, are one message and exit code 2.
 
     A disk that is full, a path that is too long or may not be read, and a machine without memory are nobody's mistake in the code.
     """

@@ -10,17 +10,18 @@ import typer
 
 
 def finish(folder: Path, video: int) -> None:
-    """Say how a run went, and write its report and videos; its rows are in memory once, which many episodes fill."""
+    """Write the report and the videos of a run, then say how it went; its rows are in memory once, which many episodes fill."""
     from agora.benchmark.account import account
     from agora.benchmark.kept import report
     from agora.benchmark.terminal import print_rows
 
     found = account(folder)
     if found.rows:
+        videos, page = _videos(folder, found.rows, video), report(folder, found)
         print_rows(found.rows)
-        for path in _videos(folder, found.rows, video):
+        for path in videos:
             typer.echo(f"video   {path}")
-        typer.echo(f"report  {report(folder, found)}")
+        typer.echo(f"report  {page}")
     for key, reason in found.interrupted.items():
         typer.echo(f"interrupted  {key}: {reason}", err=True)
     for problem in found.problems():

@@ -46,26 +46,33 @@ _OTHERS = {
 """Packages that only some commands need: what for, and the extra that they are in."""
 
 
-def examine() -> Iterator[tuple[str, bool]]:
-    """Yield a line for each thing looked at, and whether it is as it should be."""
+def examine() -> Iterator[tuple[str, bool | None]]:
+    """Yield a line for each thing looked at, and whether it is as it should be; None of what is not there and need not be."""
     yield f"Python {sys.version.split()[0]} (3.11 or newer)", sys.version_info >= (3, 11)
     for package, what in {"numba": "kernels", "pyarrow": "results", "matplotlib": "figures", "av": "video"}.items():
         yield f"{package}: {what}", find_spec(package) is not None
     yield _kernels()
     for package, what in {"gymnasium": "environments", "stable_baselines3": "training", "torch": "training"}.items():
-        yield _optional(package, what, "learning"), True
+        yield _package(package, what, "learning")
     for package, (what, extra) in _OTHERS.items():
-        yield _optional(package, what, extra), True
-    yield f"screen for --live: {'yes' if os.environ.get('DISPLAY') else 'no (pictures and video need none)'}", True
-    yield f"gcc for make bench: {shutil.which('gcc') or 'no (only the comparison with C needs it)'}", True
-    yield f"AGORA_DATA: {os.environ.get('AGORA_DATA') or 'not set (agora data import)'}", True
-    for line in _ros():
-        yield f"ROS: {line}", True
+        yield _package(package, what, extra)
+    yield _optional("screen for --live", os.environ.get("DISPLAY"), "pictures and video need none")
+    yield _optional("gcc for make bench", shutil.which("gcc"), "only the comparison with C needs it")
+    yield _optional(
+        f"AGORA_DATA: {os.environ.get('AGORA_DATA', '')}".rstrip(": "), os.environ.get("AGORA_DATA"), "agora data import"
+    )
+    for line, there in _ros():
+        yield f"ROS: {line}", there or None
 
 
-def _optional(package: str, what: str, extra: str) -> str:
-    """A line on a package that need not be there."""
-    return f"{package}: {what}{'' if find_spec(package) is not None else f' (not installed; optional: {how_to_install(extra)})'}"
+def _optional(what: str, found: object, how: str) -> tuple[str, bool | None]:
+    """The line of something that need not be there: what it is for, and how to do without it or get it."""
+    return (what, True) if found else (f"{what}: not there ({how})", None)
+
+
+def _package(package: str, what: str, extra: str) -> tuple[str, bool | None]:
+    """The line of a package that need not be there."""
+    return _optional(f"{package}: {what}", find_spec(package), how_to_install(extra))
 
 
 def _kernels() -> tuple[str, bool]:
@@ -88,23 +95,24 @@ def ros_package(name: str) -> str | None:
     return found.stdout.strip() or None
 
 
-def _ros() -> Iterator[str]:
+def _ros() -> Iterator[tuple[str, bool]]:
     """What there is of ROS, all of which is optional."""
     if find_spec("rospy") is None:
-        yield "not found (optional; on Debian 12: make ros, with the environment that it makes)"
+        yield "not found (optional; on Debian 12: make ros, with the environment that it makes)", False
         return
     version = os.environ.get("ROS_DISTRO", "no workspace sourced")
-    yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})"
+    yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})", True
     messages = find_spec("agora_msgs")
     if getattr(messages, "origin", None) is None:  # a namespace is the folder of the sources
-        yield "the workspace is not sourced: make ros, then source build/ros/devel/setup.bash"
+        yield "the workspace is not sourced: make ros, then source build/ros/devel/setup.bash", False
     else:
-        yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}"
+        yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}", True
     uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
-    yield f"roscore at {uri}: {'answers' if _answers(uri) else 'none; roslaunch starts one'}"
+    answers = _answers(uri)
+    yield f"roscore at {uri}: {'answers' if answers else 'none; roslaunch starts one'}", answers
     for name, (use, how) in UPSTREAMS.items():
         found = ros_package(name)
-        yield f"{name}: {found}" if found else f"{name}: not found (only for {use}; {how})"
+        yield f"{name}: {found}" if found else f"{name}: not found (only for {use}; {how})", found is not None
 
 
 def _answers(uri: str) -> bool:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from agora.benchmark.charts import LABEL, MOST_DOTS, PLOT, distributions, outcomes, rates
+from agora.benchmark.charts import LABEL, LONGEST_LABEL, MOST_DOTS, PLOT, distributions, outcomes, rates, shortened
 from agora.benchmark.statistics import Estimate, bootstrap, wilson
 
 NOBODY = Estimate(0, None, None, None)
@@ -72,9 +72,21 @@ def test_rates_are_shown_in_percent():
     assert axis(svg)(re.match(r"M([-\d.]+)", parts(svg, "mean")[0].get("d"))[1]) == pytest.approx(100 / 3, abs=0.1)
 
 
+def test_long_labels_lose_their_middle_and_no_two_are_alike():
+    names = ["orca:horizon=4.0,radius_factor=1.05", "orca:horizon=4.0,radius_factor=1.05+taga"]
+    names += [f"teb:{'x' * 40},weight={k},{'y' * 40}" for k in (1, 2)] + ["orca", "orca+taga"]
+    short = shortened(names)
+    assert short["orca"] == "orca" and short[names[1]] == names[1]
+    assert len(set(short.values())) == len(names) and max(map(len, short.values())) <= 2 * LONGEST_LABEL
+    svg = rates("success", {name: Estimate(9, 1 / 3, 0.1, 0.6) for name in names}, dict.fromkeys(names, ""))
+    lines = ["".join(span.text for span in label.iterfind("tspan")) for label in parts(svg, "label")]
+    assert lines == list(short.values())
+    assert all(len(span.text) <= LONGEST_LABEL for label in parts(svg, "label") for span in label.iterfind("tspan"))
+
+
 def test_hostile_names_stay_text_and_long_ones_are_cut_with_the_whole_name_at_hand():
-    name = '<script>alert(1)</script> & "quotes" and more'
+    name = '<script>alert(1)</script> & "quotes" and more than fits'
     svg = distributions(name, "<b>", {name: [1.0, 2.0]}, {name: bootstrap([1.0, 2.0])}, {name: "<i>"})
     (label,) = parts(svg, "label")
-    assert label.text.endswith("…") and label[0].text == name
+    assert "…" in label[0].text and label.find("title").text == name
     assert "<script>" not in str(svg) and "<i>" not in str(svg)

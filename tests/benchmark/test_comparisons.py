@@ -25,8 +25,12 @@ def test_the_same_rows_give_the_same_bytes(tmp_path, kind):
         assert first == save(make(), tmp_path / f"{number}b.{kind}", dpi=50).read_bytes()
 
 
+def all_reached(planners, episodes):
+    return [{**row, "outcome": "reached", "time_to_goal": row["time_to_goal"] or 9.0} for row in rows(planners, episodes=episodes)]
+
+
 def test_every_value_is_a_dot_and_the_mean_carries_its_interval():
-    table = rows(("a", "b"), episodes=9)
+    table = all_reached(("a", "b"), episodes=9)
     axes = comparison_figure(table, METRICS[2]).axes[0]
     values = [row["clearance.min"] for row in table if row["planner"] == "b"]
     dots = [c.get_offsets()[:, 0] for c in axes.collections]
@@ -36,7 +40,7 @@ def test_every_value_is_a_dot_and_the_mean_carries_its_interval():
 
 
 def test_violins_are_within_the_values_and_three_equal_values_have_none():
-    table = rows(("a", "b"), episodes=9)
+    table = all_reached(("a", "b"), episodes=9)
     for row in table:
         row["clearance.min"] = 0.4 if row["planner"] == "b" else row["clearance.min"]
     axes = comparison_figure(table, METRICS[2]).axes[0]
@@ -77,7 +81,7 @@ def test_a_planner_with_no_value_of_a_metric_and_one_with_a_single_value_are_sho
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_an_overview_has_a_panel_for_each_metric_with_the_values_of_every_planner(count):
-    table = rows(("a", "b"), episodes=7)
+    table = all_reached(("a", "b"), episodes=7)
     figure = overview_figure(table, METRICS[:count])
     assert [axes.get_xlabel().split()[0].rstrip(",") for axes in figure.axes] == [metric.name for metric in METRICS[:count]]
     for axes, metric in zip(figure.axes, METRICS, strict=False):
@@ -85,9 +89,26 @@ def test_an_overview_has_a_panel_for_each_metric_with_the_values_of_every_planne
             values = [row[metric.name] for row in table if row["planner"] == planner and row[metric.name] is not None]
             dots = [one for one in axes.collections if isinstance(one, PathCollection)][place].get_offsets()
             assert np.allclose(np.sort(dots[:, 0]), np.sort(values)) and np.abs(dots[:, 1] - place).max() < 0.5
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a\n100% reached", "b\n100% reached"]
     with pytest.raises(InputError, match="no metrics"):
         overview_figure(table, [])
+
+
+def test_what_a_failure_flatters_is_drawn_of_the_episodes_that_all_planners_reached(tmp_path):
+    table = [row | {"clearance.min": 0.3} for row in all_reached(("a", "b"), episodes=6)]
+    for row in table[:5]:
+        row |= {"outcome": "wall_collision", "clearance.min": 4.0, "spl": 0.0}
+    axes = comparison_figure(table, METRICS[2]).axes[0]
+    assert {round(float(x), 6) for dots in axes.collections for x in dots.get_offsets()[:, 0]} == {0.3}
+    assert [one.get_text() for one in axes.get_yticklabels()] == ["a\n7 of 12, 58% reached", "b\n7 of 12, 100% reached"]
+    assert axes.get_xlabel().endswith("episodes that all reached")
+    assert "12 of 12" in comparison_figure(table, METRICS[1]).axes[0].get_yticklabels()[0].get_text()
+    words = [text.get_text() for text in planner_matrix(table, METRICS[2]).axes[0].texts]
+    assert words[0] == "0.3\n(17% of 6 reached)" and words[1] == "0.3\n(100% of 6 reached)"
+    for row in table:
+        row["outcome"] = "timeout" if row["planner"] == "a" else "reached"
+    nobody = comparison_figure(table, METRICS[2])
+    assert "no episode that all planners reached" in [text.get_text() for text in nobody.axes[0].texts]
 
 
 def test_twelve_planners_fit(tmp_path):

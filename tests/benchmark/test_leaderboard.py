@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from agora.benchmark import store, tracks
+from agora.benchmark import store, submission, tracks
 from agora.benchmark.bench import Options, bench
 from agora.benchmark.entry import CHECK, ENTRY, ROWS, Knows, Posted, Results, digest_of, located, read_check, read_entry
 from agora.benchmark.leaderboard import own_entries, render, write
@@ -81,6 +81,16 @@ def test_an_entry_of_each_planner_has_its_rows_and_no_other(run, made):
         assert {row["key"]: row for row in posted.rows} == {key: row for key, row in every.items() if row["planner"] == label}
         assert not posted.problems()
         assert posted.planner == named_planner(label)[1]
+
+
+def test_a_run_with_a_counterfactual_is_an_entry_like_one_without(run, tmp_path):
+    suite = submission.load_suite("single_pedestrian").compared()
+    bench(suite, dict([named_planner("go_to_goal")]), tmp_path / "run", HERE)
+    rows = store.read_rows(tmp_path / "run" / "episodes")
+    assert any(row["pedestrian_displacement_max"] is not None for row in rows)
+    (place,) = submit(tmp_path / "run", tmp_path / "board")
+    assert all(row["pedestrian_displacement_max"] is None for row in store.read_rows(place / ROWS))
+    assert check(place, Sample(episodes=4, seed=1), HERE).agrees
 
 
 def test_what_a_robot_knows_is_what_its_planner_reads():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest, false_discovery_control, permutation_test, ttest_rel
@@ -103,3 +105,15 @@ def test_of_planners_that_do_not_differ_almost_none_is_called_better_in_a_table_
         for _ in range(40)
     ]
     assert sum(called) <= 7  # each with a chance of 1 in 20: more than 7 of 40 with one of 1 in 1,500
+
+
+def test_by_what_a_failure_flatters_planners_are_ranked_on_episodes_that_all_of_them_reached():
+    """The first planner is quick where it does not arrive."""
+    table = rows({"x": [9.0, 9.0, 1.0, 1.0, 9.0], "y": [8.0, 8.0, 8.0, 8.0, 8.5]}, "time")
+    for row in table:
+        row["outcome"] = "wall_collision" if row["time"] == 1.0 else "reached"
+    ranked, pairs, count = ranking(table, TIME, ["x", "y"])
+    assert [one.planner for one in ranked] == ["y", "x"] and count == 3
+    assert pairs[0].difference == pytest.approx(-2.5 / 3)
+    everywhere = dataclasses.replace(TIME, compared="all")
+    assert [one.planner for one in ranking(table, everywhere, ["x", "y"])[0]] == ["x", "y"]

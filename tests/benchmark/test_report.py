@@ -73,6 +73,15 @@ def parse(table=None, metrics=METRICS, recordings=None, run=RUN, **options):
     return Page(render(run, rows(episodes=8) if table is None else table, metrics, recordings or {}, **options))
 
 
+def both_reached(table, metric, first, second):
+    """The paired difference over the episodes that both planners reached, and how many they are."""
+    reached = [
+        {(r["stage"], r["episode"]) for r in table if r["planner"] == p and r["outcome"] == "reached"} for p in (first, second)
+    ]
+    some = [row for row in table if (row["stage"], row["episode"]) in set.intersection(*reached)]
+    return paired_difference(some, metric, first, second), len(set.intersection(*reached))
+
+
 def line(table, name):
     (found,) = [cells for cells in table if cells[0].split()[0] == name]
     return found
@@ -92,7 +101,9 @@ def test_means_carry_their_bootstrap_interval_and_the_number_of_values():
     mean = bootstrap([row["clearance.min"] for row in table if row["planner"] == "dwa"])
     page = parse(table).tables["metrics"][0]
     assert page[0][1:] == ["social_ force n = 16", "orca n = 16", "dwa n = 16"]
-    value, low, high = map(float, re.match(r"([-.\d]+) \[([-.\d]+), ([-.\d]+)\]$", line(page, "clearance.min")[3]).groups())
+    value, low, high = map(
+        float, re.match(r"([-.\d]+) \[([-.\d]+), ([-.\d]+)\] \d+ % reached$", line(page, "clearance.min")[3]).groups()
+    )
     assert (value, low, high) == pytest.approx((mean.value, mean.low, mean.high), abs=6e-4)
 
 
@@ -104,12 +115,37 @@ def test_a_mean_over_successes_never_stands_without_the_share_of_successes():
         assert page[0][1][0].startswith("reached")
 
 
-def test_the_best_mean_is_marked_only_where_all_planners_have_all_values():
-    table = rows(episodes=8)
+def marked(table):
+    """The metrics of the synthetic rows with a best mean on the page."""
     text = render(RUN, table, METRICS, {}).split('id="metrics"')[1].split("</table>")[0]
     blocks = dict(re.findall(r'<th scope="row" data-value="([\w.]+)">(.*?)</tr>', text, re.S))
-    assert 'class="best"' in blocks["clearance.min"]
-    assert 'class="best"' not in blocks["time_to_goal"] and 'class="best"' not in blocks["path_irregularity"]
+    return {name for name, block in blocks.items() if 'class="best"' in block}
+
+
+def test_the_best_mean_is_marked_only_where_all_planners_have_all_values_and_a_failure_flatters_nobody():
+    table = rows(episodes=8)
+    assert any(row["outcome"] != "reached" for row in table)
+    assert marked(table) == {"spl"}
+    whole = [{**row, "outcome": "reached"} for row in table]
+    assert marked(whole) == {"spl", "clearance.min", "jerk.mean"}
+    whole[3]["outcome"] = "timeout"
+    assert marked(whole) == {"spl"}
+
+
+def test_who_stops_at_once_is_neither_best_nor_better_by_any_metric_that_a_failure_flatters():
+    """One planner stands at its start in every second episode: nobody comes near, it is smooth, and its paths are short."""
+    table = [{**row, "outcome": "reached", "clearance.min": 0.4, "jerk.mean": 1.0} for row in rows(("a", "idle"), episodes=12)]
+    for row in table:
+        row["clearance.min"] += 0.01 * row["episode"]
+        if row["planner"] == "idle":
+            late = row["episode"] % 2 == 1
+            row |= {"outcome": "timeout", "spl": 0.0, "clearance.min": 5.0, "jerk.mean": 0.0} if late else {"jerk.mean": 1.5}
+    page = parse(table, run={}, baseline="a")
+    (differences,), head = page.tables["differences"], page.tables["metrics"][0]
+    assert "better" not in " ".join(cell for cells in differences for cell in cells)
+    assert line(differences, "jerk.mean")[1].startswith("+0.5") and line(differences, "jerk.mean")[1].endswith("worse, 12 pairs")
+    assert line(differences, "clearance.min")[1].startswith("+0 ") and "50 % reached" in line(head, "clearance.min")[2]
+    assert marked(table) <= {"spl"}
 
 
 def test_differences_are_paired_by_episode_and_say_what_is_better():
@@ -117,9 +153,12 @@ def test_differences_are_paired_by_episode_and_say_what_is_better():
     for row in table:
         row["jerk.mean"] = row["episode"] * 1.0 + (2.0 + 0.01 * row["episode"] if row["planner"] == "b" else 0.0)
     (differences,) = parse(table, run={}, baseline="a").tables["differences"]
-    difference = paired_difference(table, "jerk.mean", "b", "a")
+    difference, pairs = both_reached(table, "jerk.mean", "b", "a")
     assert differences[0] == ["metric", "b"]
-    assert line(differences, "jerk.mean")[1] == f"+{difference.value:.3f} [+{difference.low:.3f}, +{difference.high:.3f}] worse"
+    assert (
+        line(differences, "jerk.mean")[1]
+        == f"+{difference.value:.3f} [+{difference.low:.3f}, +{difference.high:.3f}] worse, {pairs} pairs"
+    )
     assert "pairs" in line(differences, "time_to_goal")[1]
 
 
@@ -369,7 +408,8 @@ def test_the_head_of_the_page_has_what_matters_with_intervals_and_a_chart_each()
     assert all(cell.startswith(words) for cell, words in zip(head[0], wanted, strict=True))
     orca = [row for row in table if row["planner"] == "orca"]
     mean, cell = bootstrap([row["jerk_average"] for row in orca]), line(head, "orca")[6]
-    assert [float(v) for v in re.findall(r"[\d.]+", cell)] == pytest.approx([mean.value, mean.low, mean.high], abs=0.006)
+    share = 100 * np.mean([row["outcome"] == "reached" for row in orca])
+    assert [float(v) for v in re.findall(r"[\d.]+", cell)] == pytest.approx([mean.value, mean.low, mean.high, share], abs=0.006)
     hits = [row for row in orca if row["outcome"] == "pedestrian_collision"]
     robots, people = (sum(int(row[f"collisions_by_{who}"]) for row in hits) for who in ("robot", "person"))
     assert f"gap closed by robot {robots}, person {people}; {len(hits)} avoidable" in line(head, "orca")[1] and robots and people
@@ -416,7 +456,7 @@ def test_a_comparison_says_its_pairs_and_what_difference_it_finds():
     table, measures = _real(episodes=12)
     text = " ".join(parse(table, measures, run={}, baseline="dwa").text)
     (said,) = re.findall(r"orca against dwa: .*?\.(?= [A-Z]|$)[^.]*\.[^;]*; .*?\. ", text + " ")
-    least = detectable(paired_values(table, "jerk_average", "orca", "dwa"))
+    least = detectable(paired_values(table, "jerk_average", "orca", "dwa", "reached"))
     assert said.startswith("orca against dwa: 24 pairs. Found in 8 of 10 such runs: the share that reached the goal ")
     assert f"smoothness {least:.2g} m/s3" in text
     both = sum(
@@ -477,7 +517,8 @@ def test_arenas_six_measures_have_a_section_of_their_own_where_rows_have_them():
 
 
 def test_no_mean_is_marked_best_where_planners_have_different_episodes():
-    table = rows(("a", "b"), episodes=8)
+    table = [{**row, "outcome": "reached"} for row in rows(("a", "b"), episodes=8)]
+    table[-1]["outcome"] = "timeout"
     whole = render({}, table, METRICS, {})
     assert 'class="best"' in whole and "the largest share" in whole
     for gone in ({"episode": 3, "planner": "a"}, {"episode": 5, "planner": "b"}):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card
 from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
 from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play
 from agora.learning.trainers.imitation import Lessons
+from agora.learning.trainers.episodes import shares_of
 from agora.learning.training import load_training, train, training_names
 from agora.policies.encoding import Observe
 from agora.policies.policy import Body, Layer, Policy
@@ -275,10 +278,31 @@ def test_episodes_are_counted_by_their_ends():
     suite = load_suite("demo")
     result = play(suite, "crossing", make("planners", "go_to_goal"))
     assert result.episodes == suite.stage("crossing").episodes
-    assert result.reached + result.collided + result.late <= result.episodes
-    half = Result("x", 8, 4, 3, 1, 2.5)
+    assert result.reached + result.collided + result.left + result.late == result.episodes
+    half = Result("x", 8, 4, 3, 1, 2.5, left=0)
     assert half.success[0] == 0.5 and half.success[1:] == pytest.approx((0.2152, 0.7848), abs=1e-4)
     assert str(half) == "success 0.500 [0.215, 0.785], collisions 0.375, 2.50 s"
+    assert "collisions 0.375, left the map 0.125, 2.50 s" in str(replace(half, left=1))
+    assert "collisions or left the map 0.375, 2.50 s" in str(replace(half, left=None))
+
+
+def test_who_leaves_the_map_has_not_collided(monkeypatch):
+    ends = [Outcome.REACHED, Outcome.OUT_OF_MAP, Outcome.WALL_COLLISION, Outcome.OUT_OF_MAP, Outcome.TIMEOUT]
+    robots = [SimpleNamespace(outcome=outcome, time=[0.0, 7.5], failure="") for outcome in ends]
+    monkeypatch.setattr("agora.learning.run.Episodes", lambda *_, **__: [(None, robots)])
+    result = play(load_suite("demo"), "crossing", make("planners", "go_to_goal"))
+    assert result == Result("crossing", 5, 1, 1, 1, 7.5, 0, left=2)
+    assert shares_of(Counter(outcome.label for outcome in ends)) == {
+        "success": 0.2, "collisions": 0.2, "left_map": 0.4, "timeouts": 0.2
+    }  # fmt: skip
+
+
+def test_a_card_says_where_leaving_the_map_is_in_its_collisions():
+    card = load_policy_card("sarl")
+    (first, *_), seed = card.seeds[0].results, card.seeds[0]
+    for left, words in ((None, "| in collisions |"), (3, "| 0.6 % |")):
+        shown = replace(card, seeds=(replace(seed, results=(replace(first, left=left),)),)).page("curve.png")
+        assert "| collisions | left the map |" in shown and words in shown
     assert Outcome.REACHED.label == "reached"
 
 

@@ -60,6 +60,35 @@ def test_somebody_who_arrives_late_and_stands_is_late_by_the_difference_of_the_a
     assert measure("pedestrian_delay_max", (early, 1.0), alone=[(late, 1.0)]) == 0.0
 
 
+def to_and_fro(late=0.0):
+    """Along x from 0 to 3 m and back at 2 m/s, again and again; ``late`` s behind, standing at first."""
+    phase = np.clip(TIME - late, 0.0, None) * 2.0 % 6.0
+    return np.minimum(phase, 6.0 - phase), np.full(len(TIME), 1.0)
+
+
+def test_who_is_held_up_where_it_would_pass_twice_is_late_since_the_first_time():
+    held = (np.minimum(2.0, 2.0 * TIME), np.full(len(TIME), 1.0))
+    assert measure("pedestrian_delay_max", held, alone=[to_and_fro()]) == pytest.approx(5.0 - 1.0)
+    assert measure("pedestrian_detour_average", held, alone=[to_and_fro()]) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("late", [0.0, 0.5, 1.5])
+def test_who_passes_and_returns_is_compared_with_the_same_pass(late):
+    assert measure("pedestrian_delay_max", to_and_fro(late), alone=[to_and_fro()]) == pytest.approx(late)
+    assert measure("pedestrian_detour_average", to_and_fro(late), alone=[to_and_fro()]) == pytest.approx(0.0)
+
+
+def test_who_comes_late_to_where_it_waits_for_a_while_is_late_by_the_difference_of_the_arrivals():
+    waits = walk(-2.0, 1.0, pause=(2.0, 4.0))
+    assert measure("pedestrian_delay_max", walk(-3.5, 1.0, pause=(3.5, 9.0)), alone=[waits]) == pytest.approx(1.5)
+
+
+def test_samples_at_which_somebody_is_absent_do_not_count():
+    gap = ((TIME < 1.5) | (TIME > 3.0))[:, None]
+    nowhere = [np.where(gap[:, 0], part, 77.0) for part in HELD]
+    assert measure("pedestrian_delay_max", nowhere, alone=[FREE], present=gap) == pytest.approx(1.5)
+
+
 def test_somebody_who_got_farther_is_not_late():
     assert measure("pedestrian_delay_max", FREE, alone=[HELD]) == 0.0
 

@@ -25,6 +25,12 @@ def test_time_in_private_zone_is_the_chord_of_the_zone():
     assert proxemics.time_in_private_zone(passing(-0.55)) == 0.0
 
 
+def test_time_in_private_zone_of_the_outlines_is_the_chord_of_a_larger_zone():
+    # 0.5 m between discs of 0.3 and 0.25 m: sqrt(1.05^2 - 0.4^2) before and after
+    assert proxemics.time_in_private_zone_outline(passing(0.4)) == pytest.approx(2 * np.sqrt(1.05**2 - 0.4**2), abs=0.011)
+    assert proxemics.time_in_private_zone_outline(passing(1.06)) == 0.0 < proxemics.time_in_private_zone_outline(passing(0.9))
+
+
 def test_private_zone_counts_seconds_and_not_samples():
     # samples are dense inside the zone and rare outside it, as Arena's irregular clock has them
     uneven = np.concatenate((np.arange(0.0, 4.5, 0.5), np.arange(4.5, 5.5, 0.001), np.arange(5.5, 10.2, 0.5)))

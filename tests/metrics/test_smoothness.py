@@ -73,6 +73,24 @@ def test_log_dimensionless_jerk_of_a_minimum_jerk_movement_is_that_of_the_paper(
         assert smoothness.log_dimensionless_jerk(recording) == pytest.approx(-np.log(720.0 / 1.875**2), abs=0.01)
 
 
+@pytest.mark.parametrize("rest", [0.004, 0.05, 0.096])
+def test_log_dimensionless_jerk_does_not_depend_on_when_the_last_sample_comes(rest):
+    """The robot drives on as before, in small steps of speed at the control rate, and the episode ends within an interval."""
+    time = np.arange(60) * 0.1
+    speed = 0.6 + 0.02 * np.sin(9.0 * time) + 0.01 * (-1.0) ** np.arange(60)
+    whole = smoothness.log_dimensionless_jerk(moving(speed, time))
+    ended = moving(np.append(speed, 0.63), np.append(time, time[-1] + rest))
+    assert smoothness.log_dimensionless_jerk(ended) == pytest.approx(whole, abs=1e-9)
+
+
+def test_log_dimensionless_jerk_of_samples_at_uneven_times_is_that_of_even_ones(rng):
+    even = np.linspace(0.0, 4.0, 81)
+    uneven = np.sort(even + np.append(np.append(0.0, rng.uniform(-0.01, 0.01, 79)), 0.0))
+    for time in (even, uneven):
+        found = smoothness.log_dimensionless_jerk(moving(minimum_jerk(time), time))
+        assert found == pytest.approx(-np.log(720.0 / 1.875**2), abs=0.35)
+
+
 def test_more_movements_in_a_row_are_less_smooth():
     time = np.linspace(0.0, 6.0, 601)
     one, three = (moving(minimum_jerk(time, bumps), time) for bumps in (1, 3))

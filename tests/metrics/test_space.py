@@ -57,6 +57,20 @@ def test_near_misses_come_near_and_do_not_touch():
     assert space.near_misses(beside(swings, hits, begins, time=time)) == 3
 
 
+def test_near_misses_stand_beside_the_time_and_the_way_that_they_came_in():
+    time = np.linspace(0.0, 4.0, 401)
+    there = beside(0.8 + 0.5 * np.cos(np.pi * time), time=time)
+    assert space.near_misses_per_minute(there) == pytest.approx(60.0 * space.near_misses(there) / 4.0)
+    still = drive(time, np.full(401, 1.0), np.full(401, 2.0), 0.7, **among(time, (1.9 + 0.2 * np.cos(np.pi * time), 2.0)))
+    assert space.near_misses(still) > 0 and space.near_misses_per_metre(still) is None
+    ahead = drive(
+        time, 1.0 + 0.5 * time, np.full(401, 2.0), 0.7, **among(time, (1.9 + 0.5 * time + 0.2 * np.cos(np.pi * time), 2.0))
+    )
+    assert space.near_misses_per_metre(ahead) == pytest.approx(space.near_misses(still) / 2.0)
+    alone = drive(time[:1], [1.0], [2.0])
+    assert space.near_misses_per_minute(alone) is None
+
+
 def test_robot_sf_counts_samples_between_contact_and_half_a_metre():
     time = np.array([0.0, 0.1, 0.5, 0.6, 2.0])
     assert space.near_misses_robot_sf(beside(np.array([-0.1, 0.01, 0.49, 0.51, 0.3]), time=time)) == 3

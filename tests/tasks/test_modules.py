@@ -112,6 +112,7 @@ def test_the_shipped_curriculum_has_arenas_seven_stages():
         ("- {dynamick: 1}", "did you mean 'dynamic'?"),
         ("- {goal_radius: .nan}", "c.yaml:1: [0].goal_radius: expected a finite number"),
         ("- {goal_radius: 0}", "goal_radius must be above 0"),
+        ("- {goal_radius: 15}", "goal_radius must be above 0 and at most 5.0 m, got 15"),
         ("- {map_generator: {algorithm: barm}}", "did you mean 'barn'?"),
         ("- {map_generator: {algorithm: barn, algorithm_config: {fillpct: 0.1}}}", "did you mean 'fill_pct'?"),
         ("- {map_generator: {algorithm: 3}}", "expected"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ MOST_DOTS = 200
 """Of more values only evenly spaced ranks are drawn as dots; quartiles and mean stand on all of them."""
 
 LONGEST_LABEL = 20
+"""Characters of a line of a planner's label."""
 
 
 _VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0
@@ -62,27 +64,38 @@ def distributions(
     """
     scale = _Scale.of([v for some in values.values() for v in some])
     body = [scale.axis(len(values), f"{name} ({unit})" if unit else name)]
+    short = shortened(values)
     for index, (planner, some) in enumerate(values.items()):
-        body.append(_row(scale, index, planner, np.sort(np.asarray(some, float)), means[planner], notes[planner]))
+        body.append(
+            _row(
+                scale,
+                index,
+                _label(planner, short[planner], _middle(index)),
+                np.sort(np.asarray(some, float)),
+                means[planner],
+                notes[planner],
+            )
+        )
     return _svg(f"{name} of each planner", len(values), body)
 
 
 def rates(name: str, shares: Mapping[str, Estimate], notes: Mapping[str, str]) -> Markup:
     """Return a row for each planner: a rate with its interval, on 0 to 100 %."""
-    scale = _Scale(0.0, 100.0)
+    scale, short = _Scale(0.0, 100.0), shortened(shares)
     body = []
     for index, (planner, share) in enumerate(shares.items()):
         percent = Estimate(share.n, *(None if v is None else 100.0 * v for v in (share.value, share.low, share.high)))
-        body.append(_row(scale, index, planner, np.zeros(0), percent, notes[planner]))
+        body.append(_row(scale, index, _label(planner, short[planner], _middle(index)), np.zeros(0), percent, notes[planner]))
     return _svg(f"{name} of each planner", len(shares), [scale.axis(len(shares), f"{name} (%)"), *body])
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Estimate], colours: Mapping[str, str]) -> Markup:
     """Return stacked bars of the outcomes of each planner, with the interval of the share that reached the goal."""
-    scale, body = _Scale(0.0, 100.0), []
+    scale, short = _Scale(0.0, 100.0), shortened(counts)
+    body: list[Markup] = []
     for index, (planner, count) in enumerate(counts.items()):
         y, total = _middle(index), sum(count.values())
-        body += [_label(planner, y), *_bar(scale, count, colours, y)]
+        body += [_label(planner, short[planner], y), *_bar(scale, count, colours, y)]
         low, high = reached[planner].low, reached[planner].high
         if low is not None and high is not None:
             body.append(_interval(scale(100 * low), scale(100 * high), y, "whisker"))
@@ -139,10 +152,10 @@ class _Scale:
         return joined([*marks, words])
 
 
-def _row(scale: _Scale, index: int, planner: str, values: Doubles, mean: Estimate, note: str) -> Markup:
+def _row(scale: _Scale, index: int, label: Markup, values: Doubles, mean: Estimate, note: str) -> Markup:
     """Label, dots, box, mean and note of one planner."""
     y = _middle(index)
-    parts = [_label(planner, y), _note(note, y), _violin(scale, values, y, 12.0)]
+    parts = [label, _note(note, y), _violin(scale, values, y, 12.0)]
     if len(values):
         ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).round().astype(int))
         heights = y + ((ranks * 0.618034) % 1.0 - 0.5) * 15
@@ -195,9 +208,20 @@ def _px(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _label(planner: str, y: float) -> Markup:
-    short = planner if len(planner) <= LONGEST_LABEL else planner[: LONGEST_LABEL - 1] + "…"
-    return filled('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', LABEL - 8, y + 4, short, planner)
+def shortened(planners: Iterable[str]) -> dict[str, str]:
+    """Return labels of two lines at most: a long one loses its middle, or gets its number where that would make two alike."""
+    most = 2 * LONGEST_LABEL
+    cut = {name: name if len(name) <= most else f"{name[: LONGEST_LABEL - 1]}…{name[-LONGEST_LABEL:]}" for name in planners}
+    counts = Counter(cut.values())
+    return {name: short if counts[short] == 1 else f"{short[: most - 5]} #{k}" for k, (name, short) in enumerate(cut.items(), 1)}
+
+
+def _label(planner: str, short: str, y: float) -> Markup:
+    """A planner's label at the left of its row, in two lines where it is long; the whole of it as a hint."""
+    lines = [short] if len(short) <= LONGEST_LABEL else [short[:LONGEST_LABEL], short[LONGEST_LABEL:]]
+    first = y + 4 - 5.5 * (len(lines) - 1)
+    spans = [filled('<tspan x="{}" y="{}">{}</tspan>', _px(LABEL - 8), _px(first + 11 * k), line) for k, line in enumerate(lines)]
+    return filled('<text class="label">{}<title>{}</title></text>', joined(spans), planner)
 
 
 def _note(words: str, y: float) -> Markup:

@@ -1,13 +1,16 @@
-"""Comparisons of planners for papers: every value, its interval, and the share of successes beside it."""
+"""Comparisons of planners for papers: every value, its interval, and the share of successes beside it.
+
+Values that failing flatters are those of the episodes that all planners reached (`agora.benchmark.statistics.comparable`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.benchmark.statistics import Row, bootstrap, wilson
+from agora.benchmark.statistics import Row, bootstrap, comparable, wilson
 from agora.core.state import Doubles
 from agora.errors import InputError
 from agora.interfaces import Metric
@@ -33,14 +36,9 @@ def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0
     groups = _by_planner(rows)
     with style():
         figure, axes = blank(width, 0.9 + INCH_PER_PLANNER * len(groups))
-        labels = []
-        for place, (planner, members) in enumerate(groups.items()):
-            values = np.array([row[metric.name] for row in members if row.get(metric.name) is not None], float)
-            reached = sum(row["outcome"] == "reached" for row in members)
-            labels.append(f"{planner}\n{len(values)} of {len(members)}, {reached / len(members):.0%} reached")
-            if len(values):
-                _distribution(axes, place, values, OKABE_ITO[place % 7])
-        axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6), xlabel=_label(metric))
+        drawn = _draw(axes, rows, metric, groups)
+        labels = [f"{planner}\n{drawn[planner]} of {len(members)}, {_reached(members)}" for planner, members in groups.items()]
+        axes.set_xlabel(_label(metric, len(groups)))
         axes.set_yticklabels(labels, fontsize=7)
         axes.grid(axis="x", lw=0.4, color="#dddddd")
     return figure
@@ -64,13 +62,9 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
         for axes in panels.flat[len(metrics) :]:
             axes.set_visible(False)
         for axes, metric in zip(panels.flat, metrics, strict=False):
-            for place, members in enumerate(groups.values()):
-                values = np.array([row[metric.name] for row in members if row.get(metric.name) is not None], float)
-                if len(values):
-                    _distribution(axes, place, values, OKABE_ITO[place % 7])
-            axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6))
-            axes.set_yticklabels(list(groups), fontsize=7)
-            axes.set_xlabel(_label(metric), fontsize=6.5)
+            _draw(axes, rows, metric, groups)
+            axes.set_yticklabels([f"{planner}\n{_reached(members)}" for planner, members in groups.items()], fontsize=7)
+            axes.set_xlabel(_label(metric, len(groups)), fontsize=6.5)
             axes.grid(axis="x", lw=0.4, color="#dddddd")
     return figure
 
@@ -119,7 +113,8 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
         raise InputError(f"rows have no column {by!r}")
     columns = list(dict.fromkeys(row[by] for row in rows))
     cells = [[[row for row in members if row[by] == column] for column in columns] for members in groups.values()]
-    value = np.array([[_cell_value(cell, metric) for cell in line] for line in cells])
+    counted = {id(row) for row in (rows if metric is None else comparable(rows, metric))}
+    value = np.array([[_cell_value([row for row in cell if id(row) in counted], metric) for cell in line] for line in cells])
     better = "viridis_r" if metric is not None and metric.direction == "lower" else "viridis"
     with style():
         figure, axes = blank(width, 1.1 + 0.42 * len(groups))
@@ -135,8 +130,29 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
         axes.set_xticks(range(len(columns)), [str(column) for column in columns], rotation=30, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(len(groups)), list(groups))
         axes.spines[:].set_visible(False)
-        figure.colorbar(image, ax=axes, label="share that reached the goal" if metric is None else _label(metric), shrink=0.9)
+        figure.colorbar(
+            image, ax=axes, label="share that reached the goal" if metric is None else _label(metric, len(groups)), shrink=0.9
+        )
     return figure
+
+
+def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, Sequence[Row]]) -> dict[str, int]:
+    """The distribution of each planner's values, a line each; returns how many values each has."""
+    counted, drawn = comparable(rows, metric), dict.fromkeys(groups, 0)
+    for place, planner in enumerate(groups):
+        mine = [row[metric.name] for row in counted if row["planner"] == planner and row.get(metric.name) is not None]
+        drawn[planner] = len(mine)
+        if mine:
+            _distribution(axes, place, np.array(mine, float), OKABE_ITO[place % 7])
+    if not counted:
+        axes.text(0.5, 0.5, "no episode that all planners reached", transform=axes.transAxes, ha="center", fontsize=7)
+    axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6))
+    return drawn
+
+
+def _reached(rows: Sequence[Row]) -> str:
+    """The share of rows that reached the goal, in words."""
+    return f"{sum(row['outcome'] == 'reached' for row in rows) / len(rows):.0%} reached"
 
 
 def _distribution(axes: Axes, place: int, values: Doubles, colour: str) -> None:
@@ -174,11 +190,12 @@ def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return groups
 
 
-def _label(metric: Metric) -> str:
-    """Name, unit and which way is better."""
+def _label(metric: Metric, planners: int) -> str:
+    """Name, unit, which way is better, and of which episodes."""
     better = {"higher": ", higher is better", "lower": ", lower is better", "neutral": ""}[metric.direction]
     unit = f" ({metric.unit})" if metric.unit else ""
-    return f"{metric.name}{unit}{better}"
+    of = "\nepisodes that all reached" if metric.over == "reached" and planners > 1 else ""
+    return f"{metric.name}{unit}{better}{of}"
 
 
 def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:

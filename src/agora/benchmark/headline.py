@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark import charts, tables
-from agora.benchmark.statistics import RATE, Estimate, Row, detectable, paired_values
+from agora.benchmark.statistics import RATE, Estimate, Row, detectable
 from agora.core.recording import Closer
 from agora.core.state import Array
 from agora.interfaces import Metric
@@ -104,21 +104,21 @@ def blame(rows: Sequence[Row]) -> str:
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:
     """Return a sentence for each comparison: how many pairs it has, and what difference they can find."""
     groups = tables.by_planner(rows, [*others, baseline])
-    reached = Metric("reached", RATE, "higher", "", "", 1, lambda _: None)
-    chosen = [reached, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
+    chosen = [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
     said = []
     for planner in others:
         both = [{**row, "reached": float(row["outcome"] == "reached")} for row in [*groups[planner], *groups[baseline]]]
         if not groups[planner] or not groups[baseline]:
             said.append(f"{planner} and {baseline} have no pair of episodes.")
             continue
-        pairs, words = len(paired_values(both, "reached", planner, baseline)), []
+        pair = tables.by_planner(both, [planner, baseline])
+        pairs, words = len(tables.differences(tables.REACHED, pair, planner, baseline)), []
         for metric in chosen:
             if not any(metric.name in row for row in both):
                 continue
-            differences = paired_values(both, metric.name, planner, baseline)
+            differences = tables.differences(metric, pair, planner, baseline)
             least = detectable(differences)
-            name = "the share that reached the goal" if metric is reached else HEADLINE[metric.name].lower()
+            name = "the share that reached the goal" if metric is tables.REACHED else HEADLINE[metric.name].lower()
             if least is not None:
                 size = f"{100 * least:.0f} points" if metric.unit == RATE else f"{least:.2g} {metric.unit}".rstrip()
                 of = "" if len(differences) == pairs else f" ({len(differences)} pairs)"

@@ -1,7 +1,8 @@
 """Who is best, how sure that is, and which planners the same episodes tell apart.
 
-Planners are compared on the episodes that all of them have a value for. An episode is one observation: where it has several robots,
-their mean counts. So neither the number of robots nor an easy draw of episodes makes a planner look better than another.
+Planners are compared on the episodes that all of them have a value for, and reached where failing flatters the metric. An episode
+is one observation: where it has several robots, their mean counts. So neither the number of robots nor an easy draw of episodes
+makes a planner look better than another.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.benchmark.statistics import RESAMPLES, Row, needed
+from agora.benchmark.statistics import RESAMPLES, Row, has_reached, needed
 from agora.core.state import Doubles
 from agora.interfaces import Metric
 from agora.seeds import Stream
@@ -77,9 +78,11 @@ class Ranked:
 def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tuple[list[Ranked], list[Pair], int]:
     """Return planners from the best to the worst mean, their pairs, and the number of episodes that all of them have.
 
-    Nothing is ranked without two planners and two common episodes, nor by a metric that has no better direction.
+    Where failing flatters a metric (`Metric.over`), only episodes count that all planners reached with all robots. Nothing is
+    ranked without two planners and two common episodes, nor by a metric that has no better direction.
     """
-    values = _common(rows, metric.name, planners)
+    counted = rows if metric.over == "all" else [row if has_reached(row) else {**row, metric.name: None} for row in rows]
+    values = _common(counted, metric.name, planners)
     if len(planners) < 2 or len(values) < 2 or metric.direction == "neutral":
         return [], [], len(values)
     sign = 1.0 if metric.direction == "higher" else -1.0

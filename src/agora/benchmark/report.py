@@ -12,7 +12,7 @@ from agora.benchmark.headline import ARENA, comparisons, headline
 from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
 from agora.benchmark.ranking import ranking
-from agora.benchmark.statistics import RATE, Estimate, Row
+from agora.benchmark.statistics import RATE, Estimate, Row, comparable
 from agora.core.recording import Closer, Recording
 from agora.core.state import Array
 from agora.errors import InputError, UnknownNameError
@@ -47,9 +47,6 @@ OTHER = "Others"
 """The group of metrics that are not Agora's."""
 
 ARROWS = {"higher": "↑", "lower": "↓", "neutral": ""}
-
-_REACHED = Metric("reached", RATE, "higher", "goal reached in time, with or without contacts", "Agora", 1, lambda _: None)
-"""What planners are ranked by; rows say it as their outcome."""
 
 MOST_FAILURES = 500
 """More failures than this are counted and not listed."""
@@ -110,7 +107,7 @@ def render(
         "others": others,
         "comparisons": comparisons(rows, shown, others, first),
         "differences": _grouped(tables.difference_lines(rows, shown, others, first)) if others else [],
-        "arena": _cards(rows, [metric for name in ARENA for metric in shown if metric.name == name], planners),
+        "arena": _cards(rows, [metric for name in ARENA for metric in shown if metric.name == name], planners, compared=True),
         "cards": _grouped(_cards(rows, shown, planners)),
         "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
         "planning": tables.planning_lines(_by_planner(rows, calls)),
@@ -193,8 +190,8 @@ def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
     """The planners by the share that reached the goal, and whom the same episodes tell apart; nothing without two planners."""
-    marked = [{**row, _REACHED.name: float(row["outcome"] == "reached")} for row in rows]
-    ranked, pairs, count = ranking(marked, _REACHED, planners)
+    marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
+    ranked, pairs, count = ranking(marked, tables.REACHED, planners)
     if not ranked:
         return {}
     lines = []
@@ -305,18 +302,25 @@ def _colours(rows: Sequence[Row]) -> dict[str, str]:
     return tables.outcome_colours(tables.outcome_names(rows))
 
 
-def _cards(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """A chart for each metric."""
-    groups, found = tables.by_planner(rows, planners), tables.summaries(rows, metrics)
+def _cards(
+    rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str], *, compared: bool = False
+) -> list[dict[str, Any]]:
+    """A chart for each metric, of all episodes, or of those by which planners are compared (`comparable`)."""
+    groups = tables.by_planner(rows, planners)
     reached = {planner: tables.percent(tables.share(members).value) for planner, members in groups.items()}
-    cards = []
+    cards, kinds = [], {metric.over: metric for metric in metrics}
+    found: dict[tuple[str, str], Estimate] = {}
+    counted = {over: comparable(rows, metric) if compared else rows for over, metric in kinds.items()}
+    parts = {over: tables.by_planner(some, planners) for over, some in counted.items()}
+    for over, some in counted.items():
+        found |= tables.summaries(some, [metric for metric in metrics if metric.over == over])
     for metric in metrics:
         means = {planner: found.get((metric.name, planner), Estimate(0, None, None, None)) for planner in planners}
         notes = {planner: f"{means[planner].n} of {len(members)}, {reached[planner]}" for planner, members in groups.items()}
         if metric.unit == RATE:
             chart = charts.rates(metric.name, means, notes)
         else:
-            values = {planner: tables.values(members, metric) for planner, members in groups.items()}
+            values = {planner: tables.values(members, metric) for planner, members in parts[metric.over].items()}
             chart = charts.distributions(metric.name, metric.unit, values, means, notes)
         cards.append({"metric": tables.described(metric), "chart": chart})
     return cards

@@ -1,8 +1,8 @@
 """A shard: one Parquet file that is whole or is not there, and knows when it was changed.
 
 It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, so one that was cut or has rotted is
-told from a whole one, and the run that it is of, where it is of one. The bytes depend on the contents, the run and the version of
-pyarrow alone.
+told from a whole one, the run that it is of, where it is of one, and the version of its layout. The bytes depend on the contents,
+the run and the version of pyarrow alone.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ def write(path: Path, data: bytes) -> None:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
 
 
-def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "") -> bytes:
+def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "", version: int = 1) -> bytes:
     """Return the bytes of a shard.
 
     Args:
         table: what it holds.
         smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
         run: that it is of (`run_of`); empty for none.
+        version: of the layout of its columns (`version_of`).
     """
     # The metadata of the Parquet file end in `_DIGEST` and the digest of the file with zeros in the digest's place.
     import pyarrow as pa
@@ -59,7 +60,8 @@ def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "") -> b
         store_schema=False,
     ) as writer:
         writer.write_table(table, row_group_size=max(1, table.num_rows))
-        writer.add_key_value_metadata({"agora": (_DIGEST + _ZEROS).decode()} | ({"run": run} if run else {}))
+        said = ({"run": run} if run else {}) | ({"version": str(version)} if version > 1 else {})
+        writer.add_key_value_metadata({"agora": (_DIGEST + _ZEROS).decode()} | said)
     data = sink.getvalue().to_pybytes()
     head, tail = _around_digest(data)
     return head + _digest(head, tail) + tail
@@ -125,3 +127,9 @@ def extent(path: Path) -> Extent:
 def run_of(table: pyarrow.Table) -> str:
     """The run that the table of a shard is of; empty where it does not say."""
     return ((table.schema.metadata or {}).get(b"run") or b"").decode()
+
+
+def version_of(table: pyarrow.Table) -> int:
+    """The version of the layout of a shard's columns; 1 where it does not say."""
+    said = (table.schema.metadata or {}).get(b"version", b"1")
+    return int(said) if said.isdigit() else 1

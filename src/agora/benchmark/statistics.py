@@ -17,7 +17,7 @@ import numpy as np
 
 from agora.core.state import Array, Doubles, Ints
 from agora.errors import InputError, nearest
-from agora.interfaces import Direction, Metric
+from agora.interfaces import Compared, Direction, Metric
 from agora.seeds import Stream
 
 __all__ = ["wilson"]
@@ -133,8 +133,8 @@ def paired_difference(
     return bootstrap(paired_values(rows, metric, first, second), statistic, confidence)
 
 
-def paired_values(rows: Iterable[Row], metric: str, first: str, second: str) -> list[float]:
-    """Return the difference of a metric between two planners in every episode.
+def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all") -> list[float]:
+    """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
 
     Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
     the number of episodes for which both have one.
@@ -154,8 +154,33 @@ def paired_values(rows: Iterable[Row], metric: str, first: str, second: str) -> 
             raise InputError(f"no row of a planner {planner!r}; {nearest(planner, by_planner)}")
     ours, theirs = by_planner[first], by_planner[second]
     _check_column(metric, (*ours.values(), *theirs.values()))
-    pairs = [(row.get(metric), theirs[episode].get(metric)) for episode, row in ours.items() if episode in theirs]
-    return [float(a) - float(b) for a, b in pairs if a is not None and b is not None]
+    pairs = [(row, theirs[episode]) for episode, row in ours.items() if episode in theirs]
+    values = [(a.get(metric), b.get(metric)) for a, b in pairs if compared == "all" or (has_reached(a) and has_reached(b))]
+    return [float(a) - float(b) for a, b in values if a is not None and b is not None]
+
+
+def comparable(rows: Sequence[Row], metric: Metric) -> list[Row]:
+    """Return the rows by which planners are compared: of episodes that all of them reached, where failing flatters the metric.
+
+    Of a planner alone they are all its rows.
+    """
+    planners = {row["planner"] for row in rows}
+    if metric.over == "all" or len(planners) < 2:
+        return list(rows)
+    reached: dict[tuple[Any, ...], set[str]] = {}
+    for row in rows:
+        if has_reached(row):
+            reached.setdefault(_episode(row), set()).add(row["planner"])
+    return [row for row in rows if reached.get(_episode(row)) == planners]
+
+
+def _episode(row: Row) -> tuple[Any, ...]:
+    return tuple(row.get(column) for column in _EPISODE)
+
+
+def has_reached(row: Row) -> bool:
+    """Whether the robot of a row reached its goal, as far as the row says how it ended."""
+    return bool(row.get("outcome", "reached") == "reached")
 
 
 def rate_difference(first: tuple[float, int], second: tuple[float, int], confidence: float = 0.95) -> Estimate:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -62,6 +62,8 @@ def submit(
 ) -> list[Path]:
     """Make an entry of each planner of a run, ``folder/SUITE/NAME``, and return their folders.
 
+    Of a run with ``--counterfactual`` it holds what the run without would have: not what robots did to people.
+
     Args:
         results: of the run. folder: of the leaderboard. planners: their labels; all where empty.
         words: for the page. replays: recordings of each that are kept, at most; first one of every outcome.
@@ -92,10 +94,10 @@ def submit(
         if os.path.lexists(place):
             raise ResultsError(f"{place}: is there already; move it away, or choose another name")
     stages = list(run["planned"])
+    effects = {metric.name for metric in metrics() if metric.group == "effect"}
     for label, place in places.items():
-        rows = sorted(
-            (row for row in found.rows if row["planner"] == label), key=lambda r: (stages.index(r["stage"]), r["episode"])
-        )
+        mine = [{k: None if k in effects else v for k, v in row.items()} for row in found.rows if row["planner"] == label]
+        rows = sorted(mine, key=lambda r: (stages.index(r["stage"]), r["episode"]))
         named = Words(words.name or label, words.author, words.description)
         _write(_Made(results, run, suite, label, levels.get(label), rows), place, named, replays)
     return list(places.values())
@@ -127,8 +129,11 @@ def _suite_of(results: Path, run: Mapping[str, Any]) -> Suite:
         raise InputError(
             f"{results}: the run is of version {suite.version} of suite {name!r}, here is {here.version}; run it again"
         )
-    if (now := plain(with_seed(here, suite.seed))) != written:
-        raise InputError(f"{results}: {difference_of(written, now, 'suite')}; expected suite {name!r} as it comes with Agora")
+    if all(stage.counterfactual for stage in suite.stages):  # a run with --counterfactual drives as one without
+        asked = {stage.name: stage.counterfactual for stage in here.stages}
+        suite = replace(suite, stages=tuple(replace(stage, counterfactual=asked.get(stage.name, True)) for stage in suite.stages))
+    if (now := plain(with_seed(here, suite.seed))) != plain(suite):
+        raise InputError(f"{results}: {difference_of(plain(suite), now, 'suite')}; expected suite {name!r} as it comes with Agora")
     return suite
 
 
@@ -162,7 +167,8 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
     """Put the files of an entry into its folder, ``entry.yaml`` last."""
     store.write_rows(folder / ROWS, made.rows)
     store.write_rows(folder / TIMING, _timing(made))
-    kept = recordings(made.results, choose(made.rows, replays))
+    played = recordings(made.results, choose(made.rows, replays))
+    kept = {key: replace(recording, undisturbed=None) for key, recording in played.items()}
     if kept:
         tracks.write_recordings(folder / REPLAYS, kept)
     configuration = carry(made.run["planners"][made.label], folder)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark.ranking import LEVEL, benjamini_hochberg, paired_p
-from agora.benchmark.statistics import RATE, Estimate, Row, Summary, bootstrap, paired_values, summarise, wilson
+from agora.benchmark.statistics import RATE, Estimate, Row, Summary, bootstrap, has_reached, paired_values, summarise, wilson
 from agora.core.state import Array
 from agora.interfaces import Metric
 from agora.perception.perception import LEVELS
@@ -18,6 +18,9 @@ from agora.viewer.scene import OUTCOME_COLOURS
 
 OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collision", "timeout", "planner_failed")
 """Outcomes that have a column even if no episode ended so."""
+
+REACHED = Metric("reached", RATE, "higher", "goal reached in time, with or without contacts", "Agora", 1, lambda _: None)
+"""What planners are ranked by; rows say it as their outcome."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,9 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
         cells = []
         for planner, estimate in estimates.items():
             members = groups[planner]
-            note = "" if estimate.n == len(members) else f"{estimate.n} of {len(members)}, {percent(share(members).value)} reached"
+            flattered = metric.over == "reached" and not all(map(has_reached, members))
+            some = "" if estimate.n == len(members) else f"{estimate.n} of {len(members)}, "
+            note = f"{some}{percent(share(members).value)} reached" if some or flattered else ""
             cells.append(cell(estimate, rate=metric.unit == RATE, note=note, best=planner in best, places=places))
         lines.append(Line(described(metric), cells))
     return lines
@@ -132,12 +137,11 @@ def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, 
 def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[Line]:
     """A line for each metric: each planner's paired difference from the baseline.
 
-    Better and worse are called so where at most one in twenty such words of the whole table is expected to be wrong.
+    Where failing flatters a metric (`Metric.over`), pairs are of episodes that both reached. Better and worse are called so where
+    at most one in twenty such words of the whole table is expected to be wrong.
     """
     groups = by_planner(rows, [*others, baseline])
-    values = {
-        (metric.name, planner): _differences(metric.name, groups, planner, baseline) for metric in metrics for planner in others
-    }
+    values = {(metric.name, planner): differences(metric, groups, planner, baseline) for metric in metrics for planner in others}
     adjusted = benjamini_hochberg(np.array([paired_p(some) for some in values.values()]))
     sure = {pair for pair, p in zip(values, adjusted, strict=True) if p < LEVEL}
     lines = []
@@ -170,7 +174,7 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str]) -> list[dict[str, An
     lines = []
     for planner, members in groups.items():
         cells = [cell(share(members[level]), rate=True, note=f"n = {len(members[level])}") for level in levels]
-        prices = [bootstrap(_differences("reached", members, level, levels[0])) for level in levels[1:]]
+        prices = [bootstrap(differences(REACHED, members, level, levels[0])) for level in levels[1:]]
         cells += [cell(price, rate=True, signed=True, note=f"{price.n} pairs" if price.n else "") for price in prices]
         lines.append({"planner": planner, "cells": cells})
     return lines
@@ -226,23 +230,28 @@ def percent(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.0f} %"
 
 
-def _differences(metric: str, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str) -> list[float]:
-    """The paired differences; none where one of the two has no row or no such column."""
+def differences(metric: Metric, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str) -> list[float]:
+    """The paired differences, of episodes that both reached where failing flatters the metric.
+
+    There are none where one of the two has no row or no such column.
+    """
     both = [*groups[planner], *groups[baseline]]
-    if not groups[planner] or not groups[baseline] or not any(metric in row for row in both):
+    if not groups[planner] or not groups[baseline] or not any(metric.name in row for row in both):
         return []
-    return paired_values(both, metric, planner, baseline)
+    return paired_values(both, metric.name, planner, baseline, metric.over)
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
     """The planners with the best mean, if every planner has a value for each of the same episodes and they are not all equal.
 
-    A planner that failed in an episode, and so left its robot alone, is never the best.
+    Where failing flatters the metric, every planner must have reached all of them. A planner that failed in an episode, and so left
+    its robot alone, is never the best.
     """
     drove = {name for name, members in groups.items() if all(row["outcome"] != "planner_failed" for row in members)}
     means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None and planner in drove}
     whole = all(estimate.n == len(groups[planner]) > 0 for planner, estimate in estimates.items())
-    if metric.direction == "neutral" or not whole or len(set(means.values())) < 2 or not same_episodes(groups):
+    flattered = metric.over == "reached" and not all(has_reached(row) for members in groups.values() for row in members)
+    if metric.direction == "neutral" or flattered or not whole or len(set(means.values())) < 2 or not same_episodes(groups):
         return set()
     best = max(means.values()) if metric.direction == "higher" else min(means.values())
     return {planner for planner, value in means.items() if value == best}

@@ -6,27 +6,56 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from agora.benchmark.statistics import Row, wilson
 
-_COUNTED = ("collisions_pedestrian", "collisions_wall", "timeout")
+_ENDS = {
+    "pedestrian_collision": "hit person",
+    "wall_collision": "hit wall",
+    "robot_collision": "hit robot",
+    "timeout": "time-out",
+    "out_of_map": "out of map",
+    "planner_failed": "failed",
+}
+"""How episodes end that do not reach the goal, and the heads of their columns."""
+
+_RARE = ("robot_collision",)
+"""Those that have a column only where some episode ended so."""
+
+_LABEL, _WIDE = 40, 1000
+"""Characters of a line of the planner's label, which goes on below, and of a console in which no column is squeezed."""
+
+_TOUCHED = "touched"
+"""Head of the column of episodes that reached the goal having touched somebody or something; only where there are some."""
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """Print a table with a line for each planner, and why planners failed."""
-    console, reasons = Console(width=112), dict[str, str]()
-    table = Table("planner", "n", "success", "95 %", "hit person", "hit wall", "time-out", "failed", "time")
+    """Print a table with a line for each planner, and why planners failed.
+
+    An episode is a success or in one of the columns behind it, so that each line adds up to its number of episodes.
+    """
+    console, reasons = Console(width=_WIDE), dict[str, str]()
+    ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
+    touched = any(_touched(row) for row in rows)
+    heads = [*ends.values(), *([_TOUCHED] if touched else [])]
+    table = Table(Column("planner", overflow="fold", max_width=_LABEL), "n", "success", "95 %", *heads, "time")
     for planner in sorted({row["planner"] for row in rows}):
         mine = [row for row in rows if row["planner"] == planner]
         won = sum(row["success"] == 1 for row in mine)
         low, high = wilson(won, len(mine))
         times = [row["time_to_goal"] for row in mine if row["time_to_goal"] is not None]
         failures = [row["failure"] for row in mine if row["outcome"] == "planner_failed"]
-        counts = [*(sum(bool(row[name]) for row in mine) for name in _COUNTED), len(failures)]
+        counts = [sum(row["outcome"] == name for row in mine) for name in ends]
+        counts += [sum(map(_touched, mine))] if touched else []
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
         table.add_row(escape(planner), str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *map(str, counts), mean)
         reasons |= {planner: failures[0]} if failures else {}
     console.print(table)
     for planner, reason in reasons.items():
         console.print(f"{planner} failed: {reason}", markup=False, soft_wrap=True)
+
+
+def _touched(row: Row) -> bool:
+    """Whether a robot reached its goal without success."""
+    return bool(row["outcome"] == "reached" and row["success"] != 1)

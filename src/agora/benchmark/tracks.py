@@ -1,11 +1,12 @@
 """Recordings on disk: a Parquet shard with a row for each, whose columns are the fields of `agora.core.recording.Recording`.
 
-What the columns are follows from the fields: an array becomes a list of the type that its field says, with time innermost, where
-neighbours are alike, and component by component, slot by slot. Tracks of single precision lose nothing of the engine's own, so
-metrics computed from a shard are those of the row. What a recording may lack has a column only where some recording has it. The map
+What the columns are follows from the fields: an array becomes a flat list of the type that its field says, its last axis innermost:
+``np.reshape(row["pose"], (-1, 3))`` is the array. The file says the version of this layout. In files of version 1, which say none,
+the first axis is innermost. Tracks of single precision lose nothing of the engine's own, so metrics computed from a shard are those
+of the row. What a recording may lack has a column only where some recording has it. The map
 is there by its name. Planning times are not kept: they belong to the timing, outside the byte-identity promise.
 
-Measured for a minute at 10 Hz: 14 kB without pedestrians, and 14 bytes more for every sample of a pedestrian who is present (150 kB
+Measured for a minute at 10 Hz: 15 kB without pedestrians, and 20 bytes more for every sample of a pedestrian who is present (200 kB
 for 30 who are there half of the time).
 """
 
@@ -38,6 +39,9 @@ _OFFSET, _SENSORS = "map_offset", "sensors"
 _SMOOTH = [f"{name}.list.element" for name, one in _ARRAYS.items() if one.stored is np.float32 and len(one.names) > 1]
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
+VERSION = 2
+"""Of the layout of the columns; files of version 1 do not say it."""
+
 
 def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") -> None:
     """Write recordings by key to one shard, of a run, as `encode_recordings` and `agora.benchmark.shard.write` do."""
@@ -53,7 +57,7 @@ def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
     given |= {_SENSORS} if any(recording.sensors for recording in items.values()) else set()
     given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=_schema(given))
-    return shard.encode(table, _SMOOTH, run)
+    return shard.encode(table, _SMOOTH, run, VERSION)
 
 
 def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[str, Recording]:
@@ -64,16 +68,18 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
         maps: by name, to attach; without it recordings have none.
 
     Raises:
-        ResultsError: the shard cannot be read whole. InputError: it holds other things than recordings.
+        ResultsError: the shard cannot be read whole, or is of a later version. InputError: it holds other things than recordings.
         UnknownNameError: ``maps`` lacks one.
     """
     table = shard.read(path)
     if isinstance(table, str):
         raise ResultsError(f"{path}: {table}")
+    if (version := shard.version_of(table)) > VERSION:
+        raise ResultsError(f"{path}: recordings of version {version}; this Agora reads versions 1 to {VERSION}")
     with reading(path, "recordings"):
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
         _check_types(columns)
-        return {str(columns["key"][row]): _unpack(columns, row, maps) for row in range(table.num_rows)}
+        return {str(columns["key"][row]): _unpack(columns, row, maps, version) for row in range(table.num_rows)}
 
 
 def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
@@ -135,13 +141,13 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
 
 
 def _stored(one: Axes, values: Any, recording: Recording) -> Any:
-    """An array as a column's list, with time innermost."""
+    """An array as a column's list."""
     if values is None:
         return None
     if one.masked:
         present = recording.pedestrian_present
         values = np.where(present.reshape(present.shape + (1,) * (values.ndim - 2)), values, np.zeros((), values.dtype))
-    return values.T.astype(one.stored).ravel()
+    return values.astype(one.stored).ravel()
 
 
 def _offset(recording: Recording) -> list[float] | None:
@@ -184,8 +190,8 @@ def _unpack_sensors(readings: list[dict[str, Any]]) -> dict[str, dict[str, Array
     return found
 
 
-def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, Map] | None) -> Recording:
-    """The recording of a row; columns that older files do not have are as where there is nothing."""
+def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, Map] | None, version: int) -> Recording:
+    """The recording of a row of a file of a version; columns that older files do not have are as where there is nothing."""
     name = columns["map_name"][row].as_py()
     if maps is not None and name and name not in maps:
         raise UnknownNameError("map", name, maps)
@@ -194,7 +200,8 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
     for field, one in _ARRAYS.items():
         if not one.optional or (field in columns and columns[field][row].is_valid):
             values = columns[field][row].values.to_numpy(zero_copy_only=False)
-            arrays[field] = np.ascontiguousarray(values.reshape(one.shape(lengths)[::-1]).T, one.kind)
+            shape = one.shape(lengths)
+            arrays[field] = np.ascontiguousarray(values.reshape(shape) if version > 1 else values.reshape(shape[::-1]).T, one.kind)
     return Recording(
         **arrays,
         contacts=tuple(_unpack_contact(fields) for fields in columns["contacts"][row].as_py()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,7 +19,7 @@ from agora.ranges import Distance, Duration, Length
 from agora.registry import Named, Plug
 from agora.robots.model import load_robot, robot_file
 from agora.seeds import Stream
-from agora.world.start import GOAL_TOLERANCE
+from agora.world.start import GOAL_TOLERANCE, WIDEST_GOAL
 
 __all__ = ["Crowd", "Navigation", "Stage"]
 
@@ -169,11 +170,11 @@ class Stage:
                 load_robot(name)
             except UnknownNameError as error:
                 raise ValueError(f"robot: {error}") from error
-        for key, most in {"timeout": LONGEST, "goal_tolerance": 1000.0}.items():
+        for key, most, unit in (("timeout", LONGEST, "s"), ("goal_tolerance", WIDEST_GOAL, "m")):
             if getattr(self, key) != "auto" and not 0 < getattr(self, key) <= most:
-                raise ValueError(f"{key} must be above 0 and at most {most}, got {getattr(self, key)}")
-        if self.heading_tolerance is not None and self.heading_tolerance < 0:
-            raise ValueError(f"heading_tolerance must be at least 0, got {self.heading_tolerance}")
+                raise ValueError(f"{key} must be above 0 and at most {most} {unit}, got {getattr(self, key)}")
+        if self.heading_tolerance is not None and not 0 <= self.heading_tolerance <= 2 * math.pi:
+            raise ValueError(f"heading_tolerance must be in [0, 2 pi] rad, or null for any heading, got {self.heading_tolerance}")
         if self.seed is not None and self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
         if self.drawn_as:

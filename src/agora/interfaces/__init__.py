@@ -17,7 +17,7 @@ from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, L
 from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
-from agora.interfaces.metric import Direction, Metric, metric
+from agora.interfaces.metric import Compared, Direction, Metric, metric
 from agora.interfaces.module import Module, Plan
 from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow
 from agora.interfaces.obstacles_mode import ObstaclesMode
@@ -41,6 +41,7 @@ __all__ = [
     "Bodies",
     "Card",
     "Channel",
+    "Compared",
     "CompiledCrowdModel",
     "Costmap",
     "CostmapLayer",

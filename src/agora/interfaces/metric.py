@@ -16,6 +16,9 @@ Values = Literal["any", "amount", "share", "count", "indicator"]
 _ROUNDING = 1e-9  # of a share that is a mean of many
 _ANY = frozenset({"", "m"})  # units of ratios, and of distances that are negative where bodies overlap
 
+Compared = Literal["reached", "all"]
+"""Over which episodes planners are compared by a metric: those that each of them reached, or all."""
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -31,6 +34,7 @@ class Metric:
         function: recording to value; None where it is undefined for that recording.
         values: which numbers it can be: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or
             1). Empty for what the unit says: an indicator for "0/1", any for "" and m, an amount for all others.
+        compared: over which episodes planners are compared; None is as `over` says.
     """
 
     name: str
@@ -41,6 +45,16 @@ class Metric:
     version: int
     function: Callable[[Recording], float | None]
     values: Values | Literal[""] = ""
+    compared: Compared | None = None
+
+    @property
+    def over(self) -> Compared:
+        """The episodes over which planners are compared: ``all`` where a failed episode counts against its planner, as in a rate.
+
+        Everything else can look better by failing: a robot that stands still or stops early has a short path and nobody near. So
+        it is ``reached``, the episodes that each of the compared planners reached, where the metric does not say ``compared``.
+        """
+        return self.compared or ("all" if self.unit == "0/1" else "reached")
 
     @property
     def group(self) -> str:
@@ -86,6 +100,7 @@ def metric(
     source: str,
     version: int = 1,
     values: Values | Literal[""] = "",
+    compared: Compared | None = None,
 ) -> Callable[[Callable[[Recording], float | None]], Metric]:
     """Make a `Metric` of the decorated function."""
-    return lambda function: Metric(name, unit, direction, formula, source, version, function, values)
+    return lambda function: Metric(name, unit, direction, formula, source, version, function, values, compared)

@@ -33,10 +33,11 @@ class Result:
         stage: its name.
         episodes: how many.
         reached: how many of them reached the goal.
-        collided: how many ended in a collision or outside the map.
+        collided: how many ended in a collision.
         late: how many ran out of time.
         seconds: mean time of those that reached the goal, s; None where none did.
         failed: how many ended because the planner failed.
+        left: how many ended outside the map; None where nobody counted them apart, and ``collided`` has them.
     """
 
     stage: str
@@ -46,6 +47,7 @@ class Result:
     late: int
     seconds: float | None = None
     failed: int = 0
+    left: int | None = None
 
     @property
     def success(self) -> tuple[float, float, float]:
@@ -56,8 +58,10 @@ class Result:
     def __str__(self) -> str:
         share, low, high = self.success
         time = "" if self.seconds is None else f", {self.seconds:.2f} s"
+        hits = f"{'collisions' if self.left is not None else 'collisions or left the map'} {self.collided / self.episodes:.3f}"
+        left = f", left the map {self.left / self.episodes:.3f}" if self.left else ""
         failed = f", planner failed in {self.failed}" if self.failed else ""
-        return f"success {share:.3f} [{low:.3f}, {high:.3f}], collisions {self.collided / self.episodes:.3f}{time}{failed}"
+        return f"success {share:.3f} [{low:.3f}, {high:.3f}], {hits}{left}{time}{failed}"
 
 
 @dataclass(frozen=True)
@@ -136,21 +140,22 @@ class PolicyCard:
     def _rows(self) -> list[tuple[str, ...]]:
         """The table of results: a row for each stage and seed, the published one under it."""
         rows: list[tuple[str, ...]] = []
-        rows += [("stage", "made by", "episodes", "success", "collisions", "out of time", "time to the goal (s)")]
+        rows += [("stage", "made by", "episodes", "success", "collisions", "left the map", "out of time", "time to the goal (s)")]
         published = self.training.get("published") or ()
         for k, result in enumerate(self.seeds[0].results):
             for one in self.seeds:
                 r = one.results[k]
                 share, low, high = r.success
                 interval = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-                ends = (f"{100 * r.collided / r.episodes:.1f} %", f"{100 * r.late / r.episodes:.1f} %")
+                left = "in collisions" if r.left is None else f"{100 * r.left / r.episodes:.1f} %"
+                ends = (f"{100 * r.collided / r.episodes:.1f} %", left, f"{100 * r.late / r.episodes:.1f} %")
                 time = "none" if r.seconds is None else f"{r.seconds:.2f}"
                 rows.append((f"`{r.stage}`", f"seed {one.seed}", str(r.episodes), interval, *ends, time))
             for number in published:
                 if number["stage"] == result.stage:
                     time = "" if number.get("seconds") is None else f"{number['seconds']:.2f}"
                     reached = f"{100 * number['success']:.0f} %"
-                    rows.append((f"`{result.stage}`", f"published: {number['source']}", "", reached, "", "", time))
+                    rows.append((f"`{result.stage}`", f"published: {number['source']}", "", reached, "", "", "", time))
         return rows
 
     def curve(self) -> Figure:

@@ -86,9 +86,10 @@ def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: i
             failures += [robot.failure] if robot.outcome is Outcome.PLANNER_FAILED else []
     if failures and len(failures) == ends.total():
         raise InputError(f"the planner fails in every episode of stage {stage!r}: {failures[0]}")
-    hits = sum(ends[outcome] for outcome in COLLISIONS)
+    left = ends[Outcome.OUT_OF_MAP]
+    hits = sum(ends[outcome] for outcome in COLLISIONS) - left
     seconds = float(np.mean(times)) if times else None
-    return Result(stage, ends.total(), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds, len(failures))
+    return Result(stage, ends.total(), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds, len(failures), left)
 
 
 def checkpoint_kept(folder: Path) -> str:

@@ -182,6 +182,7 @@ def _count(recording: Recording, closer: Closer) -> float | None:
     formula="contact events with pedestrians to whose closing speed the robot, not standing (0.05 m/s), gave more than 0.6",
     source=_SEAN,
     values="count",
+    compared="all",
 )
 def collisions_by_robot(recording: Recording) -> float | None:
     """With ``collisions_by_person`` and ``collisions_by_both`` these make ``collisions_pedestrian``."""
@@ -195,6 +196,7 @@ def collisions_by_robot(recording: Recording) -> float | None:
     formula="contact events with pedestrians where the robot stood (0.05 m/s) or gave less than 0.4 of the closing speed",
     source=_SEAN,
     values="count",
+    compared="all",
 )
 def collisions_by_person(recording: Recording) -> float | None:
     """The robot's share of the closing speed is 0 where it moved away."""
@@ -208,6 +210,7 @@ def collisions_by_person(recording: Recording) -> float | None:
     formula="contact events with pedestrians to whose closing speed the robot, not standing (0.05 m/s), gave 0.4 to 0.6",
     source=_SEAN,
     values="count",
+    compared="all",
 )
 def collisions_by_both(recording: Recording) -> float | None:
     """Neither closed the gap alone."""
@@ -222,6 +225,7 @@ def collisions_by_both(recording: Recording) -> float | None:
     "1 s when the contact could be foreseen, would have avoided until 1 s after",
     source="own",
     values="count",
+    compared="all",
 )
 def collisions_avoidable(recording: Recording) -> float | None:
     """Whoever closed the gap; undefined where nobody recorded how the robot can move."""
@@ -236,6 +240,7 @@ def collisions_avoidable(recording: Recording) -> float | None:
     direction="lower",
     formula="mean over contact events with pedestrians of the robot's share of the closing speed, 0 where it stood (0.05 m/s)",
     source="own, of the velocities along the contact's normal as in SEAN 2.0",
+    compared="all",
 )
 def collision_blame(recording: Recording) -> float | None:
     """From 0 to 1; undefined without such contacts, and where nobody recorded who closed the gap."""
@@ -272,6 +277,7 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     "robot is the smaller one",
     source=f"{_HUNAVSIM}, robot_on_person_collision",
     values="count",
+    compared="all",
 )
 def collisions_by_robot_hunavsim(recording: Recording) -> float:
     """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""
@@ -286,6 +292,7 @@ def collisions_by_robot_hunavsim(recording: Recording) -> float:
     "pedestrian is the smaller one",
     source=f"{_HUNAVSIM}, person_on_robot_collision",
     values="count",
+    compared="all",
 )
 def collisions_by_person_hunavsim(recording: Recording) -> float:
     """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""

@@ -23,6 +23,7 @@ __all__ = ["Penalty", "Snqi"]
     direction="higher",
     formula="0.4 S + 0.3 SPL + 0.3 PSC: ``success``, ``spl``, ``personal_space_compliance.robosense``",
     source="RoboSense Challenge, track 2",
+    compared="all",
 )
 def robosense_total(recording: Recording) -> float | None:
     """From 0 to 1; undefined where ``spl`` is."""
@@ -116,4 +117,5 @@ snqi = metric(
         "near_misses.robot_sf, force_exceed_events, jerk; median and p95 of a published baseline (`Snqi`)"
     ),
     source="robot_sf, compute_snqi with weights and baseline camera_ready_v3; of the robot's force alone",
+    compared="all",
 )(Snqi())

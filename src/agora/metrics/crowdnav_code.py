@@ -77,6 +77,7 @@ def danger_distance_crowdnav(recording: Recording) -> float | None:
     formula="sum over steps of 0.9^(t_k v / m) r_k, v the robot's largest speed; r = 1 for the goal, -0.25 for a collision, "
     "0.5 (d - 0.2) dt in the steps of ``danger_frequency.crowdnav``",
     source=f"{_CROWDNAV}, total reward",
+    compared="all",
 )
 def total_reward_crowdnav(recording: Recording) -> float:
     """0 for the last step of an episode that ends in another way; 0 without a step."""

@@ -11,10 +11,12 @@ work.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from agora.core.recording import Recording
-from agora.core.state import Bools, Doubles, Ints
+from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities import once
 
@@ -23,6 +25,8 @@ _NOTICED = 0.1
 """Displacement from which a pedestrian counts as affected, m."""
 _STEP = 1e-3
 """Steps below this are standing, m."""
+_AHEAD = 0.5
+"""How far along its way without robots a pedestrian is looked for, m."""
 
 
 def _apart(one: Doubles, other: Doubles) -> Doubles:
@@ -45,36 +49,52 @@ def _there(recording: Recording) -> Bools | None:
     return there if recording.undisturbed is not None and there.any() else None
 
 
-def _arrival(places: Doubles, place: Doubles) -> int:
-    """The last sample of a walk (T, 2) that is nearer to a place than the one before; 0 where none is."""
-    nearer = np.flatnonzero(np.diff(_apart(places, place)) < -_STEP)
-    return int(nearer[-1]) + 1 if len(nearer) else 0
+def _places(walk: Doubles) -> list[int]:
+    """The samples of a walk (T, 2) at which it comes to another place, more than `_STEP` from the last one; 0 is the first."""
+    kept, (x, y) = [0], walk.T.tolist()
+    for k in range(1, len(x)):
+        if math.hypot(x[k] - x[kept[-1]], y[k] - y[kept[-1]]) > _STEP:
+            kept.append(k)
+    return kept
+
+
+def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
+    """The samples at which the walk without robots came to where the walk with robots ended, and left it; both (T, 2).
+
+    That walk is gone along place by place, never back and never ahead of the time: at each sample to the place that is nearest
+    among those within the next `_AHEAD` of its way. So who comes to a place a second time is compared with the second time, and
+    who is held up where it would have come by twice with the first.
+    """
+    kept, (x, y), j = _places(other), own.T.tolist(), 0
+    places = other[kept].tolist()
+    along = np.append(0.0, np.cumsum(_apart(other[kept[1:]], other[kept[:-1]]))).tolist()
+    for k in range(len(x)):
+        nearest, least = j, math.inf
+        for i in range(j, len(kept)):
+            if kept[i] > k or (i > j + 1 and along[i] > along[j] + _AHEAD):
+                break
+            apart = math.hypot(places[i][0] - x[k], places[i][1] - y[k])
+            if apart < least:
+                nearest, least = i, apart
+        j = nearest
+    return kept[j], kept[j + 1] - 1 if j + 1 < len(kept) else len(x) - 1
 
 
 @once
-def _passed(recording: Recording) -> tuple[Ints, Ints, Ints, Ints]:
-    """Of each pedestrian who was there: its column, its first sample, the one of its arrival at its last place q_K, and the one at
-    which the walk without robots arrived there or passed nearest.
+def _late(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(P,) delay, s, and detour, m, of all pedestrians who were there.
 
-    Who stands has arrived when it began to stand, if the walk without robots ends in standing too.
+    The delay is how much later somebody came to its last place, or how much longer it has been there; 0 where it is ahead.
     """
     assert recording.undisturbed is not None
-    found = []
+    delays, detours = [], []
     for p in np.flatnonzero(recording.pedestrian_present.any(0)).tolist():
-        present = np.flatnonzero(recording.pedestrian_present[:, p])
-        own, other = (walk[present[0] : present[-1] + 1, p] for walk in (recording.pedestrian_position, recording.undisturbed))
-        passed, last = _arrival(other, own[-1]), len(own) - 1
-        stays = _apart(other[passed], other[-1]) <= _STEP
-        arrived = max(_arrival(own, own[-1]), passed) if stays else last
-        found.append((p, present[0], present[0] + arrived, present[0] + passed))
-    each = np.array(found, np.int32).reshape(-1, 4).T
-    return each[0], each[1], each[2], each[3]
-
-
-def _delays(recording: Recording) -> list[float]:
-    """Of each pedestrian who was there, s."""
-    _, _, arrived, passed = _passed(recording)
-    return [float(recording.time[k] - recording.time[j]) for k, j in zip(arrived, passed, strict=True)]
+        there = recording.pedestrian_present[:, p]
+        time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
+        arrived, (came, left) = _places(own)[-1], _followed(own, other)
+        delays.append(max(0.0, float(time[arrived] - time[came]), float(time[-1] - time[left])))
+        detours.append(_length(own[: arrived + 1]) - _length(other[: came + 1]))
+    return np.array(delays), np.array(detours)
 
 
 def _length(places: Doubles) -> float:
@@ -144,10 +164,11 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     formula="mean over pedestrians of t - t', when they came to their last place and when they would have without robots",
     source=_SOURCE,
     values="any",
+    version=2,
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
     """0 of a pedestrian who came farther than without robots; of one who is held up, the time since it would have passed."""
-    return None if _there(recording) is None else float(np.mean(_delays(recording)))
+    return None if _there(recording) is None else float(np.mean(_late(recording)[0]))
 
 
 @metric(
@@ -157,10 +178,11 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     formula="max over pedestrians of the delay",
     source=_SOURCE,
     values="any",
+    version=2,
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
     """Of the pedestrian who was delayed most."""
-    return None if _there(recording) is None else max(_delays(recording))
+    return None if _there(recording) is None else float(np.max(_late(recording)[0]))
 
 
 @metric(
@@ -169,13 +191,8 @@ def pedestrian_delay_max(recording: Recording) -> float | None:
     direction="lower",
     formula="mean over pedestrians of L - L', lengths of the walks to their last place with and without robots",
     source=_SOURCE,
+    version=2,
 )
 def pedestrian_detour_average(recording: Recording) -> float | None:
     """Negative where robots kept pedestrians from a detour of their own."""
-    undisturbed = recording.undisturbed
-    if undisturbed is None or _there(recording) is None:
-        return None
-    longer = []
-    for p, first, k, j in zip(*(part.tolist() for part in _passed(recording)), strict=True):
-        longer.append(_length(recording.pedestrian_position[first : k + 1, p]) - _length(undisturbed[first : j + 1, p]))
-    return float(np.mean(longer))
+    return None if _there(recording) is None else float(np.mean(_late(recording)[1]))

@@ -117,6 +117,7 @@ def path_efficiency(recording: Recording) -> float | None:
     source="Anderson et al. 2018, arXiv:1807.06757",
     version=2,
     values="share",
+    compared="all",
 )
 def spl(recording: Recording) -> float | None:
     """0 without success; undefined for a success where no path is known."""
@@ -132,6 +133,7 @@ def spl(recording: Recording) -> float | None:
     formula="R L* / max(L, L*), R = reached, with or without contacts, L* the shortest collision-free length",
     source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
     values="share",
+    compared="all",
 )
 def spl_socnavgym(recording: Recording) -> float | None:
     """0 where the goal was not reached; there L* is an ORCA run's, and a failure of that run scores 1: not so here."""
@@ -145,6 +147,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     formula="S |p_0 - g| / max(L, |p_0 - g|), S = reached without contact",
     source="social-jym",
     values="share",
+    compared="all",
 )
 def spl_social_jym(recording: Recording) -> float:
     """The straight line for L*, whatever is in the way; 1 for a success that began on the goal."""
@@ -177,6 +180,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     formula="S min(1, L* / (v_max T)), S = reached without contact, L* the shortest collision-free length, v_max the top speed",
     source="iGibson Social Navigation Challenge 2021; there the time is compared with an ORCA run's, here with that of a free run",
     values="share",
+    compared="all",
 )
 def stl(recording: Recording) -> float | None:
     """0 without success; undefined for a success that began on the goal, or where no path is known."""
@@ -207,6 +211,7 @@ def time_ratio(recording: Recording) -> float | None:
     formula="T / time limit for a success, else 1",
     source="robot_sf, time_to_goal_norm",
     values="share",
+    compared="all",
 )
 def time_norm(recording: Recording) -> float:
     """Success is without contacts."""
@@ -232,6 +237,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     source=f"{_BARN}; factor 2 of the present code",
     version=2,
     values="share",
+    compared="all",
 )
 def barn_score(recording: Recording) -> float | None:
     """0 to 0.5; undefined where there is no path, or no way to go."""
@@ -246,6 +252,7 @@ def barn_score(recording: Recording) -> float | None:
     source=f"{_BARN}; factor 4 of 2022",
     version=2,
     values="share",
+    compared="all",
 )
 def barn_score_2022(recording: Recording) -> float | None:
     """0 to 0.25; undefined where there is no path, or no way to go."""

@@ -58,7 +58,13 @@ def success_socnavbench(recording: Recording) -> float:
     return float(at_goal(recording) and all(contact.kind != ContactKind.PEDESTRIAN for contact in touched(recording)))
 
 
-@metric("success_k2", unit="0/1", direction="higher", formula="goal reached in time with fewer than 2 contacts", source=_ARENA)
+@metric(
+    "success_k2",
+    unit="0/1",
+    direction="higher",
+    formula="goal reached in time with fewer than 2 contacts",
+    source=_ARENA,
+)
 def success_k2(recording: Recording) -> float:
     """Arena 3.0's success rate; that the goal was reached is checked, not inferred as in its code."""
     return float(at_goal(recording) and len(touched(recording)) < 2)
@@ -119,7 +125,7 @@ def failure_wall_collision(recording: Recording) -> float:
     return float(recording.outcome == Outcome.WALL_COLLISION)
 
 
-@metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA, values="count")
+@metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA, values="count", compared="all")
 def collisions(recording: Recording) -> float:
     """Events, not samples: staying in contact counts once."""
     return float(len(recording.contacts))
@@ -132,32 +138,33 @@ def collisions(recording: Recording) -> float:
     formula="contact events with pedestrians",
     source=_SOCNAVBENCH,
     values="count",
+    compared="all",
 )
 def collisions_pedestrian(recording: Recording) -> float:
     """The pedestrian's part of ``collisions``."""
     return float(_contacts(recording, ContactKind.PEDESTRIAN))
 
 
-@metric("collisions_wall", unit="", direction="lower", formula="contact events with walls", source=_FRANCIS, values="count")
+@metric("collisions_wall", unit="", direction="lower", formula="contact events with walls", source=_FRANCIS, values="count", compared="all")
 def collisions_wall(recording: Recording) -> float:
     """The walls' part of ``collisions``."""
     return float(_contacts(recording, ContactKind.WALL))
 
 
-@metric("collisions_robot", unit="", direction="lower", formula="contact events with other robots", source=_FRANCIS, values="count")
+@metric("collisions_robot", unit="", direction="lower", formula="contact events with other robots", source=_FRANCIS, values="count", compared="all")
 def collisions_robot(recording: Recording) -> float:
     """The other robots' part of ``collisions``."""
     return float(_contacts(recording, ContactKind.ROBOT))
 
 
-@metric("final_goal_distance", unit="m", direction="lower", formula="|p_N - g|", source="SEAN 2.0, HuNavSim", values="amount")
+@metric("final_goal_distance", unit="m", direction="lower", formula="|p_N - g|", source="SEAN 2.0, HuNavSim", values="amount", compared="all")
 def final_goal_distance(recording: Recording) -> float:
     """Distance from the last position to the goal's."""
     return float(goal_distances(recording)[-1])
 
 
 @metric(
-    "goal_distance_min", unit="m", direction="lower", formula="min over t of |p - g|", source="SEAN 2.0, HuNavSim", values="amount"
+    "goal_distance_min", unit="m", direction="lower", formula="min over t of |p - g|", source="SEAN 2.0, HuNavSim", values="amount", compared="all"
 )
 def goal_distance_min(recording: Recording) -> float:
     """How near the robot ever came to its goal."""
@@ -171,6 +178,7 @@ def goal_distance_min(recording: Recording) -> float:
     formula="|p_N - g| / L, L the travelled length",
     source="SEAN 2.0, targ_dist_norm",
     values="amount",
+    compared="all",
 )
 def final_goal_distance_ratio(recording: Recording) -> float | None:
     """Undefined where the robot travelled less than 0.01 m."""
@@ -185,6 +193,7 @@ def final_goal_distance_ratio(recording: Recording) -> float | None:
     formula="|p_N - g| / |p_0 - g|, only where the goal was not reached",
     source=_SOCNAVBENCH,
     values="amount",
+    compared="all",
 )
 def goal_traversal_ratio(recording: Recording) -> float | None:
     """Undefined for episodes that reached the goal, or began on it."""

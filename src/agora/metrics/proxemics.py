@@ -110,8 +110,20 @@ def closest_pedestrian_distance_average_hunavsim(recording: Recording) -> float 
 
 @metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA)
 def time_in_private_zone(recording: Recording) -> float:
-    """Several pedestrians at once count once; 0 without pedestrians."""
+    """Several pedestrians at once count once; 0 without pedestrians. Between discs of 0.25 m it begins at the contact."""
     return duration(recording, closest_centre(recording) < _PRIVATE)
+
+
+@metric(
+    "time_in_private_zone.outline",
+    unit="s",
+    direction="lower",
+    formula="time with min d < 0.5 m",
+    source=f"{_ARENA}, with the outlines for the centres",
+)
+def time_in_private_zone_outline(recording: Recording) -> float:
+    """Several pedestrians at once count once; 0 without pedestrians."""
+    return duration(recording, closest_surface(recording) < _PRIVATE)
 
 
 @metric(

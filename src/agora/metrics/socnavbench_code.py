@@ -183,6 +183,7 @@ def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -
     formula="contacts at ends of steps, D < r_robot + r_pedestrian, with pedestrians whose last one counted 1.0 s ago or longer",
     source=f"{_CODE}, with keep_episode_running",
     values="count",
+    compared="all",
 )
 def collisions_pedestrian_socnavbench_code(recording: Recording) -> float:
     """Staying in touch counts again each second; a contact within a step is missed. 0 without pedestrians."""

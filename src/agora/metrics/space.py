@@ -14,6 +14,7 @@ import numpy as np
 from agora.core.recording import STANDING, Closer, Closing, Recording
 from agora.core.state import Doubles
 from agora.interfaces import Direction, Metric, metric
+from agora.metrics.motion import SPACING
 from agora.metrics.outline import closest_surface, surface_distances
 from agora.metrics.proxemics import INTIMATE, PERSONAL, SOCIAL
 from agora.metrics.quantities import (
@@ -24,6 +25,7 @@ from agora.metrics.quantities import (
     intervals,
     least,
     offsets,
+    path_metres,
     somebody,
     stretches,
     velocities,
@@ -111,9 +113,39 @@ space_share_social_hunavsim = _hunavsim_share("social")
 )
 def near_misses(recording: Recording) -> float:
     """Events of each pedestrian, whatever is under way at the beginning or the end counts; 0 without pedestrians."""
+    return _near_misses(recording)
+
+
+def _near_misses(recording: Recording) -> float:
     gap = surface_distances(recording)
     found = stretches(gap < _NEAR)
     return float(np.count_nonzero(least(gap, found) > 0.0)) if len(found[0]) else 0.0
+
+
+@metric(
+    "near_misses_per_minute",
+    unit="1/min",
+    direction="lower",
+    formula="``near_misses`` / duration",
+    source="Agora (`agora.metrics.space`)",
+)
+def near_misses_per_minute(recording: Recording) -> float | None:
+    """A robot that takes its time meets more people; undefined for a single sample."""
+    seconds = float(recording.time[-1] - recording.time[0])
+    return 60.0 * _near_misses(recording) / seconds if seconds > 0.0 else None
+
+
+@metric(
+    "near_misses_per_metre",
+    unit="1/m",
+    direction="lower",
+    formula="``near_misses`` / path length",
+    source="Agora (`agora.metrics.space`)",
+)
+def near_misses_per_metre(recording: Recording) -> float | None:
+    """Undefined where the robot travelled less than 0.05 m."""
+    length = path_metres(recording)
+    return _near_misses(recording) / length if length >= SPACING else None
 
 
 @metric(

@@ -11,6 +11,7 @@ from agora.draft.scenario import Pose
 from agora.errors import UnknownNameError
 from agora.ranges import Distance, Duration, Number
 from agora.tasks.obstacles.random import Amount
+from agora.world.start import WIDEST_GOAL
 
 __all__ = ["Settings"]
 
@@ -127,8 +128,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.timeout != "auto" and (self.timeout == 0 or self.timeout > 36_000):
             raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
-        if not 0 < self.goal_radius <= 1000:
-            raise ValueError(f"goal_radius must be above 0 and at most 1000 m, got {self.goal_radius}")
+        if not 0 < self.goal_radius <= WIDEST_GOAL:
+            raise ValueError(f"goal_radius must be above 0 and at most {WIDEST_GOAL} m, got {self.goal_radius}")
         if not 0 <= self.goal_tolerance_angle <= 180:
             raise ValueError(f"goal_tolerance_angle must be in [0, 180] degrees, got {self.goal_tolerance_angle}")
 

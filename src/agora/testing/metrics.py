@@ -92,6 +92,8 @@ class _Check:
                 raise self.fail(f"{field} is empty")
         if self.metric.direction not in ("higher", "lower", "neutral"):
             raise self.fail(f"direction is {self.metric.direction!r}, not higher, lower or neutral")
+        if self.metric.over not in ("reached", "all"):
+            raise self.fail(f"compared is {self.metric.compared!r}, not reached or all")
         if self.metric.version < 1:
             raise self.fail(f"version is {self.metric.version}, not 1 or more")
 

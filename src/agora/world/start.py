@@ -20,6 +20,9 @@ __all__ = ["PedestrianStarts", "RobotStart", "Start", "Thing"]
 GOAL_TOLERANCE = 0.3
 """How near a goal counts as reached where nobody says otherwise, m."""
 
+WIDEST_GOAL = 5.0
+"""The largest tolerance that a file may ask for, m: who is farther from a goal is not at it, and who writes 15 means degrees."""
+
 
 @dataclass(frozen=True, eq=False)
 class RobotStart:

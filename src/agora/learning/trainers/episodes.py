@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agora.core.recording import Outcome
 from agora.core.state import Bools, Floats
 from agora.learning.rewards import COLLISIONS
 
@@ -21,10 +22,12 @@ def seed_of_round(seed: int, steps: int) -> int:
 
 
 def shares_of(ends: Counter[str]) -> dict[str, float]:
-    """Return the shares of successes, collisions and time-outs among ends of episodes, NaN where none ended."""
+    """Return the shares of successes, collisions, robots that left the map and time-outs among ends of episodes; NaN of none."""
     count = ends.total() or math.nan
-    hits = sum(ends[outcome.label] for outcome in COLLISIONS)
-    return {"success": ends["reached"] / count, "collisions": hits / count, "timeouts": ends["timeout"] / count}
+    left = ends[Outcome.OUT_OF_MAP.label]
+    hits = sum(ends[outcome.label] for outcome in COLLISIONS) - left
+    shares = {"success": ends["reached"], "collisions": hits, "left_map": left, "timeouts": ends["timeout"]}
+    return {name: number / count for name, number in shares.items()}
 
 
 class Results(NamedTuple):

@@ -27,7 +27,8 @@ class Barn(Area):
 
     Attributes:
         fill_pct: share of the blocks that are filled at first.
-        smooth_iter: passes of smoothing.
+        smooth_iter: passes of smoothing. With 0 single blocks stay everywhere: a robot of 0.5 m gets through if few are filled
+            (``fill_pct`` 0.05), or if they are large (``cell`` 1.0).
         cell: edge of a block, m (BARN: 0.15; Arena: its map's resolution, 0.5).
         tries: fields drawn before giving up.
     """
@@ -48,9 +49,10 @@ class Barn(Area):
         """Return a field.
 
         Raises:
-            PlacementError: no field had a way from left to right.
+            PlacementError: no field had a way from left to right, or room enough. Blames missing smoothing, or the share of blocks.
         """
-        return drawn(self, lambda: self._field(stream), "fill_pct", self.tries)
+        blame = "fill_pct" if self.smooth_iter else "smooth_iter"
+        return drawn(self, lambda: self._field(stream), blame, self.tries)
 
     def _field(self, stream: Stream) -> Place:
         plan = Plan(self)

@@ -16,6 +16,7 @@ from agora.share import named_file
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.obstacles.random import Amount, Random
 from agora.tasks.population import MOST
+from agora.world.start import WIDEST_GOAL
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class CurriculumStage:
         for name in ("static", "interactive", "dynamic"):
             if not 0 <= getattr(self, name) <= MOST:
                 raise ValueError(f"{name} must be in [0, {MOST}], got {getattr(self, name)}")
-        if not 0 < self.goal_radius <= 1000:
-            raise ValueError(f"goal_radius must be above 0 and at most 1000 m, got {self.goal_radius}")
+        if not 0 < self.goal_radius <= WIDEST_GOAL:
+            raise ValueError(f"goal_radius must be above 0 and at most {WIDEST_GOAL} m, got {self.goal_radius}")
         if self.map_generator:
             try:
                 from_arena(self.algorithm())

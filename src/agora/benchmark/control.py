@@ -1,0 +1,43 @@
+"""The blind control: beside planners that mind people stands one that does not see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.entry import Knows
+from agora.config import load
+from agora.perception.perception import LEVELS
+from agora.planners.presets import named_planner
+from agora.registry import Named
+from agora.tasks.suite import Suite
+
+CONTROL = "pure_pursuit"
+"""It follows its path and sees nobody."""
+
+
+def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
+    """Return planners by label, and the control where it tells something.
+
+    That is where somebody is there to be seen, and none of the planners is blind itself. A run that is resumed has it where it
+    was begun with it.
+
+    Args:
+        suite: of the run. planners: that were asked for. folder: of the results. resume: whether the run may be there already.
+    """
+    record = folder / "run.yaml"
+    if resume and record.exists():
+        written: Any = load(record, dict).get("planners")
+        wanted = isinstance(written, dict) and any(label.partition("@")[0] == CONTROL for label in written)
+    else:
+        wanted = not any(map(_is_blind, planners.values())) and any(
+            suite.start(stage.name, 0).crowd_size for stage in suite.stages if stage.count
+        )
+    return dict(planners) | (dict([named_planner(CONTROL)]) if wanted and CONTROL not in planners else {})
+
+
+def _is_blind(planner: Named) -> bool:
+    """Whether a planner reads nothing in which people are: neither them, nor what a sensor or a costmap of it shows."""
+    knows = Knows.of(planner, LEVELS)
+    return knows.pedestrians == "none" and set(knows.channels) <= {"path"}

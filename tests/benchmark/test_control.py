@@ -1,0 +1,45 @@
+"""The blind control: it stands beside planners that see people, where there are some."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from agora.benchmark.control import CONTROL, with_control
+from agora.planners.presets import named_planner
+from agora.registry import Named
+from agora.tasks.suite import load_suite
+
+
+def labels(suite, folder, *texts, resume=False):
+    return list(with_control(suite, dict(named_planner(text) for text in texts), folder, resume))
+
+
+def empty():
+    """The demo without pedestrians."""
+    suite = load_suite("demo")
+    nobody = Named.of("obstacles_modes", "none")
+    return dataclasses.replace(suite, stages=tuple(dataclasses.replace(stage, obstacles=nobody) for stage in suite.stages[:1]))
+
+
+@pytest.mark.parametrize("others", [("orca",), ("orca", "dwa+polite"), ("social_force",)])
+def test_beside_planners_that_see_people_stands_one_that_sees_nobody(tmp_path, others):
+    assert labels(load_suite("demo"), tmp_path, *others) == [*others, CONTROL]
+
+
+@pytest.mark.parametrize("others", [("orca", "go_to_goal"), ("pure_pursuit",), ("orca", "pure_pursuit:speed=0.5")])
+def test_who_is_blind_already_needs_no_other(tmp_path, others):
+    assert labels(load_suite("demo"), tmp_path, *others) == list(others)
+
+
+def test_where_nobody_is_there_is_nothing_to_be_blind_to(tmp_path):
+    assert labels(empty(), tmp_path, "orca") == ["orca"]
+
+
+def test_a_run_is_resumed_with_or_without_it_as_it_was_begun(tmp_path):
+    suite = load_suite("demo")
+    for planners, there in (("{orca: {}}", ["orca"]), ("{orca: {}, pure_pursuit: {}}", ["orca", CONTROL])):
+        (tmp_path / "run.yaml").write_text(f"planners: {planners}\n")
+        assert labels(suite, tmp_path, "orca", resume=True) == there
+    assert labels(suite, tmp_path / "new", "orca", resume=True) == ["orca", CONTROL]

@@ -1,0 +1,62 @@
+"""The table on the terminal: every episode is in one column, and no label is cut."""
+
+from __future__ import annotations
+
+import re
+
+from agora.benchmark.terminal import print_rows
+from agora.core.recording import Outcome
+
+
+def row(planner, outcome, success=None):
+    reached = outcome == "reached"
+    success = float(reached) if success is None else success
+    return {"planner": planner, "outcome": outcome, "success": success, "time_to_goal": 9.25 if reached else None, "failure": "why"}
+
+
+def table(capsys, rows):
+    """Cells by planner, and the heads; lines of a label that goes on are put together."""
+    print_rows(rows)
+    lines = [
+        [cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in capsys.readouterr().out.splitlines() if line[:1] in "│┃"
+    ]
+    found = {}
+    for cells in lines[1:]:
+        if not cells[1]:
+            last = list(found)[-1]
+            found[last + cells[0]] = found.pop(last)
+        else:
+            found[cells[0]] = cells[1:]
+    return lines[0][1:], found
+
+
+def test_each_line_adds_up_to_its_number_of_episodes(capsys):
+    rows = [row("orca", outcome.label) for outcome in Outcome] + [row("orca", "reached"), row("orca", "reached", success=0.0)]
+    heads, lines = table(capsys, rows)
+    assert heads == [
+        "n",
+        "success",
+        "95 %",
+        "hit person",
+        "hit wall",
+        "hit robot",
+        "time-out",
+        "out of map",
+        "failed",
+        "touched",
+        "time",
+    ]
+    count, share, _, *ends, time = lines["orca"]
+    assert (count, time) == ("9", "9.2 s") and ends == ["1"] * 7
+    assert round(float(share) * int(count)) + sum(map(int, ends)) == int(count)
+
+
+def test_columns_that_only_some_suites_need_are_left_out(capsys):
+    heads, _ = table(capsys, [row("orca", "reached"), row("orca", "out_of_map")])
+    assert "out of map" in heads and not {"hit robot", "touched"} & set(heads)
+
+
+def test_long_labels_are_whole(capsys):
+    long = "orca:horizon=4.0,radius_factor=1.05,walls=edges,settle=true"
+    _, lines = table(capsys, [row(planner, "reached") for planner in (long, f"{long}+taga", "orca", "orca+taga")])
+    assert set(lines) == {long, f"{long}+taga", "orca", "orca+taga"}
