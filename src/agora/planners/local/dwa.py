@@ -27,6 +27,7 @@ import math
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -104,9 +105,12 @@ class Dwa:
     vy_samples: Count = 10
     vth_samples: Count = 20
     use_dwa: bool = True
+    patient_start: bool = True
     path_distance_bias: float = 0.6
     goal_distance_bias: float = 0.8
-    occdist_scale: float = 0.01
+    occdist_scale: float = 0.02
+    occdist_length: Distance = 2.5
+    occdist_at: Literal["outline", "centre"] = "centre"
     twirling_scale: float = 0.0
     forward_point_distance: Distance = 0.325
     oscillation_reset_dist: Distance = 0.05
@@ -114,6 +118,9 @@ class Dwa:
     scaling_speed: Speed = 0.25
     max_scaling_factor: float = 0.2
     goal_leniency_distance: Distance = 1.0
+    escape_vel: Velocity = -0.1
+    escape_reset_dist: Distance = 0.1
+    escape_reset_theta: float = math.pi / 2
     xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: float = 0.1
     trans_stopped_vel: Speed = 0.1
@@ -129,7 +136,7 @@ class Dwa:
                 raise InputError(f"{name}: must be at least 1, is {value}")
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)
-            if one.name not in ("window", "min_vel_x") and value is not None and not value >= 0:
+            if one.name not in ("window", "min_vel_x", "escape_vel", "occdist_at") and value is not None and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
 
     @cached_property
@@ -170,10 +177,12 @@ class Dwa:
         return Parameters(
             *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
             *(self.vx_samples or 0, self.vy_samples, self.vth_samples),
-            self.use_dwa,
-            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias), f(self.occdist_scale), f(self.twirling_scale)),
+            *(self.use_dwa, self.patient_start),
+            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias)),
+            *(f(self.occdist_scale), f(self.occdist_length), self.occdist_at == "centre", f(self.twirling_scale)),
             *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
             *(f(self.scaling_speed), f(self.max_scaling_factor), f(self.goal_leniency_distance)),
+            *(f(self.escape_vel), f(self.escape_reset_dist), f(self.escape_reset_theta)),
             *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
             *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
             *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),
@@ -211,4 +220,6 @@ def _recalled(memory: Memory, count: int) -> Recall:
         np.zeros((count, 2), np.bool_),
         np.zeros((count, 3), np.float32),
         np.zeros((count, 2), np.int32),
+        np.zeros(count, np.bool_),
+        np.zeros((count, 3), np.float32),
     )

@@ -154,7 +154,7 @@ def _score(p, scene, n, time, scratch, sample, acceleration):
 def _with_obstacles(p, scene, n, scratch, score, count):
     """What `_score` said of a sample, with its obstacles; `_HIT` where the footprint meets one."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-    worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE)
+    worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, False)
     return _HIT if worst < ZERO else (score + p.obstacle_scale * worst if score >= ZERO else score)
 
 
@@ -401,7 +401,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             x, y = pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1]
             poses = roll_out(p, horizon[n], x, y, pose[2], now, command, acceleration, scratch.points)
             corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-            if obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y, ONE) < ZERO:
+            if obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, False) < ZERO:
                 continue
             reasons[n] = GOES_ON
         else:
