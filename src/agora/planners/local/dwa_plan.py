@@ -160,8 +160,8 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
 def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale):
     """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
 
-    Of the cost of obstacles only what is above ``due`` counts, times ``scale``. They only add to a score: samples are tried from the least score on,
-    until no other can be less.
+    Of the cost of obstacles only what is above ``due`` counts, times ``scale``. They only add to a score: samples are tried from
+    the least score on, until no other can be less.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
