@@ -156,7 +156,7 @@ class Dwa:
                 raise InputError(f"{name}: must be at least 1, is {value}")
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)
-            if one.name not in ("window", "min_vel_x", "escape_vel", "occdist_at") and value is not None and not value >= 0:
+            if one.name not in ("min_vel_x", "escape_vel") and isinstance(value, int | float) and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
 
     @cached_property

@@ -22,8 +22,8 @@ Where it differs:
 - ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
 - On unknown ground, and in a place that is not on its costmap, it stands; upstream backs up.
 - Upstream it backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
-- The cost of obstacles is that under the robot's centre, and counts by how far the roll-outs go, as in `agora.planners.local.dwa`; the
-  presets of the package do as upstream.
+- The cost of obstacles is that under the robot's centre, and counts by how far the roll-outs go, as in
+  `agora.planners.local.dwa`; the presets of the package do as upstream.
 - At the goal it asks only whether the footprint is free.
 - Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
   fastest would leave the window.
@@ -139,11 +139,7 @@ class TrajectoryRollout:
                 raise InputError(f"{name}: must be at least 2, is {getattr(self, name)}")
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)
-            if (
-                one.name not in ("window", "occdist_at", "escape_vel", "escape_blindly", "y_vels")
-                and value is not None
-                and not value >= 0
-            ):
+            if one.name != "escape_vel" and isinstance(value, int | float) and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
         if self.occdist_at not in ("outline", "centre"):
             raise InputError(f"occdist_at: must be outline or centre, is {self.occdist_at!r}")
