@@ -26,6 +26,11 @@ _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
 
 
+def corners_again(outline: Array, count: int) -> Array:
+    """An outline (..., V, 2) with ``count`` corners: the last stands for those that it has not."""
+    return outline[..., np.minimum(np.arange(count), outline.shape[-2] - 1), :]
+
+
 class Filling(NamedTuple):
     """What the kernels take of a `Window`.
 
@@ -227,13 +232,19 @@ class Window:
         """Return the corners (N, V, 2) of the padded footprints that stand for robots, m; a disc has 16, as costmap_2d gives it.
 
         Args:
-            footprint: (N, V, 2) of the robots; V = 0 for discs.
+            footprint: (N, V, 2) of the robots; all zero for a disc, V = 0 for discs alone.
             radius: (N,) m.
         """
+        disc, most = ~footprint.any(axis=(1, 2)), max(footprint.shape[1], len(_CIRCLE))
         if self.footprint:
             own = np.broadcast_to(np.array(self.footprint, np.float32), (len(radius), len(self.footprint), 2))
+        elif disc.all():
+            own = corners_again(radius[:, None, None] * _CIRCLE, most)
+        elif disc.any():
+            own = corners_again(footprint, most)
+            own[disc] = corners_again(radius[disc, None, None] * _CIRCLE, most)
         else:
-            own = footprint if footprint.shape[1] else radius[:, None, None] * _CIRCLE
+            own = footprint
         return own + np.float32(self.footprint_padding) * np.sign(own)
 
     def inscribed(self, radius: float) -> float:

@@ -11,7 +11,7 @@ from agora.core.jit import bind, lean_kernel
 from agora.core.state import Array, Doubles, Floats, read_only
 from agora.costmap.layers import attributes_of, bind_layers
 from agora.costmap.obstacles import Beams, Seen, put
-from agora.costmap.window import Window, fill
+from agora.costmap.window import Window, corners_again, fill
 from agora.engine.perceive import Perceiver
 from agora.engine.scanner import Scanner
 from agora.engine.semantics import SemanticReader, put_layers
@@ -228,12 +228,12 @@ class Observer:
         self._radius[n] = model.radius
         if self._people is not None:
             self._people.forget(n)
-        self._footprint[n] = 0
-        self._footprint[n, : len(model.footprint)] = np.asarray(model.footprint, np.float32).reshape(-1, 2)
+        self._footprint[n] = corners_again(np.array(model.footprint), self._footprint.shape[1]) if model.footprint else 0.0
         if self._window is not None:
             self._inscribed[n] = self._window.inscribed(model.inscribed_radius)
         if self._window is not None and self._seen is not None:
-            self._corners[n] = self._window.corners(self._footprint[n : n + 1], self._radius[n : n + 1])[0]
+            own = self._window.corners(self._footprint[n : n + 1], self._radius[n : n + 1])[0]
+            self._corners[n] = corners_again(own, self._corners.shape[1])
         self.forget_obstacles(world, robot)
         for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
             mine[n] = its[0]

@@ -84,7 +84,8 @@ class Observation:
         twist: (N, 3) vx, vy, omega in the robot's frame.
         goal: (N, 3) pose to reach.
         radius: (N,) of the disc about the footprint, m.
-        footprint: (N, V, 2) corners in the robot's frame, m; V = 0 for discs.
+        footprint: (N, V, 2) corners in the robot's frame, m, the last again where a robot has fewer; all zero for a disc, V = 0 for
+            discs alone.
         limits: of the robots.
         dt: control period, s.
         goal_tolerance, heading_tolerance: (N,) how near to the goal is enough, m and rad; the latter pi or more for any heading,

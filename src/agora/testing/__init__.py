@@ -15,6 +15,7 @@ from agora.testing.global_planners import check_global_planner
 from agora.testing.interplanners import check_interplanner
 from agora.testing.metrics import check_metric
 from agora.testing.modules import check_module
+from agora.testing.narrow import check_narrow_places, narrow_places
 from agora.testing.planners import check_bad_input, check_planner
 from agora.testing.scenes import Move, observation
 from agora.testing.sensors import check_sensor
@@ -37,11 +38,13 @@ __all__ = [
     "check_metric",
     "check_module",
     "check_obstacles_mode",
+    "check_narrow_places",
     "check_planner",
     "check_robots_mode",
     "check_sensor",
     "check_simulator",
     "check_trainer",
     "check_world_source",
+    "narrow_places",
     "observation",
 ]

@@ -1,0 +1,251 @@
+"""Whether a planner gets through narrow places, and starts from a wall: whole episodes, with nobody about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.recording import Outcome, Recording
+from agora.episode import Conditions, Episodes
+from agora.interfaces import BatchPlanner, Planner
+from agora.maps.grid import Map
+from agora.planners import lift
+from agora.robots.model import RobotModel, load_robot, robot_names
+from agora.tasks.budget import measured, time_budget
+from agora.testing.errors import ContractError
+from agora.world.start import PedestrianStarts, RobotStart, Start
+
+SPARE = 0.15
+"""Room on each side of a robot that is asked to get through, m."""
+
+_TOLERANCE = 0.3  # of the goal, m
+_RESOLUTION = 0.05
+_LONGER, _SLACK = 2.0, 5.0  # an empty hall is crossed in so many times the shortest time, and so many seconds
+
+HEAVY = RobotModel(
+    name="heavy",
+    kinematics="differential",
+    radius=0.63,
+    footprint=((0.5, 0.38), (-0.5, 0.38), (-0.5, -0.38), (0.5, -0.38)),
+    vx=(-0.3, 0.8),
+    omega=0.5,
+    ax=0.08,
+    alpha=0.15,
+    source="a loaded pallet truck: one control period changes its speed by less than 0.01 m/s",
+)
+CAR = RobotModel(
+    name="car",
+    kinematics="ackermann",
+    radius=0.4,
+    footprint=((0.37, 0.13), (-0.1, 0.13), (-0.1, -0.13), (0.37, -0.13)),
+    vx=(-0.18, 0.18),
+    omega=0.5,
+    ax=0.1,
+    wheelbase=0.26,
+    max_steering=0.45,
+    source="a model car that gains speed slowly",
+)
+
+Way = tuple[tuple[float, float, float], tuple[float, float]]
+"""Pose at the start and place of the goal, m and rad."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One episode in a narrow place.
+
+    Attributes:
+        place: name of the place. robot: name of the robot. number: of the start among the place's.
+        recording: of the episode.
+        limit: s in which it is to be done; infinite where the time-out of the episode is limit enough.
+    """
+
+    place: str
+    robot: str
+    number: int
+    recording: Recording
+    limit: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the robot came to its goal, in time."""
+        return self.recording.outcome == Outcome.REACHED and self.recording.time[-1] <= self.limit
+
+    def __str__(self) -> str:
+        seconds = self.recording.time[-1]
+        return f"{self.place}: {self.robot}, start {self.number}: {self.recording.outcome.label} after {seconds:.1f} s"
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A narrow place.
+
+    Attributes:
+        robots: whether a robot has room there.
+        map: of a robot's place.
+        ways: starts and goals of a robot there.
+        timed: whether the robot is to be as fast as an empty hall allows.
+    """
+
+    robots: Callable[[RobotModel], bool]
+    map: Callable[[RobotModel], Map]
+    ways: Callable[[RobotModel], list[Way]]
+    timed: bool = False
+
+
+def check_narrow_places(
+    planner: Planner | BatchPlanner, places: Iterable[str] = (), robots: Iterable[RobotModel] = (), starts: int = 12
+) -> None:
+    """Check that a planner brings every robot through narrow places that has 0.15 m to spare on each side.
+
+    Args:
+        planner: to check.
+        places: names in `PLACES`; all where none is given.
+        robots: those that come with Agora, and two that gain speed slowly, where none is given.
+        starts: at most so many of each place and robot, spread over all.
+
+    Raises:
+        ContractError: a robot does not reach its goal in time; says which.
+    """
+    runs = narrow_places(planner, places, robots, starts)
+    if failed := [run for run in runs if not run.passed]:
+        raise ContractError(f"{type(planner).__name__}: {len(failed)} of {len(runs)} fail: " + "; ".join(map(str, failed)))
+
+
+def narrow_places(
+    planner: Planner | BatchPlanner, places: Iterable[str] = (), robots: Iterable[RobotModel] = (), starts: int = 12
+) -> list[Passage]:
+    """Drive a planner through narrow places, all side by side; arguments as in `check_narrow_places`."""
+    models = tuple(robots) or (*(load_robot(name) for name in robot_names()), HEAVY, CAR)
+    top = lift.declaration_of(planner).top_speed
+    asked: list[tuple[str, int, Start, float]] = []
+    for name in places or PLACES:
+        place = PLACES[name]
+        for model in filter(place.robots, models):
+            there, ways = place.map(model), place.ways(model)
+            for k in np.unique(np.linspace(0, len(ways) - 1, min(starts, len(ways))).round().astype(int)):
+                start = _start(name, model, there, ways[k], int(k), top)
+                asked.append((name, int(k), start, _limit(start.robots[0], top) if place.timed else math.inf))
+    played = Episodes([start for _, _, start, _ in asked], planner, Conditions())
+    found = {index: recordings[0] for index, recordings in played}
+    return [Passage(name, s.robots[0].model.name, k, found[i], limit) for i, (name, k, s, limit) in enumerate(asked)]
+
+
+def _start(place: str, model: RobotModel, there: Map, way: Way, number: int, top: float) -> Start:
+    pose, goal = way
+    robot = measured(there, RobotStart(model, np.array(pose), np.array([[*goal, 0.0]])))
+    assert robot.legs is not None
+    timeout = time_budget([robot]) + 3.0 * float(robot.legs[0]) / min(top, model.vx[1])
+    entry = f"{place}/{model.name}/{number}"
+    return Start(entry, 1, there, (robot,), PedestrianStarts.none(), timeout=timeout, goal_tolerance=_TOLERANCE)
+
+
+def _limit(robot: RobotStart, top: float) -> float:
+    """Twice the time for the straight way: speeding up, braking, and turning by what the way asks for."""
+    model = robot.model
+    assert robot.legs is not None and robot.turn is not None
+    speed, gain = min(top, model.vx[1]), model.ax or math.inf
+    turning = robot.turn / model.omega if model.turning_radius == 0 else 2.0 * math.pi * model.turning_radius / speed
+    return _SLACK + _LONGER * (float(robot.legs[0]) / speed + speed / gain + turning)
+
+
+def half_width(model: RobotModel) -> float:
+    """How far a robot reaches to its side, m."""
+    return max((abs(y) for _, y in model.footprint), default=model.radius)
+
+
+def _passes(width: float) -> Callable[[RobotModel], bool]:
+    """Whether a robot that drives straight ahead has room in a passage, m."""
+    return lambda model: model.vx[1] > 0 and 2.0 * (half_width(model) + SPARE) <= width + 1e-9
+
+
+def _turns(width: float) -> Callable[[RobotModel], bool]:
+    """Whether a robot has room to turn round in a lane, m."""
+
+    def room(model: RobotModel) -> bool:
+        side, nose = half_width(model), max((x for x, _ in model.footprint), default=model.radius)
+        swept = side + model.turning_radius + math.hypot(model.turning_radius + side, nose)
+        return (swept if model.turning_radius else 2.0 * model.radius) + 2.0 * SPARE <= width + 1e-9
+
+    return room
+
+
+def _walls(bounds: tuple[float, float, float, float], *segments: Sequence[float]) -> Callable[[RobotModel], Map]:
+    """A map of walls, with one all round 0.5 m inside its bounds."""
+    x0, y0, x1, y1 = bounds[0] + 0.5, bounds[1] + 0.5, bounds[2] - 0.5, bounds[3] - 0.5
+    round_it = [(x0, y0, x1, y0), (x1, y0, x1, y1), (x1, y1, x0, y1), (x0, y1, x0, y0)]
+    made = Map.from_shapes(segments=[*round_it, *segments], bounds=bounds, resolution=_RESOLUTION, name="narrow")
+    return lambda model: made
+
+
+def _door(model: RobotModel) -> list[Way]:
+    """Along the wall, on either side of the door and before it; a car looks at the wall already."""
+    heading = 0.0 if model.turning_radius else 1.57
+    return [((1.0, 0.8 + 0.4 * k, heading), (6.0, 5.0 if k % 2 else 1.0)) for k in range(12)]
+
+
+def _corridor(model: RobotModel) -> list[Way]:
+    """From beside its mouth, or before it, to either side behind it."""
+    heading = 0.0 if model.turning_radius else 1.2
+    return [((-3.0, -5.2 + 0.6 * k, -heading), (5.6, -1.2 if k % 2 else -4.8)) for k in range(8)]
+
+
+def _lane(model: RobotModel) -> list[Way]:
+    """Towards the closed end of a lane, at its middle and nearer to a wall, with the goal behind."""
+    side = 1.0 - half_width(model) - SPARE
+    return [((4.0, 2.0 + share * side, heading), (-1.0, 2.0)) for share in (-1.0, 0.0, 0.6) for heading in (0.0, 0.35, -0.35)]
+
+
+def _hairpin(model: RobotModel) -> list[Way]:
+    """Round the end of a wall between two lanes of 1 m."""
+    return [((0.4, 1.5 + aside, heading), (0.6, 2.5)) for aside, heading in ((0.0, 0.0), (0.05, 0.1), (-0.05, -0.1))]
+
+
+def _before(model: RobotModel) -> list[Way]:
+    """With the nose 0.15 m before a wall at x = 0, and the goal beside it or behind."""
+    nose = max((x for x, _ in model.footprint), default=model.radius)
+    x = -nose - SPARE
+    return [((x, y, 0.0), goal) for y in (-0.4, 0.7) for goal in ((-4.0, y), (-3.0, 3.3), (x - 0.5, -3.6), (-4.1, -2.5))]
+
+
+def _round(model: RobotModel) -> list[Way]:
+    """From the middle to 5 m away in eight directions."""
+    return [((0.3, -0.2, 0.0), (0.3 + 5.0 * math.cos(a), -0.2 + 5.0 * math.sin(a))) for a in np.arange(8) * math.pi / 4]
+
+
+def _hall(model: RobotModel) -> list[Way]:
+    """Through an empty hall, from four headings."""
+    return [((1.7, 2.1, heading), (7.9, 5.3)) for heading in (0.5, 2.0, -2.7, -0.8)]
+
+
+def _slow(model: RobotModel) -> bool:
+    """Whether a robot needs many control periods to come to a speed at which roll-outs differ."""
+    return model.ax is not None and model.ax <= 0.1
+
+
+PLACES: dict[str, _Place] = {
+    "door": _Place(_passes(0.9), _walls((-0.5, -0.5, 8.5, 6.5), (3, 0, 3, 2.6), (3, 3.5, 3, 6)), _door),
+    "corridor": _Place(
+        _passes(1.0),
+        _walls(
+            (-4.9, -6.7, 7.5, 0.5),
+            (-1, -6.2, -1, -3.6),
+            (-1, -3.6, 3, -3.6),
+            (3, -3.6, 3, -6.2),
+            (-1, 0, -1, -2.6),
+            (-1, -2.6, 3, -2.6),
+            (3, -2.6, 3, 0),
+        ),
+        _corridor,
+    ),
+    "lane": _Place(_turns(2.0), _walls((-2.9, 0.5, 6.5, 3.5)), _lane),
+    "hairpin": _Place(_turns(1.0), _walls((-0.6, 0.5, 5.5, 3.5), (-0.1, 2, 4, 2)), _hairpin),
+    "wall": _Place(lambda model: model.vx[1] > 0, _walls((-6.5, -5.3, 0.5, 5.7)), _before),
+    "slow": _Place(_slow, _walls((-8.5, -8.5, 8.5, 8.5)), _round),
+    "hall": _Place(lambda model: not _slow(model), _walls((-0.5, -0.5, 12.5, 9.5)), _hall, timed=True),
+}
+"""A door of 0.9 m, a corridor of 1.0 m, turning round in a lane of 2.0 m and round the end of a wall with 1 m on both sides,
+a wall 0.15 m ahead, slow robots on an empty floor, an empty hall."""
