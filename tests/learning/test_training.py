@@ -18,8 +18,8 @@ from agora.errors import DivergedError, InputError, ResultsError, UnknownNameErr
 from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, record_of
 from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
 from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play
-from agora.learning.trainers.imitation import Lessons
 from agora.learning.trainers.episodes import shares_of
+from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names
 from agora.policies.encoding import Observe
 from agora.policies.policy import Body, Layer, Policy

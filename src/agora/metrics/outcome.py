@@ -145,26 +145,56 @@ def collisions_pedestrian(recording: Recording) -> float:
     return float(_contacts(recording, ContactKind.PEDESTRIAN))
 
 
-@metric("collisions_wall", unit="", direction="lower", formula="contact events with walls", source=_FRANCIS, values="count", compared="all")
+@metric(
+    "collisions_wall",
+    unit="",
+    direction="lower",
+    formula="contact events with walls",
+    source=_FRANCIS,
+    values="count",
+    compared="all",
+)
 def collisions_wall(recording: Recording) -> float:
     """The walls' part of ``collisions``."""
     return float(_contacts(recording, ContactKind.WALL))
 
 
-@metric("collisions_robot", unit="", direction="lower", formula="contact events with other robots", source=_FRANCIS, values="count", compared="all")
+@metric(
+    "collisions_robot",
+    unit="",
+    direction="lower",
+    formula="contact events with other robots",
+    source=_FRANCIS,
+    values="count",
+    compared="all",
+)
 def collisions_robot(recording: Recording) -> float:
     """The other robots' part of ``collisions``."""
     return float(_contacts(recording, ContactKind.ROBOT))
 
 
-@metric("final_goal_distance", unit="m", direction="lower", formula="|p_N - g|", source="SEAN 2.0, HuNavSim", values="amount", compared="all")
+@metric(
+    "final_goal_distance",
+    unit="m",
+    direction="lower",
+    formula="|p_N - g|",
+    source="SEAN 2.0, HuNavSim",
+    values="amount",
+    compared="all",
+)
 def final_goal_distance(recording: Recording) -> float:
     """Distance from the last position to the goal's."""
     return float(goal_distances(recording)[-1])
 
 
 @metric(
-    "goal_distance_min", unit="m", direction="lower", formula="min over t of |p - g|", source="SEAN 2.0, HuNavSim", values="amount", compared="all"
+    "goal_distance_min",
+    unit="m",
+    direction="lower",
+    formula="min over t of |p - g|",
+    source="SEAN 2.0, HuNavSim",
+    values="amount",
+    compared="all",
 )
 def goal_distance_min(recording: Recording) -> float:
     """How near the robot ever came to its goal."""
