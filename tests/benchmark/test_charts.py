@@ -79,7 +79,7 @@ def test_long_labels_lose_their_middle_and_no_two_are_alike():
     assert short["orca"] == "orca" and short[names[1]] == names[1]
     assert len(set(short.values())) == len(names) and max(map(len, short.values())) <= 2 * LONGEST_LABEL
     svg = rates("success", {name: Estimate(9, 1 / 3, 0.1, 0.6) for name in names}, dict.fromkeys(names, ""))
-    lines = ["".join(span.text for span in label.iterfind("tspan")) for label in parts(svg, "label")]
+    lines = [(label.text or "") + "".join(span.text for span in label.iterfind("tspan")) for label in parts(svg, "label")]
     assert lines == list(short.values())
     assert all(len(span.text) <= LONGEST_LABEL for label in parts(svg, "label") for span in label.iterfind("tspan"))
 

@@ -218,9 +218,10 @@ def shortened(planners: Iterable[str]) -> dict[str, str]:
 
 def _label(planner: str, short: str, y: float) -> Markup:
     """A planner's label at the left of its row, in two lines where it is long; the whole of it as a hint."""
-    lines = [short] if len(short) <= LONGEST_LABEL else [short[:LONGEST_LABEL], short[LONGEST_LABEL:]]
-    first = y + 4 - 5.5 * (len(lines) - 1)
-    spans = [filled('<tspan x="{}" y="{}">{}</tspan>', _px(LABEL - 8), _px(first + 11 * k), line) for k, line in enumerate(lines)]
+    if len(short) <= LONGEST_LABEL:
+        return filled('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', LABEL - 8, y + 4, short, planner)
+    lines = ((y - 1.5, short[:LONGEST_LABEL]), (y + 9.5, short[LONGEST_LABEL:]))
+    spans = [filled('<tspan x="{}" y="{}">{}</tspan>', LABEL - 8, _px(height), line) for height, line in lines]
     return filled('<text class="label">{}<title>{}</title></text>', joined(spans), planner)
 
 
