@@ -25,7 +25,7 @@ _COLUMNS = 9
 def read_annotations(path: Path) -> Rows:
     """Read who walks, in pixels with y up: the middle of the box of each pedestrian who is not lost.
 
-    Bikers, skaters, carts, cars and buses are left out. The place is that of the box, not of the feet: the videos look straight down.
+    Bikers, skaters, carts, cars and buses are left out. The place is that of the box: the videos look straight down.
 
     Raises:
         InputError: the file is wrong; names the line.
@@ -38,7 +38,7 @@ def read_annotations(path: Path) -> Rows:
         found, _, label = text.strip().partition('"')
         row = numbers(found, _COLUMNS, f"{path}:{number}")
         if not label.endswith('"'):
-            raise InputError(f'{path}:{number}: expected {_COLUMNS} numbers and a label in quotes, got {text.strip()[:60]!r}')
+            raise InputError(f"{path}:{number}: expected {_COLUMNS} numbers and a label in quotes, got {text.strip()[:60]!r}")
         if label[:-1].lower() in _PEOPLE and row[6] == 0:
             rows.append(row)
             lines.append(number)

@@ -125,7 +125,8 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
 
     A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a folder of the data set with ``obsmat.txt``,
     ``<name>.txt``, a file ``.ndjson`` of TrajNet++ (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
-    (`agora.datasets.drone`) or ``annotation.vsp``; this needs ``H.txt``, or takes that of a scene that was filmed from the same place.
+    (`agora.datasets.drone`) or ``annotation.vsp``; this needs ``H.txt``, or takes that of a scene that was filmed from the same
+    place.
 
     Args:
         name: of the scene.

@@ -1,4 +1,4 @@
-"""Scenes of recorded pedestrians: what a scene says of itself, and rows of frame, pedestrian and place that become people who walk."""
+"""Scenes of recorded pedestrians: what a scene says of itself, and how rows of frame, pedestrian and place become people."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
 
 
 def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
-    """The frame rate of a scene: as said, as its name tells, or as was read from its files; 25, which is told, where nothing says it."""
+    """The frame rate of a scene: as said, as its name tells, or as its files were read; else 25, which is told."""
     rate = known.frame_rate or FRAME_RATE.get(place.name.lower()) or read
     if rate is None:
         _tell(

@@ -1,8 +1,8 @@
 """TrajNet++: recordings as lines of JSON.
 
-P. Kothari, S. Kreiss, A. Alahi, "Human trajectory forecasting in crowds: a deep learning perspective", IEEE T-ITS 23(7), 2022. Lines
-``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` are places, lines ``{"scene": {..., "fps": 2.5}}`` say how many
-annotated frames a second has; frames are numbered as in the video, so that two of them are several numbers apart.
+P. Kothari, S. Kreiss, A. Alahi, "Human trajectory forecasting in crowds: a deep learning perspective", IEEE T-ITS 23(7), 2022.
+Lines ``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` are places, lines ``{"scene": {..., "fps": 2.5}}`` say how
+many annotated frames a second has; frames are numbered as in the video, so that two of them are several numbers apart.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def read_tracks(path: Path) -> Rows:
     if not rows:
         raise InputError(f'{path}:1: expected lines {{"track": {{"f": ..., "p": ..., "x": ..., "y": ...}}}}, got none')
     if len(rates) > 1 or not all(rate > 0 for rate in rates):
-        rate, line = list(rates.items())[-1]
-        raise InputError(f"{path}:{line}: fps is {rate:g}; expected one number above 0, the same in all scenes")
+        wrong, line = list(rates.items())[-1]
+        raise InputError(f"{path}:{line}: fps is {wrong:g}; expected one number above 0, the same in all scenes")
     frame, who, x, y = np.array(rows).T
     steps = np.diff(np.unique(frame))
     rate = next(iter(rates), None)

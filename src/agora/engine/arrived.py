@@ -1,9 +1,9 @@
 """Arrived is standing: whoever stays at a place and has come there stands, whatever the crowd model says, until somebody pushes.
 
-Models that slow down on the way to a last waypoint come to rest there by themselves, and nothing changes for them. Some do not: they
-run past the place and turn back for ever, creep about, or press against somebody who stands on it. Who has been moving about at the
-place for a while, though nobody comes, is brought to rest and stays so. Whoever comes near, or overlaps such a one, lets the model
-move it again.
+Models that slow down on the way to a last waypoint come to rest there by themselves, and nothing changes for them. Some do not:
+they run past the place and turn back for ever, creep about, or press against somebody who stands on it. Who has been moving about
+at the place for a while, though nobody comes, is brought to rest and stays so. Whoever comes near on the way to elsewhere has the
+model move such a one again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import STAY
-from agora.engine.taken import STANDS, is_taken
+from agora.engine.taken import ROOM, STANDS
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 _STILL = np.float32(0.05)  # m/s, up to which one counts as at rest
@@ -23,53 +23,97 @@ _PATIENCE = np.float32(4.0)  # s of moving about at the place; who slows down co
 _CALM = np.float32(0.5)  # of that counts for who creeps about no faster than that
 _BRAKE = np.float32(3.0)  # m/s2
 _SOON = np.float32(5.0)  # s within which somebody who comes is somebody who pushes
-_ROOM = np.float32(0.4)  # m, between the bodies, to which one comes
+_NEAR = np.float32(0.4)  # m, between the bodies, to which one comes
 _FOR_GOOD = np.float32(np.inf)
 _TINY = np.float32(1e-6)
 
 
 @hidden
-def _comes(px, py, vx, vy, bodies):
-    """Whether a body at (px, py) m from one that stands, which goes at (vx, vy) m/s, soon comes near or overlaps it now."""
-    if px * px + py * py < bodies * bodies:
-        return True
-    speed2 = vx * vx + vy * vy
-    if speed2 < STANDS * STANDS:
-        return False
-    t = min(max(-(px * vx + py * vy) / speed2, ZERO), _SOON)
-    nx, ny, near = px + t * vx, py + t * vy, bodies + _ROOM
-    return nx * nx + ny * ny < near * near
+def _stays(waypoints, w, i):
+    """Whether pedestrian i is on the way to a place at which it stays, or there, and is led nowhere else."""
+    k = waypoints.index[w, i]
+    led = waypoints.x[w, i] != waypoints.list_x[w, i, k] or waypoints.y[w, i] != waypoints.list_y[w, i, k]
+    return waypoints.mode[w, i] == STAY and k >= waypoints.count[w, i] - 1 and not led
 
 
 @hidden
-def _is_pushed(sees, people, traits, robots, robot_traits, w, i):
-    """Whether somebody whom pedestrian i sees comes near, or overlaps it."""
-    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i]
+def _is_within(people, waypoints, w, i, reach):
+    """Whether pedestrian i is within ``reach``, m, of its waypoint."""
+    dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
+    return dx * dx + dy * dy <= reach * reach
+
+
+@hidden
+def _has_settled(people, traits, waypoints, w, i):
+    """Whether pedestrian i is at the place where it stays, or beside it."""
+    beside = waypoints.tolerance[w, i] + traits.radius[w, i] + traits.radius[w, i]
+    return _stays(waypoints, w, i) and _is_within(people, waypoints, w, i, beside)
+
+
+@hidden
+def _goes_to_the_same(waypoints, w, i, j, reach):
+    """Whether pedestrian j stays where pedestrian i does, or nearer to it than ``reach``, m."""
+    dx, dy = waypoints.x[w, j] - waypoints.x[w, i], waypoints.y[w, j] - waypoints.y[w, i]
+    return _stays(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
+
+
+@hidden
+def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i):
+    """Whether pedestrian i has come to the place where it stays, or as near to it as those let it come who are there."""
+    if not _stays(waypoints, w, i):
+        return False
+    tolerance, own = waypoints.tolerance[w, i], traits.radius[w, i]
+    if _is_within(people, waypoints, w, i, tolerance):
+        return True
+    x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
-        if j != i and people.active[w, j]:
-            place = people.x[w, j] - x, people.y[w, j] - y
-            if _comes(*place, people.vx[w, j], people.vy[w, j], own + traits.radius[w, j]):
+        px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j] + ROOM
+        if j != i and people.active[w, j] and px * px + py * py < bodies * bodies:
+            if restless[w, j] == _FOR_GOOD and _goes_to_the_same(waypoints, w, i, j, bodies):
+                return True
+            stands = people.vx[w, j] * people.vx[w, j] + people.vy[w, j] * people.vy[w, j] < STANDS * STANDS
+            if (stands or _has_settled(people, traits, waypoints, w, j)) and _is_within(
+                people, waypoints, w, i, tolerance + bodies
+            ):
                 return True
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
-        if robots.active[w, r]:
-            place = robots.x[w, r] - x, robots.y[w, r] - y
-            if _comes(*place, robots.world_vx[w, r], robots.world_vy[w, r], own + robot_traits.radius[w, r]):
+        px, py, bodies = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r] + ROOM
+        if robots.active[w, r] and px * px + py * py < bodies * bodies:
+            vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
+            if vx * vx + vy * vy < STANDS * STANDS and _is_within(people, waypoints, w, i, tolerance + bodies):
                 return True
     return False
 
 
 @hidden
-def _is_there(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Whether pedestrian i has come to the place where it stays, or as near to it as who stands there lets it come."""
-    k = waypoints.index[w, i]
-    x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
-    led = waypoints.x[w, i] != x or waypoints.y[w, i] != y
-    if waypoints.mode[w, i] != STAY or k < waypoints.count[w, i] - 1 or led:
+def _comes(px, py, vx, vy, bodies):
+    """Whether a body at (px, py) m from one that stands, which goes at (vx, vy) m/s, soon comes near."""
+    speed2 = vx * vx + vy * vy
+    if speed2 < STANDS * STANDS:
         return False
-    dx, dy, tolerance = x - people.x[w, i], y - people.y[w, i], waypoints.tolerance[w, i]
-    if dx * dx + dy * dy <= tolerance * tolerance:
-        return True
-    return is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i)
+    t = min(max(-(px * vx + py * vy) / speed2, ZERO), _SOON)
+    nx, ny, near = px + t * vx, py + t * vy, bodies + _NEAR
+    return nx * nx + ny * ny < near * near
+
+
+@hidden
+def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
+    """Whether somebody whom pedestrian i sees comes near on the way to elsewhere."""
+    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        if j == i or not people.active[w, j]:
+            continue
+        px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j]
+        if _has_settled(people, traits, waypoints, w, j) or _goes_to_the_same(waypoints, w, i, j, bodies + ROOM):
+            continue
+        if _comes(px, py, people.vx[w, j], people.vy[w, j], bodies):
+            return True
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        if robots.active[w, r]:
+            px, py, bodies = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r]
+            if _comes(px, py, robots.world_vx[w, r], robots.world_vy[w, r], bodies):
+                return True
+    return False
 
 
 @lean_kernel
@@ -97,9 +141,12 @@ def stand(
                 continue
             if replay.last[w, i] >= replay.first[w, i]:
                 continue
-            there = forced[w, i] == 0 and _is_there(sees, people, traits, waypoints, robots, robot_traits, w, i)
-            if not there or _is_pushed(sees, people, traits, robots, robot_traits, w, i):
+            there = forced[w, i] == 0 and _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i)
+            if there and _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
                 restless[w, i] = ZERO
+                continue
+            if not there:
+                restless[w, i] = ZERO if stands else max(restless[w, i] - h, ZERO)
                 continue
             restless[w, i] += h if speed2 > _STILL * _STILL else _CALM * h
             if restless[w, i] > _PATIENCE:

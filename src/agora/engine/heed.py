@@ -99,8 +99,9 @@ class Heed:
         says = {
             _SPEED: f"the preferred speed {at(traits.speed)} m/s; expected a number of at least 0",
             _WAYPOINT: f"the waypoint ({at(goals.x, goals.y)}); expected two numbers in m",
-            _LIST: f"a list of waypoints with index, count, mode and tolerance {at(goals.index, goals.count, goals.mode, goals.tolerance)}; "
-            f"expected 0 <= index < count <= {goals.list_x.shape[2]}, a mode of 0 to {STAY} and a tolerance of at least 0",
+            _LIST: "a list of waypoints with index, count, mode and tolerance "
+            f"{at(goals.index, goals.count, goals.mode, goals.tolerance)}; expected 0 <= index < count "
+            f"<= {goals.list_x.shape[2]}, a mode of 0 to {STAY} and a tolerance of at least 0",
             _MIND: f"type, reaction and state {at(minds.type, minds.reaction, minds.state)}; "
             f"expected numbers below {len(TYPES)}, {len(REACTIONS)} and {len(SOCIAL_STATES)}",
         }[what]

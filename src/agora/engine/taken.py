@@ -17,7 +17,9 @@ from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 STANDS = np.float32(0.1)
 """m/s, below which somebody stands."""
 
-_ROOM = np.float32(0.2)  # m, that people leave between bodies
+ROOM = np.float32(0.2)
+"""m, that people leave between bodies."""
+
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, from the waypoint: no body is so large that one is a step away from it farther off
 
@@ -35,12 +37,9 @@ def _is_in_the_way(waypoints, w, i, x, y, reach, jx, jy):
 
 
 @hidden
-def is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
+def _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
     """Whether somebody whom pedestrian i sees stands on its waypoint."""
-    x, y, k, own = people.x[w, i], people.y[w, i], waypoints.index[w, i], traits.radius[w, i] + _ROOM
-    dx, dy = waypoints.list_x[w, i, k] - x, waypoints.list_y[w, i, k] - y
-    if dx * dx + dy * dy >= _NEAR * _NEAR:
-        return False
+    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + ROOM
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
         stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
@@ -67,7 +66,10 @@ def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, c
         if clock.done[w]:
             continue
         for i in range(traits.count[w]):
+            k = waypoints.index[w, i]
             if waypoints.count[w, i] < 2 or not people.active[w, i]:
                 continue
-            if is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
+            dx, dy = waypoints.list_x[w, i, k] - people.x[w, i], waypoints.list_y[w, i, k] - people.y[w, i]
+            near = dx * dx + dy * dy < _NEAR * _NEAR
+            if near and _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
                 next_waypoint(traits, waypoints, clock, w, i, substep)

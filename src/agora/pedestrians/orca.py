@@ -45,8 +45,8 @@ class Orca:
         neighbour_distance: others farther away are not seen, m.
         max_neighbours: how many of the nearest are avoided.
         horizon: time for which others are avoided, s.
-        horizon_obstacle: time for which walls are avoided, s (CrowdNav, where there are none: 5). Nobody comes nearer to a wall than
-            the gap by it allows, so that with 5 people creep through doors and corridors.
+        horizon_obstacle: time for which walls are avoided, s (CrowdNav, where there are none, 5). Nobody goes faster towards a wall
+            than the gap by it: with 5 people creep through doors and corridors.
         padding: added to every radius, m (CrowdNav 0.01).
         max_speed_factor: cap of the speed, in preferred speeds (CrowdNav 1).
         reciprocal: share of an avoidance that falls to oneself.

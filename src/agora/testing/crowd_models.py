@@ -207,8 +207,8 @@ class _Check:
         for i in np.flatnonzero(there & ((speed > _STILL) | (turned > _STILL))):
             mode, waypoints = here.pedestrians.mode[i], here.pedestrians.waypoint_count[i]
             raise self.fail(
-                f"arrived is standing: a pedestrian of {waypoints} waypoints in mode {mode} goes at up to {speed[i]:.2f} m/s and turns "
-                f"by up to {turned[i]:.2f} rad at the place where it stays"
+                f"arrived is standing: a pedestrian of {waypoints} waypoints in mode {mode} goes at up to {speed[i]:.2f} m/s and "
+                f"turns by up to {turned[i]:.2f} rad at the place where it stays"
             )
 
     def walk(self, starts: tuple[Start, ...], models: tuple[CrowdModel | CompiledCrowdModel, ...], slots: int = 0) -> Floats:

@@ -101,9 +101,7 @@ class Trajectories:
         object.__setattr__(self, name, array)
 
     @classmethod
-    def of_rows(
-        cls, time: ArrayLike, id: ArrayLike, x: ArrayLike, y: ArrayLike, *, longest_gap: float = np.inf
-    ) -> Trajectories:
+    def of_rows(cls, time: ArrayLike, id: ArrayLike, x: ArrayLike, y: ArrayLike, *, longest_gap: float = np.inf) -> Trajectories:
         """Return the trajectories of rows (time, id, x, y) in any order; ids ascend.
 
         Args:
