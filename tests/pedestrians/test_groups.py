@@ -78,7 +78,7 @@ def run(engine, seconds, world=0, count=None):
 
 
 def company(engine):
-    return engine.crowd.behaviours[0].company
+    return engine.crowd.behaviours[0].attached.company
 
 
 def turning(heading):

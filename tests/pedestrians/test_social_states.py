@@ -44,7 +44,7 @@ class Scene:
         self.start = starts.start(robot, (40.0, 40.0, 0.0), crowd, timeout=1e4, **more)
         behaviours = (*engine, dataclasses.replace(rules, thinking_time=dt))
         self.engine = engine_at([self.start], dt, crowd=Waypoint(), behaviours=behaviours, ends=0, sees_pedestrians=sees)
-        self.n, self.at_work = n, self.engine.crowd.behaviours[-1]
+        self.n, self.at_work = n, self.engine.crowd.behaviours[-1].attached
 
     def give(self, **values: float) -> Scene:
         """Set values of minds, characters and memories for everybody."""

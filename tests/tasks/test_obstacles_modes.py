@@ -174,3 +174,47 @@ def test_a_scenarios_types_habits_and_interactive_obstacles_are_taken_over():
     assert [(f.model, f.x, f.y, f.heading) for f in (thing.furniture for thing in made.things)] == [("chair", -2.0, 3.0, 0.4)]
     with pytest.raises(InputError, match="no type of pedestrian called 'human/elders'; did you mean 'elder'"):
         ScenarioMode().place(task(scenario=ScenarioFile((), Obstacles(dynamic=(replace(elder, type="human/elders"),)))))
+
+
+def placed(*people):
+    made = task(scenario=ScenarioFile((), Obstacles(dynamic=people)))
+    ScenarioMode().place(made)
+    return made.pedestrians
+
+
+def test_an_entry_of_several_pedestrians_is_as_many_side_by_side_with_the_same_way():
+    trio = Pedestrian("trio", (0.5, 6.0), waypoints=((4.0, 6.5), (-4.0, 6.0)), waypoint_mode=0, number_of_peds=3)
+    people = placed(
+        trio,
+        Pedestrian("one", (-3.0, 0.0), waypoints=((0.0, 0.0),), number_of_peds=1),
+        Pedestrian("none", (5.0, 0.0), number_of_peds=0),
+    )
+    assert [person.name for person in people] == ["trio_0", "trio_1", "trio_2", "one", "none"]
+    assert people[0].position.tolist() == [0.5, 6.0]
+    apart = [
+        np.hypot(*(a.position - b.position)) for a, b in ((people[0], people[1]), (people[1], people[2]), (people[2], people[0]))
+    ]
+    assert apart == pytest.approx([0.8] * 3)
+    assert len({person.speed for person in people[:3]}) == 3
+    assert all(person.waypoints.tolist() == [[4.0, 6.5], [-4.0, 6.0]] for person in people[:3])
+
+
+def test_twenty_of_one_entry_do_not_touch():
+    people = placed(Pedestrian("class", (-2.6, 2.2), number_of_peds=20))
+    place = np.array([person.position for person in people])
+    gaps = np.hypot(*(place[:, None] - place).transpose(2, 0, 1)) + 9.0 * np.eye(20)
+    assert gaps.min() == pytest.approx(0.8)
+
+
+def test_one_of_several_off_the_map_is_refused_by_its_name():
+    with pytest.raises(InputError, match=r"'trio_1' is at \(9\.30, 1\.00\), outside map"):
+        placed(Pedestrian("trio", (8.5, 1.0), waypoints=((-4.0, 6.0),), number_of_peds=3))
+
+
+def test_who_stands_looks_where_the_scenario_says_and_who_walks_to_its_first_waypoint():
+    stands, also, walks = placed(
+        Pedestrian("stands", (0.0, 0.0, 2.1)),
+        Pedestrian("also", (0.0, 3.0, -1.3), waypoints=((0.1, 3.1), (0.0, 3.0))),
+        Pedestrian("walks", (-3.0, 6.0, 2.1), waypoints=((-3.0, 1.0),)),
+    )
+    assert (stands.facing(), also.facing(), walks.facing()) == (2.1, -1.3, pytest.approx(-np.pi / 2))

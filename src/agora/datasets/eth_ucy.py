@@ -10,6 +10,8 @@ What to know before comparing numbers:
   (1.30 instead of 1.10 m/s in zara01). With "annotation" all Zara scenes share one frame.
 - obsmat of zara01 is in zara02's frame moved by (1.30, 15.66) m. The building's lines of zara01's ``map.xml`` and its goals are in
   zara02's frame; they are moved here. The lines of the parked car are right as they are.
+- A scene says at how many frames a second it was filmed: its ``scene.yaml``, its name where it is a public one's, or its
+  velocities (`agora.datasets.scenes`).
 - obsmat of students003 was made from other pixels and has other ids: it disagrees with the rest by 0.36 m (median). Its
   ``groups.txt`` has the ids of obsmat, so groups come with that source only; students001 has no groups and uses students003's
   homography. No scene of students has a map.
@@ -26,14 +28,17 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.datasets.catalogue import data_folder
+from agora.datasets.drone import read_annotations
+from agora.datasets.scenes import Rows, SceneFile, people_of, plausible, rate_of, rows_of_table, said_of
 from agora.datasets.tables import numbers, read_table
+from agora.datasets.trajnet import read_tracks
 from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import LARGEST, Map
 from agora.share import data_home
 from agora.world.trajectories import Trajectories
 
-Source = Literal["obsmat", "annotation", "table"]
+Source = Literal["obsmat", "annotation", "table", "trajnet", "drone"]
 
 SOURCES: dict[str, tuple[Source, ...]] = {
     "eth": ("obsmat",),
@@ -45,10 +50,6 @@ SOURCES: dict[str, tuple[Source, ...]] = {
 }
 """The scenes of the data set and what their pedestrians can be read from, the default first."""
 
-FRAME_RATE = {"eth": 15.0}
-"""Frames per second in the numbering of a scene; 25, as UCY was filmed, where it is not named."""
-
-_UCY_RATE = 25.0
 _SAME_CAMERA = {"students001": "students003", "uni_examples": "students003", "zara03": "zara01"}
 
 _ZARA01_OFFSET = np.array([1.30, 15.66])
@@ -74,7 +75,12 @@ class Scene:
 
 
 def read_scene(
-    name: str, source: Source | None = None, *, walls: Literal["image", "lines"] = "image", folder: Path | None = None
+    name: str,
+    source: Source | None = None,
+    *,
+    walls: Literal["image", "lines"] = "image",
+    folder: Path | None = None,
+    said: SceneFile | None = None,
 ) -> Scene:
     """Read a scene.
 
@@ -84,6 +90,7 @@ def read_scene(
         walls: of eth and hotel, from the authors' image of obstacles, or the lines and pillars that OpenTraj drew; the others have
             lines only.
         folder: of the data set; None for where it was imported to.
+        said: frame rate and scale, before what the scene says of itself.
 
     Raises:
         UnknownNameError: no such scene, or the scene has no such source.
@@ -93,9 +100,9 @@ def read_scene(
     chosen = source or sources[0]
     if chosen not in sources:
         raise UnknownNameError(f"source of scene {name!r}", chosen, sources)
-    root = data_folder("eth_ucy") if folder is None else folder
+    root = scenes_folder(name) if folder is None else folder
     place = root / name
-    people = _pedestrians(root, name, chosen)
+    people = _pedestrians(root, name, chosen, said or SceneFile())
     groups = place / "groups.txt"
     if groups.is_file() and (chosen == "obsmat" or name.startswith("zara")):
         people = people.grouped(read_groups(groups))
@@ -103,7 +110,7 @@ def read_scene(
     goals = goals + _ZARA01_OFFSET if name == "zara01" else goals
     segments, pillars = _lines(place / "map.xml", name) if (place / "map.xml").is_file() else (np.zeros((0, 4)), np.zeros((0, 3)))
     if chosen == "annotation" and name.startswith("zara") and (place / "obsmat.txt").is_file():
-        linear, shift = _obsmat_to_annotation(root, name)
+        linear, shift = _obsmat_to_annotation(root, name, said or SceneFile())
         goals = goals @ linear.T + shift
         segments = (segments.reshape(-1, 2) @ linear.T + shift).reshape(-1, 4)
     if walls == "image" and (place / "map.png").is_file():
@@ -117,7 +124,9 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
     """Return what the pedestrians of a scene can be read from, the default first.
 
     A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a folder of the data set with ``obsmat.txt``,
-    ``<name>.txt`` or ``annotation.vsp``; this needs ``H.txt``, or takes that of a scene that was filmed from the same place.
+    ``<name>.txt``, a file ``.ndjson`` of TrajNet++ (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
+    (`agora.datasets.drone`) or ``annotation.vsp``; this needs ``H.txt``, or takes that of a scene that was filmed from the same
+    place.
 
     Args:
         name: of the scene.
@@ -135,26 +144,52 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
     return there[name]
 
 
+def scenes_folder(name: str) -> Path:
+    """Where a scene is looked for: among those of the data set, which is whole for one of its own.
+
+    Raises:
+        InputError: the data set is not there.
+    """
+    return data_folder("eth_ucy") if name in SOURCES else data_home() / "eth_ucy"
+
+
 def _sources_in(place: Path) -> tuple[Source, ...]:
-    sources: tuple[Source, ...] = ("obsmat", "table", "annotation")
+    sources: tuple[Source, ...] = ("obsmat", "table", "trajnet", "drone", "annotation")
     return tuple(source for source in sources if _file(place, source).is_file())
 
 
 def _file(place: Path, source: Source) -> Path:
-    return place / {"obsmat": "obsmat.txt", "table": f"{place.name}.txt", "annotation": "annotation.vsp"}[source]
+    """The file of a source; one that is not there where the scene has none."""
+    if source == "trajnet":
+        return next(iter(sorted(place.glob("*.ndjson"))), place / f"{place.name}.ndjson")
+    names = {"obsmat": "obsmat.txt", "table": f"{place.name}.txt", "annotation": "annotation.vsp", "drone": "annotations.txt"}
+    return place / names[source]
 
 
-def _pedestrians(root: Path, name: str, source: Source) -> Trajectories:
-    rate, path = FRAME_RATE.get(name, _UCY_RATE), _file(root / name, source)
+def _pedestrians(root: Path, name: str, source: Source, said: SceneFile) -> Trajectories:
+    place = root / name
+    path = _file(place, source)
     if source == "annotation":
-        own = root / name / "H.txt"
-        return read_annotation(path, read_homography(own if own.is_file() else root / _SAME_CAMERA.get(name, name) / "H.txt"), rate)
-    rows = read_table(path, 8 if source == "obsmat" else 4)
-    x, y = (rows[:, 2], rows[:, 4]) if source == "obsmat" else (rows[:, 2], rows[:, 3])
-    try:
-        return Trajectories.of_rows(rows[:, 0] / rate, rows[:, 1], x, y)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        own = place / "H.txt"
+        rate = rate_of(place, said.over(said_of(place)))
+        homography = read_homography(own if own.is_file() else root / _SAME_CAMERA.get(name, name) / "H.txt")
+        return plausible(read_annotation(path, homography, rate), path, rate)
+    return people_of(_rows(place, path, source, said), place, said)
+
+
+def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
+    """The rows of a source.
+
+    Raises:
+        InputError: the file is wrong, or its pixels have no scale.
+    """
+    if source == "trajnet":
+        return read_tracks(path)
+    if source != "drone":
+        return rows_of_table(path, 8 if source == "obsmat" else 4)
+    if said.over(said_of(place)).scale is None:
+        raise InputError(f"{path}: its places are pixels; say how many metres one is: scale: 0.04 in {place / 'scene.yaml'}")
+    return read_annotations(path)
 
 
 def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectories:
@@ -307,9 +342,9 @@ def _lines(path: Path, name: str) -> tuple[Doubles, Doubles]:
     return lines, np.array(found["Circle"]).reshape(-1, 3)
 
 
-def _obsmat_to_annotation(root: Path, name: str) -> tuple[Doubles, Doubles]:
+def _obsmat_to_annotation(root: Path, name: str, said: SceneFile) -> tuple[Doubles, Doubles]:
     """The affine map (2, 2), (2,) from obsmat's metres to the annotation's, fitted to everybody's places in both (0.12 m)."""
-    one, other = _pedestrians(root, name, "obsmat"), _pedestrians(root, name, "annotation")
+    one, other = (_pedestrians(root, name, source, said) for source in ("obsmat", "annotation"))
     here, there = [], []
     for row in range(one.count):
         knots = slice(one.first[row], one.first[row + 1])

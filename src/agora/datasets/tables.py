@@ -46,19 +46,31 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
     Raises:
         InputError: the file cannot be read, or a row is wrong.
     """
+    return read_numbered(path, columns, separator=separator, header=header)[1]
+
+
+def read_numbered(
+    path: Path, columns: int, *, separator: str | None = None, header: str | None = None
+) -> tuple[list[int], Doubles]:
+    """Read rows as `read_table` does; returns the number of each row's line, too.
+
+    Raises:
+        InputError: the file cannot be read, or a row is wrong.
+    """
     lines = read_text(path).splitlines()
     start = 0
     if header is not None:
         if not lines or lines[0].strip() != header:
             raise InputError(f"{path}:1: expected the header {header!r}, got {lines[0][:60] if lines else 'an empty file'!r}")
         start = 1
-    rows = []
-    for number, line in enumerate(lines[start:], start + 1):
-        if line.strip():
-            rows.append(numbers(line, columns, f"{path}:{number}", separator))
+    rows = {
+        number: numbers(line, columns, f"{path}:{number}", separator)
+        for number, line in enumerate(lines[start:], start + 1)
+        if line.strip()
+    }
     if not rows:
         raise InputError(f"{path}:1: expected rows of {columns} numbers, got none")
-    return np.array(rows)
+    return list(rows), np.array(list(rows.values()))
 
 
 def numbers(line: str, columns: int, where: str, separator: str | None = None) -> list[float]:

@@ -10,14 +10,14 @@ import json
 import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from agora.config import load, plain
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.maps.frame import moved
 from agora.maps.grid import Map
-from agora.ranges import Chance, Distance, Duration, Factor, Number, WalkingSpeed
+from agora.ranges import Chance, Distance, Duration, Factor, Number, WalkingSpeed, Within
 
 __all__ = ["Pedestrian"]
 
@@ -84,13 +84,14 @@ class Pedestrian:
 
     Attributes:
         name: of its own.
-        pos: its pose at the start.
+        pos: its pose at the start; who has waypoints looks to the first one, whatever the heading.
         waypoints: points to walk to, each x, y and a third number, which is documented as a radius but holds headings in many
             files: it is kept and means nothing.
         type: "adult", "child", "elder" ..., also as "human/adult".
         model: its looks.
         waypoint_mode: 0 in a loop, 1 in random order, 2 once and stay at the last.
-        id, yaml_file, number_of_peds, configuration: as in the message.
+        id, yaml_file, configuration: as in the message.
+        number_of_peds: how many the entry is: NAME_0, NAME_1, ... side by side about the place; one where it says nothing or 0.
         vmax: largest speed, m/s.
         start_up_mode: what it waits for at first: nothing, some time, or a robot nearby.
         wait_time: s, for "wait_timer". trigger_zone_radius: how near the robot, m, for "trigger_zone".
@@ -108,7 +109,7 @@ class Pedestrian:
     waypoint_mode: Literal[0, 1, 2] = 1
     id: int | str | None = None
     yaml_file: str | None = None
-    number_of_peds: Number | None = None
+    number_of_peds: Annotated[int, Within(0, 10_000)] | None = None
     vmax: WalkingSpeed | None = None
     start_up_mode: Literal["default", "wait_timer", "trigger_zone"] | None = None
     wait_time: Duration | None = None

@@ -10,7 +10,9 @@ import numpy as np
 
 from agora.core import state
 from agora.core.jit import bind
+from agora.engine.arrived import stand
 from agora.engine.careful import MINDS, hold_back
+from agora.engine.heed import Heed
 from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, settle, take_forces
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 Part = Work | CrowdReader
 """One piece of a step: a kernel, or a user-written model, which takes all worlds at once."""
 
-_NO_CAP = np.float32(1e30)
 _ROUNDING = 1e-6
 
 
@@ -98,15 +99,16 @@ class EngineCrowd:
         self.substeps = max((math.ceil(world.dt / step - _ROUNDING) for step in longest), default=1) or 1
         self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
         self.fed: Fed | None = fed(worlds, slots) if is_fed else None
+        self._forced: Ints = np.zeros((worlds, slots), np.int32) if self.fed is None else self.fed.how
+        self._restless = np.zeros((worlds, slots), np.float32)
         self._careful = careful and bool(models)
         self._sidestep = sidestep if sees_robots else None
         self._minds = np.array([MINDS.index(model.declares.last_step) for model in models] or [0], np.int32)
-        chooses = len(models) > 1 or is_fed or self._careful
-        self._chosen = np.zeros((2, worlds, slots), np.float32) if chooses else self._answers[0]
+        self._chosen = np.zeros((2, worlds, slots), np.float32)
         between = [state.pedestrians(worlds, slots)] if self.substeps > 1 else []
         self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
         self.routing = None if routes is None else Routing(world, routes, every, drawn)
-        self.behaviours = [behaviour.attach(world, every, int(self._bits)) for behaviour in behaviours]
+        self.behaviours = [Heed(behaviour, world, every, int(self._bits)) for behaviour in behaviours]
 
     @property
     def goals(self) -> Waypoints:
@@ -119,7 +121,7 @@ class EngineCrowd:
         Raises:
             InputError: a pedestrian has the number of a model that there is not.
         """
-        for field in self.fed or ():
+        for field in (self._restless, *(self.fed or ())):
             field[world] = 0
         self._assign(world, start.pedestrians)
         for behaviour in self.behaviours:
@@ -191,26 +193,26 @@ class EngineCrowd:
         people = self._generations[here]
         accelerations = np.array([model.declares.output == "acceleration" for model in models] or [True])
         factors = np.array([model.declares.max_speed_factor for model in models] or [1.0], np.float32)
-        acceleration, factor = bool(accelerations[0]), factors[0]
-        if len(models) > 1 or self.fed or self._careful:
-            chosen = self.number, people, world.traits, self._answers, *self._chosen
-            yield bind(choose_velocities, *step, accelerations, factors, *chosen)
-            acceleration, factor = False, _NO_CAP
+        chosen = self.number, people, world.traits, self._answers, *self._chosen
+        yield bind(choose_velocities, *step, accelerations, factors, *chosen)
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, world.traits, self.fed, *self._chosen)
         if self._careful:
             others = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status.clock)
             minded = (self._bits, self._minds, self.number, people, world.traits, self.goals)
             yield bind(hold_back, step[0], step[2], *minded, *others, *self._chosen)
+        about = (self._bits, people, world.traits, world.waypoints, world.replay)
+        machines = (world.generation(robots)[1], world.robot_traits)
+        yield bind(stand, step[0], step[2], *about, *machines, world.status.clock, self._forced, self._restless, *self._chosen)
         records = (people, self._generations[there], world.traits, world.waypoints, world.replay, world.status.clock)
-        yield bind(advance_pedestrians, *step, acceleration, factor, *records, *self._chosen)
+        yield bind(advance_pedestrians, *step, *records, *self._chosen)
         if self._sidestep is not None:
             own = self._sidestep
             how = np.array([own.horizon, own.margin, own.speed, own.back, own.most, own.share], np.float32)
             seen = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status.clock)
             yield bind(step_aside, step[0], step[2], *how, people, self._generations[there], world.traits, *seen)
         if self._careful and substep == self.substeps:
-            after, machines = self._generations[there], (world.generation(robots)[1], world.robot_traits)
+            after = self._generations[there]
             yield bind(pass_taken, step[1], self._bits, after, world.traits, world.waypoints, *machines, world.status.clock)
 
 

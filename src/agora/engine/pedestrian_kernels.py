@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from agora.core.jit import hidden, inlined, lean_kernel
-from agora.core.scalar import ONE, atan2
+from agora.core.scalar import ONE, ZERO, atan2
 from agora.core.state import LOOP, RANDOM
 from agora.seeds import uniform_at
 from agora.world.records import ADDED
@@ -28,15 +28,15 @@ def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
 
 
 @hidden
-def _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, dt):
-    """Semi-implicit Euler with the speed clipped at ``factor`` times the preferred speed."""
-    x, y, vx, vy = now.x[w], now.y[w], now.vx[w], now.vy[w]
+def _integrate(now, after, traits, w, vx, vy, dt):
+    """Semi-implicit Euler with the chosen velocities; whoever wants to stand does."""
+    x, y, speed, cx, cy = now.x[w], now.y[w], traits.speed[w], vx[w], vy[w]
     next_x, next_y, next_vx, next_vy = after.x[w], after.y[w], after.vx[w], after.vy[w]
-    ox, oy, speed = out_x[w], out_y[w], traits.speed[w]
     for i in range(x.size):
         after.active[w, i] = now.active[w, i]
     for i in range(x.size):
-        a, b = _next_velocity(vx[i], vy[i], ox[i], oy[i], acceleration, speed[i] * factor, dt)
+        k = ONE if speed[i] > ZERO else ZERO
+        a, b = cx[i] * k, cy[i] * k
         next_vx[i] = a
         next_vy[i] = b
         next_x[i] = x[i] + a * dt
@@ -145,22 +145,20 @@ def settle(traits, waypoints, minds, clock, first, last):
 
 
 @lean_kernel
-def advance_pedestrians(
-    dt, substep, substeps, acceleration, factor, now, after, traits, waypoints, replay, clock, out_x, out_y, first, last
-):
+def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, replay, clock, vx, vy, first, last):
     """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; worlds that are done stay as they are.
 
     Args:
         dt: physics step, s; substep: of 1..substeps, its equal parts.
-        acceleration: whether the crowd model answers with accelerations. factor: its cap of the speed, in preferred speeds.
         now: at the beginning of the substep; after: at its end.
+        vx, vy: (W, P) velocities at its end, m/s.
     """
     h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)
     for w in range(first, last):
         if clock.done[w]:
             _keep(now, after, w)
             continue
-        _integrate(now, after, traits, w, out_x, out_y, acceleration, factor, h)
+        _integrate(now, after, traits, w, vx, vy, h)
         if replay.time.size > 1:
             place_replayed(replay, after, traits, w, (clock.step[w] + share) * np.float64(dt), share * np.float64(dt))
         _turn(now, after, w)

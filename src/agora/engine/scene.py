@@ -8,12 +8,14 @@ import numpy as np
 
 from agora.core.field import clearance_at
 from agora.core.jit import bind, kernel
-from agora.core.state import Floats, Pedestrians, Robots, Waypoints, read_only
+from agora.core.state import STAY, Floats, Pedestrians, Robots, Waypoints, read_only
 from agora.errors import InputError
 from agora.interfaces import CrowdModel, CrowdScene
 
 if TYPE_CHECKING:
     from agora.world.world import World
+
+_ARRIVAL = np.float32(1.0)  # s
 
 
 @kernel
@@ -62,7 +64,7 @@ class CrowdReader:
             velocity=read_only(np.stack([people.vx, people.vy], -1)),
             waypoint=read_only(np.stack([goals.x, goals.y], -1)),
             radius=read_only(traits.radius),
-            preferred_speed=read_only(traits.speed),
+            preferred_speed=read_only(self._speed()),
             active=read_only(people.active),
             group=read_only(traits.group),
             id=read_only(traits.id),
@@ -86,6 +88,13 @@ class CrowdReader:
         if not np.isfinite(answer[people.active]).all():
             raise InputError(f"crowd model {name} returned values that are not finite")
         self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
+
+    def _speed(self) -> Floats:
+        """(W, P) preferred speeds, m/s; on the way to a last waypoint at which to stay no faster than arrives in a second."""
+        people, goals = self._people, self._goals
+        stays = (goals.mode == STAY) & (goals.index >= goals.count - 1)
+        way = np.hypot(goals.x - people.x, goals.y - people.y)
+        return np.where(stays, np.minimum(self._world.traits.speed, way / _ARRIVAL), self._world.traits.speed)
 
     def _clearance(self, points: Floats) -> tuple[Floats, Floats]:
         """Distances to the nearest wall (W, K) of points (W, K, 2), m, and the unit vectors away from it (W, K, 2)."""

@@ -14,8 +14,12 @@ from agora.core.jit import hidden, lean_kernel
 from agora.engine.pedestrian_kernels import next_waypoint
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
-_STANDS = np.float32(0.1)  # m/s, below which somebody stands
-_ROOM = np.float32(0.2)  # m, that people leave between bodies
+STANDS = np.float32(0.1)
+"""m/s, below which somebody stands."""
+
+ROOM = np.float32(0.2)
+"""m, that people leave between bodies."""
+
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, from the waypoint: no body is so large that one is a step away from it farther off
 
@@ -35,15 +39,15 @@ def _is_in_the_way(waypoints, w, i, x, y, reach, jx, jy):
 @hidden
 def _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
     """Whether somebody whom pedestrian i sees stands on its waypoint."""
-    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + _ROOM
+    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + ROOM
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
-        stands = j != i and people.active[w, j] and vx * vx + vy * vy < _STANDS * _STANDS
+        stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
         if stands and _is_in_the_way(waypoints, w, i, x, y, own + traits.radius[w, j], people.x[w, j], people.y[w, j]):
             return True
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
-        stands = robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS
+        stands = robots.active[w, r] and vx * vx + vy * vy < STANDS * STANDS
         if stands and _is_in_the_way(waypoints, w, i, x, y, own + robot_traits.radius[w, r], robots.x[w, r], robots.y[w, r]):
             return True
     return False

@@ -20,7 +20,8 @@ class CrowdScene:
 
     Attributes:
         position, velocity, waypoint: (W, P, 2) m and m/s.
-        radius, preferred_speed: (W, P) m and m/s.
+        radius, preferred_speed: (W, P) m and m/s. The speed falls with the distance to a last waypoint at which to stay (1 m/s a
+            metre), so that who keeps to it comes to rest there.
         active: (W, P) whether the slot is in use; rows of others mean nothing.
         group: (W, P) number of the walking group, -1 for none. id: (W, P) identity.
         heading: (W, P) direction of the last motion, rad.

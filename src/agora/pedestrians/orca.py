@@ -45,7 +45,8 @@ class Orca:
         neighbour_distance: others farther away are not seen, m.
         max_neighbours: how many of the nearest are avoided.
         horizon: time for which others are avoided, s.
-        horizon_obstacle: time for which walls are avoided, s.
+        horizon_obstacle: time for which walls are avoided, s (CrowdNav, where there are none, 5). Nobody goes faster towards a wall
+            than the gap by it: with 5 people creep through doors and corridors.
         padding: added to every radius, m (CrowdNav 0.01).
         max_speed_factor: cap of the speed, in preferred speeds (CrowdNav 1).
         reciprocal: share of an avoidance that falls to oneself.
@@ -57,7 +58,7 @@ class Orca:
     neighbour_distance: Distance = 10.0
     max_neighbours: Count = 10
     horizon: Duration = 5.0
-    horizon_obstacle: float = 5.0
+    horizon_obstacle: float = 0.5
     padding: Distance = 0.01
     max_speed_factor: float = 1.0
     reciprocal: float = 0.5

@@ -1,7 +1,8 @@
 """Pedsim: the forces of libpedsim (C. Gloor) with the group terms of pedsim_ros.
 
 Social force: `agora.pedestrians.moussaid`. Group terms: Moussaid, Perozo, Garnier, Helbing and Theraulaz, "The walking behaviour of
-pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the code.
+pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the code, but for
+the reach of obstacles, which is that of pedsim_ros' file.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class Pedsim:
     Attributes:
         relaxation_time: tau, s.
         desired_factor, social_factor, obstacle_factor: weights of the three forces (pedsim_ros' file sets the second to 5.1).
-        obstacle_sigma: distance over which the obstacle force falls to 1/e, m (pedsim_ros' file: 0.2).
+        obstacle_sigma: distance over which the obstacle force falls to 1/e, m; with libpedsim's 0.8 people stand in offices.
         importance, gamma, n, n_prime: lambda, gamma, n and n' of the social force.
         cutoff: distance of the centres beyond which neighbours are not felt, m.
         gaze_factor, coherence_factor, repulsion_factor: weights of the group terms.
@@ -128,7 +129,7 @@ class Pedsim:
     desired_factor: float = 1.0
     social_factor: float = 2.1
     obstacle_factor: float = 10.0
-    obstacle_sigma: float = 0.8
+    obstacle_sigma: float = 0.2
     importance: float = 2.0
     gamma: float = 0.35
     n: float = 2.0

@@ -1,7 +1,8 @@
 """ORCA with the parameters of the example with which the authors' RVO2 library comes.
 
 van den Berg, Guy, Snape, Lin and Manocha, RVO2 library, 2008-2023, examples/Circle.cc: neighborDist 15, maxNeighbors 10,
-timeHorizon and timeHorizonObst 10, maxSpeed 2 at a preferred speed of 1. The library itself has no defaults.
+timeHorizon 10, maxSpeed 2 at a preferred speed of 1. The library itself has no defaults. The example has no obstacles; its
+timeHorizonObst of 10 would have people creep along walls, and that of `Orca` is taken.
 """
 
 from __future__ import annotations
@@ -18,6 +19,5 @@ class Rvo2(Orca):
 
     neighbour_distance: Distance = 15.0
     horizon: Duration = 10.0
-    horizon_obstacle: float = 10.0
     padding: Distance = 0.0
     max_speed_factor: float = 2.0

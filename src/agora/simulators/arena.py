@@ -12,7 +12,7 @@ import numpy as np
 from agora.config import parse_component
 from agora.core.state import SOCIAL_STATES, TYPES, Bools, Doubles
 from agora.registry import Named
-from agora.tasks.obstacles.scenario import person_from
+from agora.tasks.obstacles.scenario import people_from
 from agora.tasks.suite import pedestrian_starts
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ _OTHER_STATES = {
     "waitfortrigger": "idle",
     "panic": "panicking",
 }
-_SPREAD = 1.0  # m, of several pedestrians that are spawned at one place
 
 
 def names_plugin(text: str) -> bool:
@@ -103,26 +102,18 @@ def newcomers(
 ) -> tuple[PedestrianStarts, tuple[str, ...]]:
     """Pedestrians that somebody spawns, and the name of each.
 
-    Where one entry is several (``number_of_peds``), they are at random places within 1 m along both axes.
+    One entry is as many as in a suite (`agora.tasks.obstacles.scenario.people_from`).
 
     Args:
         pedestrians: as the message ``pedsim_msgs/Ped`` says.
         crowd: what is not said.
-        stream: of random places and speeds.
+        stream: of random speeds.
         first_id: the others follow.
 
     Raises:
         InputError: a type is not known.
     """
-    people = []
-    for pedestrian in pedestrians:
-        count = pedestrian.number_of_peds or 1
-        for k in range(count):
-            person = person_from(pedestrian, crowd, stream)
-            if count > 1:
-                offset = np.array([stream.uniform(-_SPREAD, _SPREAD), stream.uniform(-_SPREAD, _SPREAD)])
-                person = dataclasses.replace(person, name=f"{person.name}_{k}", position=person.position + offset)
-            people.append(person)
+    people = [person for pedestrian in pedestrians for person in people_from(pedestrian, crowd, stream)]
     starts = pedestrian_starts(people, crowd)
     return dataclasses.replace(starts, id=starts.id + np.int32(first_id - 1)), tuple(person.name for person in people)
 

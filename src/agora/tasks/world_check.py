@@ -9,10 +9,12 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.documents import located
+from agora.draft.people import People
 from agora.draft.placement import component_of
 from agora.draft.scenario import Scenario, scenario_in
 from agora.errors import InputError
 from agora.maps.place import Place, read_place
+from agora.tasks.obstacles.scenario import places_of
 
 
 @dataclass
@@ -122,5 +124,5 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
             where = located(file, "robots", number, "goal")
             found.problems.append(f"{where}: a robot of radius {radius:g} m does not get there from its start")
     for number, person in enumerate(scenario.obstacles.dynamic):
-        if why := fault(np.array(person.pos[:2]), 0.0):
+        for why in filter(None, (fault(point, 0.0) for point in places_of(person, People().radius))):
             found.problems.append(f"{located(file, 'obstacles', 'dynamic', number, 'pos')}: {person.name!r} {why}")

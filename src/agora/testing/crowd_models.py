@@ -15,7 +15,7 @@ from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.scene import CrowdReader
 from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
-from agora.testing.crowds import DT, SIZES, crowd, standing
+from agora.testing.crowds import DT, SIZES, arriving, crowd, standing
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure
 from agora.testing.scenes import Move
@@ -25,6 +25,8 @@ from agora.world.world import World
 _SEEN = ((True, True), (True, False), (False, True), (False, False))
 _FIELDS = ("x", "y", "vx", "vy", "heading")
 _STEPS = 6
+_STILL = 0.02  # m/s and rad
+_ARRIVAL, _REST = 30.0, 5.0  # s to come to a place and to rest there, and of standing
 
 
 class _Companion:
@@ -47,7 +49,8 @@ def check_crowd_model(
     alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; robots that are not seen
     do not count; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored answers; a parameter that is not a
     number is refused. In an engine it moves its pedestrians the same whether a world is alone or in a batch; where a second model
-    moves every other pedestrian, the answers for the others stay its own; with a ``max_step`` it is asked in substeps of that.
+    moves every other pedestrian, the answers for the others stay its own; with a ``max_step`` it is asked in substeps of that. Who
+    has come to its only waypoint, or to the last of a list that is followed once, stands there.
 
     Args:
         model: to check.
@@ -67,6 +70,7 @@ def check_crowd_model(
     check.unseen_robots()
     check.moved(tolerance, agreement, handed)
     check.in_an_engine()
+    check.arrived()
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,28 @@ class _Check:
             self.same(once[w], alone[0], f"worlds are mixed: world {w} walks in the batch and alone")
             alone = self.walk(halves[w : w + 1], (self.model, _Companion()), slots)
             self.same(mixed[w], alone[0], f"worlds are mixed: world {w} walks beside another model, in the batch and alone")
+
+    def arrived(self) -> None:
+        """Arrived is standing, however the list of waypoints is followed."""
+        here = arriving()
+        engine = Engine.of([here], Conditions(Periods(DT, DT, DT, DT), (self.model,), ends=0))
+        engine.reset(0, here)
+        people, n = [], here.crowd_size
+        with pure(f"{self.name}: people who arrive"):
+            for _ in range(round((_ARRIVAL + _REST) / DT)):
+                engine.step()
+                now = engine.world.pedestrians
+                people.append(np.stack([now.x[0, :n], now.y[0, :n], np.hypot(now.vx[0, :n], now.vy[0, :n]), now.heading[0, :n]]))
+        rest = np.array(people)[round(_ARRIVAL / DT) :]
+        way = np.hypot(*(rest[0, :2].T - here.pedestrians.waypoints[np.arange(n), here.pedestrians.waypoint_count - 1]).T)
+        there = way <= here.pedestrians.tolerance
+        speed, turned = rest[:, 2].max(axis=0), np.abs(np.exp(1j * rest[:, 3]) - np.exp(1j * rest[0, 3])).max(axis=0)
+        for i in np.flatnonzero(there & ((speed > _STILL) | (turned > _STILL))):
+            mode, waypoints = here.pedestrians.mode[i], here.pedestrians.waypoint_count[i]
+            raise self.fail(
+                f"arrived is standing: a pedestrian of {waypoints} waypoints in mode {mode} goes at up to {speed[i]:.2f} m/s and "
+                f"turns by up to {turned[i]:.2f} rad at the place where it stays"
+            )
 
     def walk(self, starts: tuple[Start, ...], models: tuple[CrowdModel | CompiledCrowdModel, ...], slots: int = 0) -> Floats:
         """Where an engine takes the pedestrians (W, P, 2)."""

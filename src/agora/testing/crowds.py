@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agora.core.state import Array
+from agora.core.state import LOOP, RANDOM, STAY, Array
 from agora.maps.grid import Map
 from agora.robots.model import RobotModel
 from agora.testing.scenes import Move
@@ -74,6 +74,30 @@ def _start(rng: np.random.Generator, w: int, size: int, here: Map, map: Map, mov
     poses = move.poses(np.hstack((position[size:], heading)))
     robots = tuple(RobotStart(_ROBOT, pose, poses[:1]) for pose in poses)
     return Start(f"contract/crowd/{w}", 1, map, robots, pedestrians, timeout=60.0)
+
+
+def arriving() -> Start:
+    """Return a start without walls: six people 3 m from where they stay, in every mode, and a robot that stands."""
+    ways = {LOOP: [1, 2], RANDOM: [1, 2], STAY: [1, 2]}
+    mode, count = np.array([(mode, count) for mode, counts in ways.items() for count in counts], np.int32).T
+    place = np.column_stack([np.linspace(-2.9, -1.4, len(mode)), np.linspace(2.9, 9.8, len(mode))])
+    goal = place + (3.0, 0.2)
+    waypoints = np.stack([goal, goal], axis=1)
+    waypoints[(mode == STAY) & (count == 2), 0] = place[-1] + (1.5, -0.3)
+    pedestrians = PedestrianStarts(
+        position=place,
+        speed=np.linspace(0.7, 1.5, len(mode)),
+        radius=np.full(len(mode), 0.25),
+        group=np.full(len(mode), -1, np.int32),
+        id=np.arange(7, 7 + len(mode), dtype=np.int32),
+        waypoints=waypoints,
+        waypoint_count=count,
+        mode=mode,
+        tolerance=np.full(len(mode), 0.4),
+        velocity=np.zeros((len(mode), 2)),
+    )
+    robot = RobotStart(_ROBOT, np.array([8.3, 4.1, 2.0]), np.array([[8.3, 9.0, 0.0]]))
+    return Start("contract/crowd/arriving", 1, hall(walls=False), (robot,), pedestrians, timeout=60.0)
 
 
 def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: Move | None = None) -> World:

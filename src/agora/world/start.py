@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from agora.core.declared import axes, declared, empty
-from agora.core.state import SOCIAL_STATES, Doubles, Ints
+from agora.core.state import SOCIAL_STATES, Bools, Doubles, Ints
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.ranges import Chance, Distance, Duration
@@ -91,7 +91,7 @@ class PedestrianStarts:
         speed: (P,) preferred speed, m/s; radius: (P,) m.
         group: (P,) number of the walking group, -1 for none; id: (P,).
         waypoints: (P, K, 2) m. waypoint_count: (P,) how many of each row count.
-        mode: (P,) 0 loop, 1 random order, 2 stay at the last; tolerance: (P,) m.
+        mode: (P,) 0 loop, 1 random order, 2 stay at the last; who has `one_place` stays there in every mode. tolerance: (P,) m.
         velocity: (P, 2) m/s.
         heading: (P,) rad; towards the first waypoint where not given.
         model: (P,) number of the crowd model among the stage's; the first where not given.
@@ -132,6 +132,13 @@ class PedestrianStarts:
         for name, shape in {"waits": self.waypoints.shape[:2], "company": (len(self.id), 3)}.items():
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(shape))
+
+    @property
+    def one_place(self) -> Bools:
+        """(P,) whose waypoints are one place: none of them is farther from the first than counts as reached."""
+        length, count = self.waypoints.shape[1], self.waypoint_count[:, None]
+        apart = np.hypot(*np.moveaxis(self.waypoints - self.waypoints[:, :1], -1, 0))
+        return np.asarray(((apart <= self.tolerance[:, None]) | (np.arange(length) >= count)).all(axis=1))
 
     def moved(self, ids: Ints, position: Doubles, velocity: Doubles, heading: Doubles) -> PedestrianStarts:
         """The same pedestrians, those of some ``ids`` (K,) elsewhere: position and velocity (K, 2), heading (K,)."""

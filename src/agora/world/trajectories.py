@@ -101,8 +101,13 @@ class Trajectories:
         object.__setattr__(self, name, array)
 
     @classmethod
-    def of_rows(cls, time: ArrayLike, id: ArrayLike, x: ArrayLike, y: ArrayLike) -> Trajectories:
+    def of_rows(cls, time: ArrayLike, id: ArrayLike, x: ArrayLike, y: ArrayLike, *, longest_gap: float = np.inf) -> Trajectories:
         """Return the trajectories of rows (time, id, x, y) in any order; ids ascend.
+
+        Args:
+            time, id, x, y: (K,) s, whole numbers, m.
+            longest_gap: between two rows of one id, s. Who comes back later is another pedestrian, with the next id above all that
+                are there; they are given out in the order of the old ids and of time.
 
         Raises:
             InputError: the same pedestrian twice at one time, ids that are not whole numbers, or numbers that are not finite.
@@ -110,11 +115,20 @@ class Trajectories:
         times, numbers = np.asarray(time, np.float64), np.asarray(id, np.float64)
         if not ((numbers == np.rint(numbers)) & (np.abs(numbers) < 2**31)).all():
             raise InputError("trajectories: the id of a pedestrian must be a whole number below 2^31")
-        ids = numbers.astype(np.int32)
-        order = np.lexsort((times, ids))
-        known, first = np.unique(ids[order], return_index=True)
+        order = np.lexsort((times, numbers))
+        ids, times = numbers[order].astype(np.int64), times[order]
         places = [np.asarray(column, np.float64)[order] for column in (x, y)]
-        return cls(times[order], places[0], places[1], np.append(first, len(order)).astype(np.int32), known)
+        back = np.append(False, (np.diff(ids) == 0) & (np.diff(times) > longest_gap))[: len(ids)]
+        if back.any():
+            came = np.cumsum(back)
+            again = came > came[np.searchsorted(ids, ids)]
+            ids = np.where(again, ids.max() + came, ids)
+            order = np.argsort(ids, kind="stable")
+            ids, times, places = ids[order], times[order], [column[order] for column in places]
+            if ids[-1] >= 2**31:
+                raise InputError("trajectories: the ids are so large that none is left for who comes back")
+        known, first = np.unique(ids, return_index=True)
+        return cls(times, places[0], places[1], np.append(first, len(ids)).astype(np.int32), known.astype(np.int32))
 
     @property
     def count(self) -> int:

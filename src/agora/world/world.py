@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core import state
 from agora.core.recording import Outcome
-from agora.core.state import Bools, Floats, Pedestrians, Robots
+from agora.core.state import STAY, Bools, Floats, Pedestrians, Robots
 from agora.errors import InputError
 from agora.maps.store import MapRoom, MapStore
 from agora.seeds import key_of
@@ -190,6 +190,8 @@ class World:
         goals.list_x[w, :n, :length], goals.list_y[w, :n, :length] = crowd.waypoints[..., 0], crowd.waypoints[..., 1]
         goals.x[w, :n], goals.y[w, :n] = crowd.waypoints[:, 0].T
         goals.count[w, :n], goals.mode[w, :n], goals.tolerance[w, :n] = crowd.waypoint_count, crowd.mode, crowd.tolerance
+        stays = (crowd.mode != STAY) & crowd.one_place
+        goals.count[w, :n][stays], goals.mode[w, :n][stays] = 1, STAY
         now.heading[w, :n] = crowd.heading
         moving = np.hypot(*crowd.velocity.T) > 0
         now.heading[w, :n][moving] = np.arctan2(crowd.velocity[moving, 1], crowd.velocity[moving, 0])

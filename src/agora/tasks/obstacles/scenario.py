@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from agora.core.state import Doubles
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.draft.people import People, Person
 from agora.draft.scenario import Pedestrian
@@ -18,6 +19,8 @@ from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.population import pedestrian_type
 from agora.world.start import Habits, Thing
+
+_BETWEEN = 0.2  # m, between the bodies of several of one entry
 
 
 @dataclass(frozen=True)
@@ -46,16 +49,17 @@ class Scenario:
                 for goal in np.unique(goals[:, :2], axis=0):
                     task.check_free(f"the goal of robot {number}", goal, "obstacles")
         for number, pedestrian in enumerate(scenario.obstacles.dynamic):
-            person = person_of(pedestrian, task.world, number, task.crowd, task.stream)
-            key: tuple[str | int, ...] = ("obstacles", "dynamic", number)
-            task.check_free("it", person.position, *key, "pos")
-            for k, waypoint in enumerate(person.waypoints if pedestrian.waypoints else ()):
-                task.check_inside("it", waypoint, *key, "waypoints", k)
-            others = [p.position for p in task.pedestrians]
-            task.check_apart(f"pedestrian {person.name!r}", person.position, others, 0.5 * person.radius, *key, "pos")
-            starts = [start for start, _ in task.robots]
-            task.check_apart(f"pedestrian {person.name!r}", person.position, starts, task.inscribed, *key, "pos")
-            task.pedestrians.append(person)
+            for person in people_of(pedestrian, task.world, number, task.crowd, task.stream):
+                key: tuple[str | int, ...] = ("obstacles", "dynamic", number)
+                who = "it" if person.name == pedestrian.name else repr(person.name)
+                task.check_free(who, person.position, *key, "pos")
+                for k, waypoint in enumerate(person.waypoints if pedestrian.waypoints else ()):
+                    task.check_inside("it", waypoint, *key, "waypoints", k)
+                others = [p.position for p in task.pedestrians]
+                task.check_apart(f"pedestrian {person.name!r}", person.position, others, 0.5 * person.radius, *key, "pos")
+                starts = [start for start, _ in task.robots]
+                task.check_apart(f"pedestrian {person.name!r}", person.position, starts, task.inscribed, *key, "pos")
+                task.pedestrians.append(person)
         for number, person in enumerate(task.world.people):
             task.check_free("it", person.position, "people", number)
         task.pedestrians.extend(task.world.people)
@@ -92,33 +96,53 @@ def furnished(world: Surroundings, map: Map) -> Map:
     return replace(map, polygons=map.polygons + polygons, discs=np.vstack([map.discs, *(piece.discs() for piece in pieces)]))
 
 
-def person_of(pedestrian: Pedestrian, world: Surroundings, number: int, crowd: People, stream: Stream) -> Person:
-    """Pedestrian ``number`` of the world's scenario; where the file gives no speed one is drawn.
+def people_of(pedestrian: Pedestrian, world: Surroundings, number: int, crowd: People, stream: Stream) -> list[Person]:
+    """Whom entry ``number`` of the world's scenario puts there, as `people_from`.
 
     Raises:
         InputError: a type of pedestrian is not known.
     """
     try:
-        return person_from(pedestrian, crowd, stream)
+        return people_from(pedestrian, crowd, stream)
     except InputError as error:
         where = world.named("obstacles", "dynamic", number, "type")
         raise InputError(f"{where}: {str(error).removeprefix('type: ')}") from error
 
 
-def person_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> Person:
-    """A pedestrian of a scenario; where it says no speed one is drawn.
+def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> list[Person]:
+    """Whom one entry of a scenario puts there: one pedestrian, or several (``number_of_peds``) with the same waypoints.
+
+    Several are called NAME_0, NAME_1, ..., and stand at `places_of`. Where the entry says no speed one is drawn for each. Who has
+    nowhere to go looks where the third number of the place says; the others look to their first waypoint.
 
     Raises:
         InputError: its type is not known.
     """
-    start = np.asarray(pedestrian.pos[:2], float)
     route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
     name = pedestrian_type(pedestrian.type)
     like = pedestrian_types()[name]
-    speed = crowd.draw_speed(stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
-    shown: dict[str, Any] = {"type": name, "habits": _habits(pedestrian), "name": pedestrian.name, "look": pedestrian.model}
-    waypoints = route if len(route) else start[None]
-    return Person(start, waypoints, speed, crowd.radius * like.radius, mode=pedestrian.waypoint_mode, **shown)
+    shown: dict[str, Any] = {"type": name, "habits": _habits(pedestrian), "look": pedestrian.model}
+    radius = crowd.radius * like.radius
+    places = places_of(pedestrian, radius)
+    people = []
+    for k, place in enumerate(places):
+        speed = crowd.draw_speed(stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
+        shown["name"] = pedestrian.name if len(places) == 1 else f"{pedestrian.name}_{k}"
+        waypoints = route if len(route) else place[None]
+        stands = bool((np.hypot(*(waypoints - place).T) <= crowd.tolerance).all())
+        heading = pedestrian.pos[2] if stands else None
+        people.append(Person(place, waypoints, speed, radius, mode=pedestrian.waypoint_mode, heading=heading, **shown))
+    return people
+
+
+def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:
+    """Where the pedestrians (N, 2) of one entry stand: the first at its place, the others in rings about it, a step apart, m."""
+    count, step = max(pedestrian.number_of_peds or 1, 1), 2.0 * radius + _BETWEEN
+    ring = [(m, k) for m in range(1, count) for k in range(6 * m)][: count - 1]
+    corner = np.exp(1j * np.pi / 3 * np.arange(7))
+    about = [m * corner[k // m] + (k % m) * (corner[k // m + 1] - corner[k // m]) for m, k in ring]
+    offset = step * np.array([0.0, *about], np.complex128)
+    return np.asarray(np.asarray(pedestrian.pos[:2], float) + np.column_stack([offset.real, offset.imag]))
 
 
 def _habits(pedestrian: Pedestrian) -> Habits:

@@ -164,8 +164,8 @@ def _pedestrian(ped: Any) -> Pedestrian:
     given |= {name: getattr(ped, name) for name, time in _PROBABILITIES.items() if getattr(ped, time) > 0}
     try:
         return Pedestrian(
-            name=ped.id, pos=(ped.pos.x, ped.pos.y), waypoints=tuple((p.x, p.y) for p in ped.waypoints), type=ped.type or "adult",
-            waypoint_mode=ped.waypoint_mode, number_of_peds=max(1, ped.number_of_peds),
+            name=ped.id, pos=(ped.pos.x, ped.pos.y, ped.pos.z), waypoints=tuple((p.x, p.y) for p in ped.waypoints),
+            type=ped.type or "adult", waypoint_mode=ped.waypoint_mode, number_of_peds=max(1, ped.number_of_peds),
             start_up_mode=ped.start_up_mode or None, **given,
         )  # fmt: skip
     except ValueError as error:

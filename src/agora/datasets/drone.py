@@ -1,0 +1,49 @@
+"""Stanford Drone: the text files ``annotations.txt`` of its videos.
+
+A. Robicquet, A. Sadeghian, A. Alahi, S. Savarese, "Learning social etiquette: human trajectory understanding in crowded scenes",
+ECCV 2016. A row is: track, xmin, ymin, xmax, ymax, frame, lost, occluded, generated, "label". Boxes are in pixels, y down.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from agora.datasets.scenes import Rows
+from agora.datasets.tables import numbers
+from agora.documents import read_text
+from agora.errors import InputError
+
+FRAME_RATE = 30.0
+"""Frames per second of the videos."""
+
+_PEOPLE = ("pedestrian",)
+_COLUMNS = 9
+
+
+def read_annotations(path: Path) -> Rows:
+    """Read who walks, in pixels with y up: the middle of the box of each pedestrian who is not lost.
+
+    Bikers, skaters, carts, cars and buses are left out. The place is that of the box: the videos look straight down.
+
+    Raises:
+        InputError: the file is wrong; names the line.
+    """
+    lines: list[int] = []
+    rows: list[list[float]] = []
+    for number, text in enumerate(read_text(path).splitlines(), 1):
+        if not text.strip():
+            continue
+        found, _, label = text.strip().partition('"')
+        row = numbers(found, _COLUMNS, f"{path}:{number}")
+        if not label.endswith('"'):
+            raise InputError(f"{path}:{number}: expected {_COLUMNS} numbers and a label in quotes, got {text.strip()[:60]!r}")
+        if label[:-1].lower() in _PEOPLE and row[6] == 0:
+            rows.append(row)
+            lines.append(number)
+    if not rows:
+        raise InputError(f'{path}:1: expected rows of pedestrians, 9 numbers and "Pedestrian", got none')
+    table = np.array(rows)
+    x, y = (table[:, 1] + table[:, 3]) / 2, -(table[:, 2] + table[:, 4]) / 2
+    return Rows(path, lines, table[:, 5], table[:, 0], x, y, FRAME_RATE)

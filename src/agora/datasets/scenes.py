@@ -1,0 +1,183 @@
+"""Scenes of recorded pedestrians: what a scene says of itself, and how rows of frame, pedestrian and place become people."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from agora.config import load
+from agora.core.state import Doubles
+from agora.datasets.tables import read_numbered
+from agora.errors import InputError
+from agora.ranges import Within
+from agora.world.trajectories import Trajectories
+
+LONGEST_GAP = 2.0
+"""s between two rows of one id up to which somebody walked on; an id that comes back later is another person."""
+
+PLAUSIBLE = 0.3, 2.5
+"""m/s, mean speeds of people; a scene outside is read, and said to be odd."""
+
+FrameRate = Annotated[float, Within(0.0, 10_000.0, above=True)]
+"""Frames per second."""
+Scale = Annotated[float, Within(0.0, 10_000.0, above=True)]
+"""m of a unit of the file, of a pixel for instance."""
+
+FRAME_RATE = {name: 15.0 for name in ("eth", "seq_eth", "biwi_eth")} | {
+    name: 25.0
+    for name in (
+        *("hotel", "seq_hotel", "biwi_hotel", "zara01", "zara02", "zara03", "crowds_zara01", "crowds_zara02", "crowds_zara03"),
+        *("students001", "students003", "students01", "students03", "crowds_students001", "crowds_students003", "univ"),
+        *("uni_examples", "crowds_uni_examples", "arxiepiskopi1", "arxiepiskopi2"),
+    )
+}
+"""Frames per second in the numbering of the scenes of ETH and UCY, by the folder names of the public collections.
+
+Those are the data set's own, OpenTraj's and TrajNet's; the frames of ETH's first scene count 15 a second, all others 25.
+"""
+
+SCENE_FILE = "scene.yaml"
+"""Beside the files of a scene (`SceneFile`)."""
+
+_UNKNOWN_RATE = 25.0
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SceneFile:
+    """What ``scene.yaml`` beside the files of a scene says of it.
+
+    Attributes:
+        frame_rate: frames per second in the numbering of its files.
+        scale: m of a unit of its places, for those in pixels.
+    """
+
+    frame_rate: FrameRate | None = None
+    scale: Scale | None = None
+
+    def over(self, other: SceneFile) -> SceneFile:
+        """The same, and of the other what is not said here."""
+        return SceneFile(self.frame_rate or other.frame_rate, self.scale or other.scale)
+
+
+def said_of(place: Path) -> SceneFile:
+    """What a scene's file says; nothing where it has none.
+
+    Raises:
+        InputError: the file is wrong.
+    """
+    return load(place / SCENE_FILE, SceneFile) if (place / SCENE_FILE).is_file() else SceneFile()
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Annotated places of pedestrians.
+
+    Attributes:
+        path: of the file they were read from. line: (N,) in it.
+        frame, id, x, y: (N,) frame, pedestrian, and place in units of the file.
+        rate: frames per second as the file itself says; None where it does not.
+    """
+
+    path: Path
+    line: Sequence[int]
+    frame: Doubles
+    id: Doubles
+    x: Doubles
+    y: Doubles
+    rate: float | None = None
+
+
+def rows_of_table(path: Path, columns: int) -> Rows:
+    """Read a table: frame, pedestrian, x, y (4 columns); or frame, pedestrian, x, z, y, vx, vz, vy (8 columns, OpenTraj's obsmat).
+
+    The velocities of the latter say the frame rate: it is what makes ways as long as they say.
+
+    Raises:
+        InputError: the file is wrong; names the line.
+    """
+    line, table = read_numbered(path, columns)
+    frame, who, x = table[:, 0], table[:, 1], table[:, 2]
+    y = table[:, 4] if columns == 8 else table[:, 3]
+    rate = _rate_of_velocities(frame, who, x, y, np.hypot(table[:, 5], table[:, 7])) if columns == 8 else None
+    return Rows(path, line, frame, who, x, y, rate)
+
+
+def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
+    """The frame rate at which most steps of those who walk are as long as their speed says; None where nobody walks."""
+    order = np.lexsort((frame, who))
+    step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
+    walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)
+    if not walks.any():
+        return None
+    return float(np.round(2.0 * np.median(speed[order][:-1][walks] * step[walks] / way[walks])) / 2.0) or None
+
+
+def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
+    """Return the pedestrians of rows, in seconds and metres; time 0 is frame 0.
+
+    An id that comes back after more than `LONGEST_GAP` is another person, whose id is the next that is free.
+
+    Args:
+        rows: of the scene.
+        place: its folder.
+        said: of it by who asks; comes before what its file, its name, and what was read say.
+
+    Raises:
+        InputError: an id is twice in a frame (names the line), or is none; or ``scene.yaml`` is wrong.
+    """
+    known = said.over(said_of(place))
+    rate = rate_of(place, known, rows.rate)
+    _refuse_twice(rows)
+    scale = known.scale or 1.0
+    try:
+        people = Trajectories.of_rows(rows.frame / rate, rows.id, rows.x * scale, rows.y * scale, longest_gap=LONGEST_GAP)
+    except InputError as error:
+        raise InputError(f"{rows.path}: {error}") from error
+    return plausible(people, rows.path, rate)
+
+
+def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
+    """The frame rate of a scene: as said, as its name tells, or as its files were read; else 25, which is told."""
+    rate = known.frame_rate or FRAME_RATE.get(place.name.lower()) or read
+    if rate is None:
+        _tell(
+            f"{place}: nothing says how many frames a second has; {_UNKNOWN_RATE:g} are assumed, as UCY was filmed. "
+            f"Write frame_rate: N into {place / SCENE_FILE}"
+        )
+    return rate or _UNKNOWN_RATE
+
+
+def plausible(people: Trajectories, path: Path, rate: float) -> Trajectories:
+    """The same people; says so where they are slower or faster on average than people are."""
+    speed = people.mean_speed()
+    if people.count and not PLAUSIBLE[0] <= speed <= PLAUSIBLE[1]:
+        _tell(
+            f"{path}: its people walk at {speed:.2f} m/s on average with {rate:g} frames a second; expected "
+            f"{PLAUSIBLE[0]:g} to {PLAUSIBLE[1]:g} m/s. Are frame_rate and scale right ({path.parent / SCENE_FILE})?"
+        )
+    return people
+
+
+@functools.cache
+def _tell(text: str) -> None:
+    """Say something, once."""
+    _LOG.warning("%s", text)
+
+
+def _refuse_twice(rows: Rows) -> None:
+    order = np.lexsort((np.asarray(rows.line), rows.frame, rows.id))
+    same = (np.diff(rows.frame[order]) == 0) & (np.diff(rows.id[order]) == 0)
+    if same.any():
+        k = int(np.argmax(same))
+        first, again = order[k], order[k + 1]
+        raise InputError(
+            f"{rows.path}:{rows.line[again]}: pedestrian {rows.id[again]:g} is twice in frame {rows.frame[again]:g}; "
+            f"first in line {rows.line[first]}"
+        )

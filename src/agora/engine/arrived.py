@@ -1,0 +1,157 @@
+"""Arrived is standing: whoever stays at a place and has come there stands, whatever the crowd model says, until somebody pushes.
+
+Models that slow down on the way to a last waypoint come to rest there by themselves, and nothing changes for them. Some do not:
+they run past the place and turn back for ever, creep about, or press against somebody who stands on it. Who has been moving about
+at the place for a while, though nobody comes, is brought to rest and stays so. Whoever comes near on the way to elsewhere has the
+model move such a one again.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import STAY
+from agora.engine.taken import ROOM, STANDS
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+
+_STILL = np.float32(0.05)  # m/s, up to which one counts as at rest
+_PATIENCE = np.float32(4.0)  # s of moving about at the place; who slows down comes to rest within three
+_CALM = np.float32(0.5)  # of that counts for who creeps about no faster than that
+_BRAKE = np.float32(3.0)  # m/s2
+_SOON = np.float32(5.0)  # s within which somebody who comes is somebody who pushes
+_NEAR = np.float32(0.4)  # m, between the bodies, to which one comes
+_FOR_GOOD = np.float32(np.inf)
+_TINY = np.float32(1e-6)
+
+
+@hidden
+def _stays(waypoints, w, i):
+    """Whether pedestrian i is on the way to a place at which it stays, or there, and is led nowhere else."""
+    k = waypoints.index[w, i]
+    led = waypoints.x[w, i] != waypoints.list_x[w, i, k] or waypoints.y[w, i] != waypoints.list_y[w, i, k]
+    return waypoints.mode[w, i] == STAY and k >= waypoints.count[w, i] - 1 and not led
+
+
+@hidden
+def _is_within(people, waypoints, w, i, reach):
+    """Whether pedestrian i is within ``reach``, m, of its waypoint."""
+    dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
+    return dx * dx + dy * dy <= reach * reach
+
+
+@hidden
+def _has_settled(people, traits, waypoints, w, i):
+    """Whether pedestrian i is at the place where it stays, or beside it."""
+    beside = waypoints.tolerance[w, i] + traits.radius[w, i] + traits.radius[w, i]
+    return _stays(waypoints, w, i) and _is_within(people, waypoints, w, i, beside)
+
+
+@hidden
+def _goes_to_the_same(waypoints, w, i, j, reach):
+    """Whether pedestrian j stays where pedestrian i does, or nearer to it than ``reach``, m."""
+    dx, dy = waypoints.x[w, j] - waypoints.x[w, i], waypoints.y[w, j] - waypoints.y[w, i]
+    return _stays(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
+
+
+@hidden
+def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i):
+    """Whether pedestrian i has come to the place where it stays, or as near to it as those let it come who are there."""
+    if not _stays(waypoints, w, i):
+        return False
+    tolerance, own = waypoints.tolerance[w, i], traits.radius[w, i]
+    if _is_within(people, waypoints, w, i, tolerance):
+        return True
+    x, y = people.x[w, i], people.y[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j] + ROOM
+        if j != i and people.active[w, j] and px * px + py * py < bodies * bodies:
+            if restless[w, j] == _FOR_GOOD and _goes_to_the_same(waypoints, w, i, j, bodies):
+                return True
+            stands = people.vx[w, j] * people.vx[w, j] + people.vy[w, j] * people.vy[w, j] < STANDS * STANDS
+            if (stands or _has_settled(people, traits, waypoints, w, j)) and _is_within(
+                people, waypoints, w, i, tolerance + bodies
+            ):
+                return True
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        px, py, bodies = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r] + ROOM
+        if robots.active[w, r] and px * px + py * py < bodies * bodies:
+            vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
+            if vx * vx + vy * vy < STANDS * STANDS and _is_within(people, waypoints, w, i, tolerance + bodies):
+                return True
+    return False
+
+
+@hidden
+def _comes(px, py, vx, vy, bodies):
+    """Whether a body at (px, py) m from one that stands, which goes at (vx, vy) m/s, soon comes near."""
+    speed2 = vx * vx + vy * vy
+    if speed2 < STANDS * STANDS:
+        return False
+    t = min(max(-(px * vx + py * vy) / speed2, ZERO), _SOON)
+    nx, ny, near = px + t * vx, py + t * vy, bodies + _NEAR
+    return nx * nx + ny * ny < near * near
+
+
+@hidden
+def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
+    """Whether somebody whom pedestrian i sees comes near on the way to elsewhere."""
+    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        if j == i or not people.active[w, j]:
+            continue
+        px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j]
+        if _has_settled(people, traits, waypoints, w, j) or _goes_to_the_same(waypoints, w, i, j, bodies + ROOM):
+            continue
+        if _comes(px, py, people.vx[w, j], people.vy[w, j], bodies):
+            return True
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        if robots.active[w, r]:
+            px, py, bodies = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r]
+            if _comes(px, py, robots.world_vx[w, r], robots.world_vy[w, r], bodies):
+                return True
+    return False
+
+
+@lean_kernel
+def stand(
+    dt, substeps, sees, people, traits, waypoints, replay, robots, robot_traits, clock, forced, restless, out_x, out_y, first, last
+):  # fmt: skip
+    """Bring those to rest who have arrived and move about there: change the velocities (W, P) that were chosen for them.
+
+    Args:
+        dt: physics step, s; substeps: into which it is divided.
+        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        people: at the beginning of the substep. robots: at the beginning of the step.
+        forced: (W, P) not 0 where a force from outside acts (`agora.world.records.Fed`).
+        restless: (W, P) s for which one has moved about at the place where it stays; infinite for who was brought to rest.
+    """
+    h = dt / np.float32(substeps)
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        for i in range(traits.count[w]):
+            vx, vy = out_x[w, i], out_y[w, i]
+            stands = restless[w, i] == _FOR_GOOD
+            speed2 = vx * vx + vy * vy
+            if not people.active[w, i] or not (stands or speed2 > ZERO):
+                continue
+            if replay.last[w, i] >= replay.first[w, i]:
+                continue
+            there = forced[w, i] == 0 and _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i)
+            if there and _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
+                restless[w, i] = ZERO
+                continue
+            if not there:
+                restless[w, i] = ZERO if stands else max(restless[w, i] - h, ZERO)
+                continue
+            restless[w, i] += h if speed2 > _STILL * _STILL else _CALM * h
+            if restless[w, i] > _PATIENCE:
+                restless[w, i] = _FOR_GOOD
+                ux, uy = people.vx[w, i], people.vy[w, i]
+                speed = math.sqrt(ux * ux + uy * uy + _TINY * _TINY)
+                share = max(ONE - _BRAKE * h / speed, ZERO)
+                out_x[w, i], out_y[w, i] = share * ux, share * uy

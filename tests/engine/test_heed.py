@@ -1,0 +1,82 @@
+"""What a behaviour decides is heeded only where somebody can do it, and only pedestrians are its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from tests.engines import engine
+from tests.starts import people, start
+
+from agora.errors import InputError
+from agora.pedestrians.waypoint import Waypoint
+
+WAYS = [[[5.0, 0.0], [0.0, 0.0]], [[-5.0, 0.0], [2.0, 2.0]]]
+
+
+@dataclass
+class Writes:
+    """Writes a value for the second pedestrian, by the name of a field."""
+
+    name: str
+    value: float
+    world: object = field(default=None, init=False)
+
+    def attach(self, world, every, sees):
+        self.world = world
+        return self
+
+    def reset(self, world, start):
+        pass
+
+    def think(self, generation):
+        def write(first, last):
+            record, _, name = self.name.partition(".")
+            getattr(getattr(self.world, record), name)[first:last, -1 if record == "robots" else 1] = self.value
+
+        return write
+
+
+def stepped(name, value, steps=3):
+    made = engine(
+        [start(crowd=people([[0.0, 0.0], [2.0, 1.0]], WAYS, mode=0), pose=(7.0, 7.0, 0.0))],
+        crowd=Waypoint(),
+        behaviours=(Writes(name, value),),
+        ends=0,
+    )
+    for _ in range(steps):
+        made.step()
+    return made.world
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("traits.speed", np.nan, "the preferred speed nan m/s; expected a number of at least 0"),
+        ("traits.speed", -0.5, "the preferred speed -0.5 m/s"),
+        ("traits.speed", np.inf, "the preferred speed inf m/s"),
+        ("waypoints.x", np.nan, r"the waypoint \(nan, 0\); expected two numbers in m"),
+        ("waypoints.y", 1e30, r"the waypoint \(-5, 1e\+30\)"),
+        ("waypoints.index", 7, "index, count, mode and tolerance 7, 2, 0, 0.3; expected 0 <= index < count <= 2"),
+        ("waypoints.count", 9, "0, 9, 0, 0.3"),
+        ("waypoints.tolerance", np.nan, "0, 2, 0, nan"),
+        ("minds.state", 99, r"type, reaction and state 0, 0, 99; expected numbers below \d+"),
+    ],
+)
+def test_what_nobody_can_do_is_an_error_that_names_behaviour_and_pedestrian(name, value, message):
+    with pytest.raises(InputError, match=f"^behaviour Writes gives pedestrian 12 .*{message}"):
+        stepped(name, value)
+
+
+@pytest.mark.parametrize("name", ["robots.x", "pedestrians.x", "pedestrians.active", "traits.id", "waypoints.list_x", "commands"])
+def test_what_is_not_its_own_cannot_be_written_to(name):
+    with pytest.raises((ValueError, AttributeError), match="read-only|no attribute"):
+        stepped(name, 3.0)
+
+
+def test_what_is_its_own_can():
+    assert stepped("traits.speed", 0.25).traits.speed[0, :2].tolist() == [1.0, 0.25]
+    assert stepped("traits.group", 4.0).traits.group[0, 1] == 4
+    world = stepped("pedestrians.heading", 1.25, steps=1)
+    assert world.generation(1 - world.now)[0].heading[0, 1] == 1.25
