@@ -13,8 +13,11 @@ Where it differs:
 - Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
   is, so that a robot that somebody touches can leave. In contact with a wall it stops.
 - The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
-- Limits that are not given are the robot's; the package's own are the preset `teb_ros`.
-- A band has at most 100 poses (``max_samples``; 500 upstream), 30 s at least.
+- Limits that are not given are the robot's, and the band is as fine in metres as the package's at its own 0.4 m/s; the package's
+  own limits and times are the preset `teb_ros`.
+- A robot that cannot drive backwards has the weight 1000 on driving forwards, which the package advises where it is never to: with
+  its 1 the band backs out of what the robot must turn away from, and the robot stands.
+- A band has at most 100 poses (``max_samples``; 500 upstream).
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
 
@@ -46,6 +49,7 @@ from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 
 _LOCAL = threading.local()
+_DT_REF, _SPACING, _CHECKED = 0.3, np.float32(0.12), np.float32(1.5)  # s, m, s
 _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "feasibility_check_lookahead_distance")
 
 
@@ -79,11 +83,14 @@ class Teb:
         max_vel_theta: rad/s.
         acc_lim_x, acc_lim_theta: m/s2 and rad/s2.
         min_turning_radius: of car-like robots, m; 0 for those that turn in place.
-        dt_ref, dt_hysteresis: times between poses, and how far off they may be, s.
+        dt_ref: time between poses, s; None for 0.3 s, or less where the robot covers more than 0.12 m then: the package's 0.3 s at
+            its 0.4 m/s.
+        dt_hysteresis: how far off it may be, s; None for a third of it.
         min_samples, max_samples: steps and poses of a band.
         max_global_plan_lookahead_dist: how far along the path it plans, m; the window bounds it as well.
         force_reinit_new_goal_dist, force_reinit_new_goal_angular: a local goal that jumps farther starts afresh, m and rad.
-        feasibility_check_no_poses: how many poses are checked for collisions; -1 for all.
+        feasibility_check_no_poses: how many poses are checked for collisions; -1 for all, None for those of 1.5 s, which are the
+            package's 5.
         feasibility_check_lookahead_distance: poses from the first on that is farther away are not, m; -1 for no matter.
         xy_goal_tolerance, yaw_goal_tolerance: within both it stops, m and rad.
         min_obstacle_dist, inflation_dist, dynamic_obstacle_inflation_dist: distances that are wanted, m.
@@ -126,14 +133,14 @@ class Teb:
     acc_lim_x: float | None = None
     acc_lim_theta: float | None = None
     min_turning_radius: Distance = 0.0
-    dt_ref: Duration = 0.3
-    dt_hysteresis: float = 0.1
+    dt_ref: Duration | None = None
+    dt_hysteresis: float | None = None
     min_samples: Count = 3
     max_samples: Count = 100
     max_global_plan_lookahead_dist: Distance = 3.0
     force_reinit_new_goal_dist: Distance = 1.0
     force_reinit_new_goal_angular: float = 0.5 * math.pi
-    feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] = 5
+    feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] | None = None
     feasibility_check_lookahead_distance: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
     xy_goal_tolerance: Distance = 0.2
     yaw_goal_tolerance: float = 0.2
@@ -195,8 +202,8 @@ class Teb:
                 raise InputError(f"{name}: must be positive, is {value}")
         if self.footprint_model not in ("point", "circular"):
             raise InputError(f"footprint_model: must be point or circular, is {self.footprint_model!r}")
-        if not self.dt_hysteresis < self.dt_ref:
-            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref}, is {self.dt_hysteresis}")
+        if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or _DT_REF):
+            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or _DT_REF}, is {self.dt_hysteresis}")
         if not 1 <= self.max_number_classes <= 32:
             raise InputError(f"max_number_classes: must be 1 to 32, is {self.max_number_classes}")
         if self.roadmap_graph_no_samples + 2 > self.max_samples:
@@ -238,14 +245,11 @@ class Teb:
             acc_lim_theta=own(self.acc_lim_theta),
             min_turning_radius=f(self.min_turning_radius),
             circular=self.footprint_model == "circular",
-            dt_ref=f(self.dt_ref),
-            dt_hysteresis=f(self.dt_hysteresis),
             min_samples=self.min_samples,
             max_samples=self.max_samples,
             lookahead=f(self.max_global_plan_lookahead_dist),
             reinit_distance=f(self.force_reinit_new_goal_dist),
             reinit_angle=f(self.force_reinit_new_goal_angular),
-            checked=self.feasibility_check_no_poses,
             checked_distance=f(self.feasibility_check_lookahead_distance),
             xy_tolerance=f(self.xy_goal_tolerance),
             yaw_tolerance=f(self.yaw_goal_tolerance),
@@ -291,6 +295,10 @@ class Teb:
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         m, rows = o.limits, len(o.pose)
         corners = np.moveaxis(self.window.corners(o.footprint, o.radius), 2, 0)
+        times = np.minimum(_SPACING / np.minimum(own(self.max_vel_x), m.max_vx), np.float32(_DT_REF))
+        times = times if self.dt_ref is None else np.full(rows, self.dt_ref, np.float32)
+        poses = self.feasibility_check_no_poses
+        checked = np.ceil(_CHECKED / times - np.float32(1e-3)) if poses is None else np.full(rows, poses)
         return Scene(
             pose=frozen(o.pose),
             twist=frozen(o.twist),
@@ -305,6 +313,9 @@ class Teb:
             acc_x=frozen(m.max_ax),
             acc_theta=frozen(m.max_alpha),
             turning_radius=frozen(m.turning_radius),
+            dt_ref=frozen(times),
+            dt_hysteresis=frozen(times / 3.0 if self.dt_hysteresis is None else np.full(rows, self.dt_hysteresis, np.float32)),
+            checked=frozen(checked.astype(np.int32)),
             path=frozen(o.path),
             path_count=frozen(o.path_count),
             cost=frozen(o.costmap.cost),
@@ -378,5 +389,6 @@ def _inscribed(corners: Array) -> Array:
     """Radius (N,) of the disc inside polygons (2, N, V) about their origin."""
     edge = np.roll(corners, -1, axis=2) - corners
     area = np.abs(corners[0] * edge[1] - corners[1] * edge[0])
-    radius: Array = (area / np.maximum(np.hypot(edge[0], edge[1]), 1e-9)).min(axis=1)
+    long = np.hypot(edge[0], edge[1])
+    radius: Array = np.divide(area, long, out=np.full_like(area, np.inf), where=long > 0.0).min(axis=1)
     return radius

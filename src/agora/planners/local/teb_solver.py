@@ -29,6 +29,7 @@ _THIRD, _HUGE = np.float32(1.0 / 3.0), np.float32(1e30)
 _TRIALS = 10
 _SHORTEST = np.float32(1e-3)
 _TURNING = 3
+_ONLY = np.float32(1000.0)
 
 
 class Weights(NamedTuple):
@@ -116,6 +117,13 @@ def _soft(epsilon, limit):
     return min(epsilon, HALF * limit)
 
 
+@hidden
+def _forward(weights, bounds):
+    """The weight on driving forwards: one that cannot drive backwards is never to."""
+    only = weights.kinematics_forward_drive if bounds.backward > ZERO else _ONLY
+    return max(weights.kinematics_forward_drive, only)
+
+
 @lean
 def cost(band, n, weights, bounds, near, more, work):
     """Sum of all weighted squares but the obstacles', and that of the obstacles; ``more`` multiplies the weight of still ones.
@@ -145,7 +153,7 @@ def cost(band, n, weights, bounds, near, more, work):
                     total += w.kinematics_turning_radius * e * e
             else:
                 e, _ = edges.above(edges.ahead(dx, dy, work.trig[i, 0], work.trig[i, 1])[0], ZERO)
-                total += w.kinematics_forward_drive * e * e
+                total += _forward(w, b) * e * e
             if i < _TURNING and b.turn != ZERO:
                 e, _ = edges.above(b.turn * turn, ZERO)
                 total += w.prefer_rotdir * e * e
@@ -287,7 +295,7 @@ def _add_step(band, i, weights, bounds, work):
         if slope != ZERO:
             row[0], row[1], row[2], row[3] = -slope * by_x, -slope * by_y, slope * by_first, ZERO
             row[4], row[5] = slope * by_x, slope * by_y
-            _add(m, side, base, row, 6, w.kinematics_forward_drive, e)
+            _add(m, side, base, row, 6, _forward(w, b), e)
     if i < _TURNING and b.turn != ZERO:
         e, slope = edges.above(b.turn * turn, ZERO)
         if slope != ZERO:
