@@ -13,8 +13,9 @@ Where it differs:
 - Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
   is, so that a robot that somebody touches can leave. In contact with a wall it stops.
 - The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
-- Limits that are not given are the robot's, and the band is as fine in metres as the package's at its own 0.4 m/s; the package's
-  own limits and times are the preset `teb_ros`.
+- Limits that are not given are the robot's, and the poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full
+  speed: 0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. The package's own limits and times are the preset
+  `teb_ros`.
 - A robot that cannot drive backwards has the weight 1000 on driving forwards, which the package advises where it is never to: with
   its 1 the band backs out of what the robot must turn away from, and the robot stands.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
@@ -49,7 +50,7 @@ from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 
 _LOCAL = threading.local()
-_DT_REF, _SPACING, _CHECKED = 0.3, np.float32(0.12), np.float32(1.5)  # s, m, s
+_DT_REF, _SPACING, _CHECKED, _TINY = 0.3, np.float32(0.3), np.float32(1.5), np.float32(1e-3)  # s, m, s, m/s
 _MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "feasibility_check_lookahead_distance")
 
 
@@ -83,8 +84,8 @@ class Teb:
         max_vel_theta: rad/s.
         acc_lim_x, acc_lim_theta: m/s2 and rad/s2.
         min_turning_radius: of car-like robots, m; 0 for those that turn in place.
-        dt_ref: time between poses, s; None for 0.3 s, or less where the robot covers more than 0.12 m then: the package's 0.3 s at
-            its 0.4 m/s.
+        dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time. A step then weighs as
+            much as one of 0.3 s, so that a finer band is in no less of a hurry.
         dt_hysteresis: how far off it may be, s; None for a third of it.
         min_samples, max_samples: steps and poses of a band.
         max_global_plan_lookahead_dist: how far along the path it plans, m; the window bounds it as well.
@@ -295,8 +296,10 @@ class Teb:
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         m, rows = o.limits, len(o.pose)
         corners = np.moveaxis(self.window.corners(o.footprint, o.radius), 2, 0)
-        times = np.minimum(_SPACING / np.minimum(own(self.max_vel_x), m.max_vx), np.float32(_DT_REF))
-        times = times if self.dt_ref is None else np.full(rows, self.dt_ref, np.float32)
+        times = np.full(rows, self.dt_ref or _DT_REF, np.float32)
+        if self.dt_ref is None:
+            times = np.minimum(times, _SPACING / np.maximum(np.minimum(own(self.max_vel_x), m.max_vx), _TINY))
+        hurry = np.square(np.float32(self.dt_ref or _DT_REF) / times)
         poses = self.feasibility_check_no_poses
         checked = np.ceil(_CHECKED / times - np.float32(1e-3)) if poses is None else np.full(rows, poses)
         return Scene(
@@ -315,6 +318,7 @@ class Teb:
             turning_radius=frozen(m.turning_radius),
             dt_ref=frozen(times),
             dt_hysteresis=frozen(times / 3.0 if self.dt_hysteresis is None else np.full(rows, self.dt_hysteresis, np.float32)),
+            hurry=frozen(hurry),
             checked=frozen(checked.astype(np.int32)),
             path=frozen(o.path),
             path_count=frozen(o.path_count),

@@ -95,6 +95,7 @@ class Scene(NamedTuple):
     turning_radius: Floats
     dt_ref: Floats
     dt_hysteresis: Floats
+    hurry: Floats
     checked: Ints
     path: Floats
     path_count: Ints
@@ -171,6 +172,7 @@ def _bounds(p, scene, n, turn):
         scene.twist[n, 0],
         scene.twist[n, 2],
         np.float32(turn),
+        scene.hurry[n],
     )
 
 
