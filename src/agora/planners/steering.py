@@ -65,10 +65,10 @@ def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, 
 
 
 @hidden
-def _room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach):
-    """How far a disc at (x, y) gets in the direction (cosine, sine) before it touches a lethal cell, m; ``reach`` at most.
+def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach, least):
+    """How far a disc at (x, y) gets in the direction (cosine, sine) before it touches a cell of ``least`` cost or more, m.
 
-    A cell is the disc about its corners.
+    ``reach`` at most; unknown cells cost 255. A cell is the disc about its corners.
     """
     gap = CORNER * HALF * resolution
     wide, room = radius + gap, reach
@@ -76,7 +76,7 @@ def _room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius
     u, v, cells = (x - origin_x) * inverse, (y - origin_y) * inverse, (wide + gap + reach) * inverse
     for row in range(max(np.int64(v - cells), 0), min(np.int64(v + cells) + 2, cost.shape[0])):
         for column in range(max(np.int64(u - cells), 0), min(np.int64(u + cells) + 2, cost.shape[1])):
-            if cost[row, column] != _LETHAL:
+            if cost[row, column] < least:
                 continue
             dx, dy = (np.float32(column) + HALF - u) * resolution, (np.float32(row) + HALF - v) * resolution
             ahead, aside = dx * cosine + dy * sine, dy * cosine - dx * sine
@@ -114,9 +114,9 @@ def _drive(velocity, pose, radius, limits, touched, window, gain, dt, out, first
         if cost.shape[1] > 0 and turning_radius[i] <= ZERO and speed > ZERO:
             x, y, reach = pose[i, 0], pose[i, 1], speed * dt + HALF * speed * speed / max_ax[i]
             seen = (cost[i], origin[i, 0], origin[i, 1], resolution, x, y)
-            room = _room_ahead(*seen, cosine, sine, radius[i], reach)
+            room = room_ahead(*seen, cosine, sine, radius[i], reach, _LETHAL)
             sine, cosine = sincos(pose[i, 2] + HALF * turn * dt)
-            room = min(room, _room_ahead(*seen, cosine, sine, radius[i], reach))
+            room = min(room, room_ahead(*seen, cosine, sine, radius[i], reach, _LETHAL))
             speed = min(speed, stopping_speed(room, max_ax[i], dt))
         out[i, 0], out[i, 2] = speed, turn
 
