@@ -116,7 +116,7 @@ def test_what_the_lidar_does_not_see_behind_and_the_end_of_the_map_call_the_retr
             (Polite(), np.array([math.cos(0.9), math.sin(0.9)]), 0.675),
             (Sideways(), away, 0.735),
         ):
-            for gap, goes in ((reach - 0.08, False), (reach + 0.08, True)):
+            for gap, goes in ((reach - 0.1, False), (reach + 0.15, True)):
                 cells = np.zeros((1, 80, 70), np.uint8)
                 corner = POSE[0, :2].astype(float) - (1.83, 2.11)
                 column, row = ((POSE[0, :2] - gap * back - corner) / 0.05).astype(int)

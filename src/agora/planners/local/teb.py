@@ -39,7 +39,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Floats, frozen
+from agora.core.state import Array, Bools, Floats, Ints, frozen
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
@@ -291,17 +291,27 @@ class Teb:
         weights = [getattr(self, f"weight_{name}") for name in Weights._fields[: -len(named)]]
         return Weights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
 
+    def steps(self, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
+        """What follows the robots' speeds, (N,) each.
+
+        Returns:
+            Times between poses, how far off they may be, s; factors of the weight on time; how many poses are checked.
+        """
+        rows, given = len(o.pose), np.float32(self.dt_ref or _DT_REF)
+        times = np.full(rows, given, np.float32)
+        if self.dt_ref is None:
+            times = np.minimum(times, _SPACING / np.maximum(np.minimum(own(self.max_vel_x), o.limits.max_vx), _TINY))
+        hysteresis = times / np.float32(3.0) if self.dt_hysteresis is None else np.full(rows, self.dt_hysteresis, np.float32)
+        poses = self.feasibility_check_no_poses
+        checked = np.ceil(_CHECKED / times - _TINY) if poses is None else np.full(rows, poses)
+        return times, hysteresis, np.square(given / times), checked.astype(np.int32)
+
     def _scene(self, o: Observation) -> Scene:
         """The arrays that the kernel reads."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         m, rows = o.limits, len(o.pose)
         corners = np.moveaxis(self.window.corners(o.footprint, o.radius), 2, 0)
-        times = np.full(rows, self.dt_ref or _DT_REF, np.float32)
-        if self.dt_ref is None:
-            times = np.minimum(times, _SPACING / np.maximum(np.minimum(own(self.max_vel_x), m.max_vx), _TINY))
-        hurry = np.square(np.float32(self.dt_ref or _DT_REF) / times)
-        poses = self.feasibility_check_no_poses
-        checked = np.ceil(_CHECKED / times - np.float32(1e-3)) if poses is None else np.full(rows, poses)
+        times, hysteresis, hurry, checked = self.steps(o)
         return Scene(
             pose=frozen(o.pose),
             twist=frozen(o.twist),
@@ -317,9 +327,9 @@ class Teb:
             acc_theta=frozen(m.max_alpha),
             turning_radius=frozen(m.turning_radius),
             dt_ref=frozen(times),
-            dt_hysteresis=frozen(times / 3.0 if self.dt_hysteresis is None else np.full(rows, self.dt_hysteresis, np.float32)),
+            dt_hysteresis=frozen(hysteresis),
             hurry=frozen(hurry),
-            checked=frozen(checked.astype(np.int32)),
+            checked=frozen(checked),
             path=frozen(o.path),
             path_count=frozen(o.path_count),
             cost=frozen(o.costmap.cost),
