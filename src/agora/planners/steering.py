@@ -17,6 +17,8 @@ _EIGHT = np.float32(8.0)
 _TINY = np.float32(1e-9)
 _CRAWL = np.float32(0.3)
 _STILL = np.float32(1e-3)
+CORNER = np.float32(math.sqrt(2.0))
+"""How far the corner of a cell is from its middle, in half cells."""
 _LETHAL = np.uint8(LETHAL)
 
 
@@ -63,15 +65,18 @@ def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, 
 
 
 @hidden
-def _room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach):
-    """How far a disc at (x, y) gets in the direction (cosine, sine) to half a cell before a lethal one, m; ``reach`` at most."""
-    gap = HALF * resolution
+def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach, least):
+    """How far a disc at (x, y) gets in the direction (cosine, sine) before it touches a cell of ``least`` cost or more, m.
+
+    ``reach`` at most; unknown cells cost 255. A cell is the disc about its corners.
+    """
+    gap = CORNER * HALF * resolution
     wide, room = radius + gap, reach
     inverse = ONE / resolution
     u, v, cells = (x - origin_x) * inverse, (y - origin_y) * inverse, (wide + gap + reach) * inverse
     for row in range(max(np.int64(v - cells), 0), min(np.int64(v + cells) + 2, cost.shape[0])):
         for column in range(max(np.int64(u - cells), 0), min(np.int64(u + cells) + 2, cost.shape[1])):
-            if cost[row, column] != _LETHAL:
+            if cost[row, column] < least:
                 continue
             dx, dy = (np.float32(column) + HALF - u) * resolution, (np.float32(row) + HALF - v) * resolution
             ahead, aside = dx * cosine + dy * sine, dy * cosine - dx * sine
@@ -82,7 +87,7 @@ def _room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius
 
 @lean_kernel
 def _drive(velocity, pose, radius, limits, touched, window, gain, dt, out, first, last):
-    holonomic, min_vx, max_vx, max_vy, max_ax, max_omega, turning_radius = limits
+    holonomic, min_vx, max_vx, max_vy, max_ax, max_omega, max_alpha, turning_radius = limits
     cost, origin, resolution = window
     for i in range(first, last):
         sine, cosine = sincos(pose[i, 2])
@@ -104,26 +109,27 @@ def _drive(velocity, pose, radius, limits, touched, window, gain, dt, out, first
         least = _CRAWL * wanted if turning_radius[i] > ZERO else ZERO
         speed = min(max(forward, least), max_vx[i])
         fastest = min(max_omega[i], speed / turning_radius[i]) if turning_radius[i] > ZERO else max_omega[i]
-        turn = min(max(gain * atan2(left, forward), -fastest), fastest)
+        error = atan2(left, forward)
+        turn = math.copysign(min(gain * abs(error), stopping_speed(abs(error), max_alpha[i], dt), fastest), error)
         if cost.shape[1] > 0 and turning_radius[i] <= ZERO and speed > ZERO:
             x, y, reach = pose[i, 0], pose[i, 1], speed * dt + HALF * speed * speed / max_ax[i]
             seen = (cost[i], origin[i, 0], origin[i, 1], resolution, x, y)
-            room = _room_ahead(*seen, cosine, sine, radius[i], reach)
+            room = room_ahead(*seen, cosine, sine, radius[i], reach, _LETHAL)
             sine, cosine = sincos(pose[i, 2] + HALF * turn * dt)
-            room = min(room, _room_ahead(*seen, cosine, sine, radius[i], reach))
+            room = min(room, room_ahead(*seen, cosine, sine, radius[i], reach, _LETHAL))
             speed = min(speed, stopping_speed(room, max_ax[i], dt))
         out[i, 0], out[i, 2] = speed, turn
 
 
-def velocity_to_twist(velocity: Floats, observation: Observation, gain: float) -> Floats:
+def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | None) -> Floats:
     """Turn wanted velocities into twists within the limits of the robots.
 
     A holonomic robot moves at once in the wanted direction, without turning; a velocity beyond its limits is scaled down as a
     whole, so that it does not point off the path. Any other robot (and a holonomic one that cannot reverse) turns with
-    omega = gain * err, where err is the angle from its heading to the wanted velocity, and drives with |v| max(0, cos err); below
-    1 mm/s it stands. A robot with a turning radius does not turn in place: it drives with at least 0.3 |v| and as tight a curve as
-    it can; where the wanted velocity grows from the robot's own, as in force models, that can leave it all but standing. One that
-    somebody or a wall touches, and that wants to go back, goes straight back.
+    omega = gain * err, where err is the angle from its heading to the wanted velocity, no faster than it can stop turning after err,
+    and drives with |v| max(0, cos err); below 1 mm/s it stands. A robot with a turning radius does not turn in place: it drives with
+    at least 0.3 |v| and as tight a curve as it can; where the wanted velocity grows from the robot's own, as in force models, that
+    can leave it all but standing. One that somebody or a wall touches, and that wants to go back, goes straight back.
 
     A robot that turns in place comes about late, and until then it drives where nobody wanted it to: where the planner has a local
     costmap, it goes no faster than lets it stop before a wall ahead of it.
@@ -131,15 +137,15 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float) -
     Args:
         velocity: (N, 2) m/s, map frame.
         observation: pose, radius, limits and dt of the N robots, and what is about them.
-        gain: 1/s; at most 1 / dt is used, so that the heading does not swing over.
+        gain: 1/s; at most 1 / dt is used, so that the heading does not swing over. None for 1 / dt: as fast as the robot can.
 
     Returns:
         Twists (N, 3).
     """
     out = np.zeros((len(velocity), 3), np.float32)
     m = observation.limits
-    bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_ax, m.max_omega, m.turning_radius)
-    slow = np.float32(min(gain, 1.0 / observation.dt))
+    bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius)
+    slow = np.float32(1.0 / observation.dt if gain is None else min(gain, 1.0 / observation.dt))
     given = (frozen(velocity), frozen(observation.pose), frozen(observation.radius), tuple(frozen(bound) for bound in bounds))
     window = window_of(observation.costmap, len(velocity))
     _drive(*given, frozen(_touched(observation)), window, slow, np.float32(observation.dt), out, 0, len(velocity))

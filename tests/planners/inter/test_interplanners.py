@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from agora.core.state import TYPES
+from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import Tracks
+from agora.interfaces import Costmap, Tracks
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.guided import Guided, guided
 from agora.planners.inter.aggressive import Aggressive
@@ -32,14 +33,14 @@ LIDAR = Lidar(beams=180, range_max=8.0)
 POSE = np.array([[1.3, -0.7, 0.9]], np.float32)
 
 
-def scene(*places, scan=(), radius=0.3, elders=()):
-    """One robot at POSE, pedestrians at (distance, bearing from its heading), a scan of walls at (bearing, range)."""
+def scene(*places, scan=(), radius=0.3, elders=(), walk=0.5):
+    """One robot at POSE without a costmap, pedestrians who walk at (distance, bearing from its heading), a scan of walls at (bearing, range)."""
     there = np.array(places, float).reshape(-1, 2)
     heading = POSE[0, 2] + there[:, 1]
     position = POSE[0, :2] + there[:, :1] * np.stack((np.cos(heading), np.sin(heading)), -1)
     count = len(there)
     tracks = Tracks(
-        position=position[None].astype(np.float32), velocity=np.zeros((1, count, 2), np.float32),
+        position=position[None].astype(np.float32), velocity=np.full((1, count, 2), (0.0, walk), np.float32),
         radius=np.full((1, count), 0.3, np.float32), present=np.ones((1, count), bool),
         id=np.arange(count, dtype=np.int32)[None], group=np.full((1, count), -1, np.int32),
         type=np.array([[TYPES.index("elder" if k in elders else "adult") for k in range(count)]], np.int32),
@@ -49,7 +50,7 @@ def scene(*places, scan=(), radius=0.3, elders=()):
     path = POSE[:, None, :2] + np.linspace(0, 4, 61)[None, :, None] * [math.cos(1.1), math.sin(1.1)]
     goal = np.column_stack((path[:, -1], [0.2]))
     return replace(
-        observation(rows=1), pose=POSE, goal=goal.astype(np.float32), path=path.astype(np.float32),
+        observation(rows=1), costmap=None, pose=POSE, goal=goal.astype(np.float32), path=path.astype(np.float32),
         path_count=np.array([61], np.int32), pedestrians=tracks, scan=ranges, scan_angles=angles,
         scan_pose=np.zeros(3, np.float32), scan_range=9.0, radius=np.array([radius], np.float32),
     )  # fmt: skip
@@ -75,11 +76,13 @@ def test_the_careful_ones_slow_down_to_a_share_from_a_distance_on(inter, caution
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-def test_only_who_stands_in_the_field_of_view_is_backed_away_from(side):
+def test_only_who_walks_in_the_field_of_view_is_backed_away_from(side):
     ahead, _ = Polite().guide(scene((1.9, side * math.radians(89))), {})
     beside, _ = Polite().guide(scene((1.9, side * math.radians(91))), {})
     far, _ = Polite().guide(scene((2.1, 0.0)), {})
     assert (beside.path == scene().path).all() and (far.path == scene().path).all()
+    stands, _ = Polite().guide(scene((1.9, side * math.radians(89)), walk=0.15), {})
+    assert (stands.path == scene().path).all() and stands.speed[0] == 0.5
     assert ahead.path[0, 0].tolist() == POSE[0, :2].tolist()
     back = POSE[0, :2] - 2.0 * np.array([math.cos(0.9), math.sin(0.9)])
     assert ahead.goal[0] == pytest.approx([*back, 0.9], abs=1e-5)
@@ -104,6 +107,22 @@ def test_a_wall_close_behind_calls_the_retreat_off_and_a_pedestrian_behind_does_
     _, memory = Polite().guide(scene(threat), {})
     called_off, _ = Polite().guide(scene(threat, scan=[(2.8, 0.5)]), memory)
     assert called_off.path_count[0] == 61
+
+
+def test_what_the_lidar_does_not_see_behind_and_the_end_of_the_map_call_the_retreat_off():
+    away = np.array([math.cos(0.9 + math.pi / 4), math.sin(0.9 + math.pi / 4)])
+    for cost in (LETHAL, NO_INFORMATION):
+        for inter, back, reach in (
+            (Polite(), np.array([math.cos(0.9), math.sin(0.9)]), 0.675),
+            (Sideways(), away, 0.735),
+        ):
+            for gap, goes in ((reach - 0.1, False), (reach + 0.15, True)):
+                cells = np.zeros((1, 80, 70), np.uint8)
+                corner = POSE[0, :2].astype(float) - (1.83, 2.11)
+                column, row = ((POSE[0, :2] - gap * back - corner) / 0.05).astype(int)
+                cells[0, row, column] = cost
+                seen = replace(scene((1.5, 0.2)), costmap=Costmap(cells, corner[None].astype(np.float32), 0.05))
+                assert (inter.guide(seen, {})[0].path_count[0] != 61) == goes, (cost, inter, gap)
 
 
 def test_a_retreat_goes_on_until_its_goal_is_reached_even_if_the_pedestrian_has_gone():

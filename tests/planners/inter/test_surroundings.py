@@ -24,11 +24,12 @@ def test_the_nearest_of_all_ahead_and_of_the_elders_and_the_danger(seed):
     o = observation(rows=40, pedestrians=11, seed=seed)
     x, y = places(o)
     there, distance = o.pedestrians.present, np.hypot(x, y)
+    walks = np.hypot(*np.moveaxis(o.pedestrians.velocity, 2, 0)) >= 0.2
     for fov in (1.3, np.pi, 2 * np.pi):
         found = company(o, fov)
         for name, who in {
             "nearest": there,
-            "ahead": there & (np.abs(np.arctan2(y, x)) <= 0.5 * fov),
+            "ahead": there & walks & (np.abs(np.arctan2(y, x)) <= 0.5 * fov),
             "elder": there & (o.pedestrians.type == TYPES.index("elder")),
         }.items():
             assert getattr(found, name) == pytest.approx(np.where(who, distance, np.inf).min(1), rel=1e-5), name

@@ -41,14 +41,15 @@ def residuals(band, weights, bounds, near, more):
         slow, fast = soft["backward"] - b.backward, b.forward - soft["forward"]
         out.append((w.max_vel_x, inside(speed(a, c), slow, fast, 0.0)))
         out.append((w.max_vel_theta, inside(omega(a, c), -b.omega, b.omega, soft["omega"])))
-        out.append((w.optimaltime, a[3]))
+        out.append((b.hurry * w.optimaltime, a[3]))
         out.append((w.shortest_path, math.hypot(dx, dy)))
         arc = (math.cos(a[2]) + math.cos(c[2])) * dy - (math.sin(a[2]) + math.sin(c[2])) * dx
         out.append((w.kinematics_nh, arc))
         if b.turning_radius > 0.0:
             out.append((w.kinematics_turning_radius, below(math.hypot(dx, dy) / abs(turn), b.turning_radius)))
         else:
-            out.append((w.kinematics_forward_drive, below(dx * math.cos(a[2]) + dy * math.sin(a[2]), 0.0)))
+            only = 0.0 if b.backward > 0.0 else 1000.0
+            out.append((max(w.kinematics_forward_drive, only), below(dx * math.cos(a[2]) + dy * math.sin(a[2]), 0.0)))
         if i < 3 and b.turn:
             out.append((w.prefer_rotdir, below(b.turn * turn, 0.0)))
     speeds = [b.now, *(speed(*pair) for pair in zip(band, band[1:], strict=False)), 0.0]

@@ -76,7 +76,7 @@ def price(planner, seen, band):
     measure(relative, n, work)
     associate(relative, n, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
     twist = seen.twist[0]
-    bounds = Bounds(*(f(v) for v in (0.4, 0.2, 0.3, 0.5, 0.5, 0.0, twist[0], twist[2], 0.0)))
+    bounds = Bounds(*(f(v) for v in (0.4, 0.2, 0.3, 0.5, 0.5, 0.0, twist[0], twist[2], 0.0, 1.0)))
     return sum(cost(relative, n, planner.weights, bounds, near, f(8.0), work))
 
 

@@ -19,7 +19,7 @@ from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.planners.inter.surroundings import company, unchanged
+from agora.planners.inter.surroundings import WALKING, company, unchanged
 from agora.ranges import Distance
 
 TRAIL, STEP = 64, np.float32(0.25)
@@ -33,7 +33,6 @@ RETAKEN = np.float32(1.0)
 
 _LEAD, _FOLLOW, _ACCOMPANY = np.int32(0), np.int32(1), np.int32(2)
 _ROLES = {"lead": _LEAD, "follow": _FOLLOW, "accompany": _ACCOMPANY}
-_WALKING = np.float32(0.2)  # m/s
 _SMOOTHING = np.float32(0.5)  # s
 _AHEAD, _BEYOND = np.float32(1.0), np.float32(2.5)  # m
 _SHORT = np.float32(0.6)
@@ -261,7 +260,7 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
             known[n], number[n] = True, ids[n, q]
             place[n, 0], place[n, 1], vx, vy = position[n, q, 0], position[n, q, 1], velocity[n, q, 0], velocity[n, q, 1]
         walk = math.sqrt(vx * vx + vy * vy)
-        if walk > _WALKING:
+        if walk > WALKING:
             new = dt / (dt + _SMOOTHING) if motion[n, 0] != ZERO or motion[n, 1] != ZERO else ONE
             mx, my = motion[n, 0] + new * (vx / walk - motion[n, 0]), motion[n, 1] + new * (vy / walk - motion[n, 1])
             size = math.sqrt(mx * mx + my * my)
@@ -277,7 +276,7 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
         else:
             points[n] = _walked(trail[n], points[n], px, py)
             gap, points[n] = _gap(trail[n], points[n], px, py, x, y)
-            stands = walk <= _WALKING and _apart(px, py, goal[n, 0], goal[n, 1]) <= distance + arrival
+            stands = walk <= WALKING and _apart(px, py, goal[n, 0], goal[n, 1]) <= distance + arrival
             if count[n] > 0 and (stands or _apart(x, y, goal[n, 0], goal[n, 1]) <= arrival):
                 continue
             along = (px - x) * mx + (py - y) * my
@@ -302,5 +301,5 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
             for k in range(end + 1, path.shape[1]):
                 path[n, k, 0], path[n, k, 1] = path[n, end, 0], path[n, end, 1]
             goal[n, 0], goal[n, 1] = path[n, end, 0], path[n, end, 1]
-        speed[n] = min(max(pace / max(top[n], _WALKING), ZERO), ONE)
+        speed[n] = min(max(pace / max(top[n], WALKING), ZERO), ONE)
         waits[n] = speed[n] <= ZERO

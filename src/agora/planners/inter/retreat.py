@@ -4,12 +4,16 @@ After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:24
 of the public code are not repeated; what is evidently meant is done: the speed that it sets collapses to 0 or 1 m/s, the bearing of
 a pedestrian is computed with x and y swapped, and angles of laser beams are compared with headings in the map. A beam belongs to a
 pedestrian where it ends within 0.1 m of the pedestrian's disc.
+
+Two things are added: the way back is looked at in the local costmap too, because many lidars do not see behind the robot, and none
+sees the end of the map; and people who stand are no reason to back away, or the robot would flee for ever from somebody who has
+arrived. It slows down for them, and the local planner drives round them.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,9 +21,10 @@ import numpy as np
 
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
+from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.aggressive import slowed
-from agora.planners.inter.surroundings import Company, company, wall_within
+from agora.planners.inter.surroundings import Company, company, wall_within, way_shut
 from agora.ranges import Chance, Distance
 
 _POINTS = 21
@@ -42,9 +47,10 @@ class Manner(NamedTuple):
 
 @dataclass(frozen=True)
 class Retreat:
-    """Slow down near pedestrians, and back away from one who stands close in front, where no wall is behind.
+    """Slow down near pedestrians, and back away from one who walks close in front, where no wall is behind.
 
     Attributes:
+        window: local costmap where the local planner reads none; else that one's counts.
         caution_detection_range: distance to the nearest pedestrian from which on it slows down, m.
         cautious_speed: share of the top speed that is left then.
         ped_minimum_distance: distance to a pedestrian ahead from which on it backs away, m.
@@ -63,6 +69,7 @@ class Retreat:
     pause: ClassVar[float] = 0.0
     """Time that the robot stands at the temporary goal, s."""
 
+    window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
     caution_detection_range: Distance = 4.0
     cautious_speed: float = 0.5
     ped_minimum_distance: Distance = 2.0
@@ -81,7 +88,7 @@ class Retreat:
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
-        return Declaration(needs=("path", "pedestrians", "scan"), concurrent=True, danger_threshold=self.danger_threshold)
+        return Declaration(needs=("path", "pedestrians", "scan", self.window), concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path, or the way back; the memory holds whether it backs away, from where to where, and how long it stands."""
@@ -90,14 +97,17 @@ class Retreat:
         away, begin, target, left = _recalled(memory, len(o.pose))
         seen = company(o, self.fov)
         manner = self._manner(o, seen)
-        blocked = wall_within(o, np.minimum(2.0 * o.radius + manner.margin, self.temp_goal_distance), behind=True)
+        fresh = self._target(o, manner)
+        room = np.minimum(2.0 * o.radius + manner.margin, self.temp_goal_distance)
+        way = np.where(away[:, None], target, fresh)[:, :2] - o.pose[:, :2]
+        blocked = wall_within(o, room, behind=True) | way_shut(o, np.arctan2(way[:, 1], way[:, 0]), room - o.radius)
         reached = away & (_apart(o.pose, target) <= self.temp_goal_tolerance)
         left = np.where(reached, np.float32(self.pause), np.maximum(left - np.float32(o.dt), np.float32(0.0)))
         stands = left > 0.5 * o.dt
         begins = (seen.ahead <= self.ped_minimum_distance) & manner.careful & ~away & ~blocked & ~stands
         if begins.any():
             begin = np.where(begins[:, None], o.pose[:, :2], begin)
-            target = np.where(begins[:, None], self._target(o, manner), target)
+            target = np.where(begins[:, None], fresh, target)
         away = (away & ~reached & ~blocked) | begins
         cautious = np.where(seen.nearest <= self.caution_detection_range, np.float32(self.cautious_speed), np.float32(1.0))
         speed = np.where(stands, np.float32(0.0), np.where(manner.careful, cautious, slowed(seen.nearest, math.inf)))

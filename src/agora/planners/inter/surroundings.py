@@ -10,13 +10,19 @@ import numpy as np
 from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
 from agora.core.state import TYPES, Bools, Floats, frozen
+from agora.costmap.inflation import LETHAL
+from agora.costmap.walls import window_of
 from agora.interfaces import Guidance, Observation
+from agora.planners.steering import room_ahead
 
 __all__ = ["company", "unchanged"]
 
 _DANGER = np.float32(3.0)  # m, of Arena's formula
 _BESIDE = np.float32(0.1)  # m outside a pedestrian's disc at which a return still is the pedestrian's
 _NEAR = np.float32(1e-6)
+_LETHAL = np.uint8(LETHAL)
+WALKING = np.float32(0.2)
+"""Speed from which on a person walks, m/s."""
 _ELDER = TYPES.index("elder")
 
 
@@ -25,7 +31,7 @@ class Company:
     """The pedestrians about each robot; distances (N,) to the centre of the nearest, m, infinite where there is none.
 
     Attributes:
-        nearest: of all. ahead: of those in the field of view. elder: of those known to be elderly.
+        nearest: of all. ahead: of those in the field of view who walk, at 0.2 m/s or more. elder: of those known to be elderly.
         danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
     """
 
@@ -49,7 +55,7 @@ def company(o: Observation, fov: float = math.tau) -> Company:
     rows, slots = seen.present.shape
     kind = np.full((rows, slots), -1, np.int32) if seen.type is None else seen.type
     out = np.empty((4, rows), np.float32)
-    _company(*(frozen(array) for array in (o.pose, seen.position, seen.present, kind)), np.float32(fov), out, 0, rows)
+    _company(*(frozen(array) for array in (o.pose, seen.position, seen.velocity, seen.present, kind)), np.float32(fov), out, 0, rows)
     return Company(*out)
 
 
@@ -69,8 +75,25 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
     return out
 
 
+def way_shut(o: Observation, direction: Floats, reach: Floats) -> Bools:
+    """Which robots (N,) come to a wall of the costmap, or to what it does not know, within ``reach`` (N,) m in a direction (N,)."""
+    out = np.zeros(len(o.pose), np.bool_)
+    way = (frozen(o.pose), frozen(o.radius), frozen(direction.astype(np.float32)), frozen(reach.astype(np.float32)))
+    _ways(*way, window_of(o.costmap, len(out)), out, 0, len(out))
+    return out
+
+
 @lean_kernel
-def _company(pose, position, present, kind, fov, out, first, last):
+def _ways(pose, radius, direction, reach, window, out, first, last):
+    cost, origin, resolution = window
+    for n in range(first, last if cost.shape[1] > 0 else first):
+        sine, cosine = sincos(direction[n])
+        seen = (cost[n], origin[n, 0], origin[n, 1], resolution, pose[n, 0], pose[n, 1])
+        out[n] = room_ahead(*seen, cosine, sine, radius[n], reach[n], _LETHAL) < reach[n]
+
+
+@lean_kernel
+def _company(pose, position, velocity, present, kind, fov, out, first, last):
     for n in range(first, last):
         sine, cosine = sincos(pose[n, 2])
         nearest, ahead, elder, near = np.float32(np.inf), np.float32(np.inf), np.float32(np.inf), ZERO
@@ -79,7 +102,9 @@ def _company(pose, position, present, kind, fov, out, first, last):
                 dx, dy = position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1]
                 distance = math.sqrt(dx * dx + dy * dy)
                 nearest = min(nearest, distance)
-                if atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov:
+                ux, uy = velocity[n, q, 0], velocity[n, q, 1]
+                walks = ux * ux + uy * uy >= WALKING * WALKING
+                if walks and atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov:
                     ahead = min(ahead, distance)
                 if kind[n, q] == _ELDER:
                     elder = min(elder, distance)

@@ -6,6 +6,10 @@ van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2
 Walls are what the local costmap holds as lethal. The robot makes the whole change for their half-planes, and these never give way,
 as those of obstacles in the authors' RVO2 library. The nearest cells are standing discs, or the straight edges of all cells are
 obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
+
+Narrow places: a robot is the disc about its outline, which is 0.96 m wide for `f1tenth` and does not fit through a door of 0.9 m. A car
+comes round late, since it is asked for velocities that it cannot turn to. A robot that needs more than a metre to stop, as `rto` does
+at 2.8 m/s with 2.5 m/s2, is asked for velocities that it cannot have yet, and may touch a wall's end.
 """
 
 from __future__ import annotations
@@ -30,10 +34,11 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
-from agora.planners.steering import velocity_to_twist
+from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Size, Speed
 
-_WALLS = 24
+_WALLS = 96
+_ALONG = np.float32(0.9)
 
 
 _TUNABLE: dict[str, Span] = {
@@ -88,7 +93,7 @@ class OrcaPlanner:
         lookahead: distance along the path of the point to head for, m; the goal when it is nearer.
         preferred_speed: m/s; None for the robot's largest.
         settle: the way to the goal takes no less than this, s: it slows down near it (CrowdNav 1; SocNavBench 0, it never does).
-        turn_gain: of the robots that cannot move sideways, 1/s.
+        turn_gain: of the robots that cannot move sideways, 1/s; None for as fast as they turn.
     """
 
     neighbour_distance: Distance = 10.0
@@ -105,12 +110,11 @@ class OrcaPlanner:
     lookahead: Distance = 1.0
     preferred_speed: Speed | None = None
     settle: Duration = 1.0
-    turn_gain: float = 2.0
+    turn_gain: float | None = None
 
     def __post_init__(self) -> None:
-        above_zero(self, "neighbour_distance", "horizon", "radius_factor", "lookahead", "turn_gain")
-        if self.preferred_speed is not None:
-            above_zero(self, "preferred_speed")
+        above_zero(self, "neighbour_distance", "horizon", "radius_factor", "lookahead")
+        above_zero(self, *(name for name in ("preferred_speed", "turn_gain") if getattr(self, name) is not None))
         at_least_zero(self, "max_neighbours", "padding", "wall_horizon", "settle")
         if self.walls not in ("discs", "edges"):
             raise InputError(f"OrcaPlanner.walls is {self.walls!r}; expected 'discs' or 'edges'")
@@ -196,16 +200,19 @@ def _wall_lines(lines, points, count, vx, vy, keep, inverse, wall):
     """Write the half-planes of walls, the nearest first; returns how many. One that the lines so far cover asks for nothing, and
     one that touches the robot for nothing but not to come nearer, as in RVO2.
 
-    A point of a straight wall is covered by the half-plane of the nearest one, as RVO2 has it of segments. Both are known to
-    ``wall``, half a cell, which tilts that half-plane: the farther a point is, the farther it may stand out.
+    A point of a straight wall is covered by the half-plane of the nearest one where that lies along the wall, as RVO2 has it of
+    segments. Both are known to ``wall``, half a cell, which tilts that half-plane: the farther a point is, the farther it may stand
+    out. A half-plane that lets the robot slide past the nearest point lies across the wall, and nothing may stand out of it.
     """
     made, near = np.int64(0), ONE  # for Numba 0 is a type of its own, compiled once more
     for n in range(count):
         px, py = points[n, 0], points[n, 1]
         away = math.sqrt(px * px + py * py)
         near = max(away, wall) if n == 0 else near
-        covered, least = False, (keep - wall * (ONE + away / near)) * inverse
+        covered, slack = False, wall * (ONE + away / near)
         for j in range(made):
+            facing = lines[j, 3] * points[0, 0] - lines[j, 2] * points[0, 1] >= _ALONG * near
+            least = (keep - slack if facing else keep) * inverse
             covered = covered or violation(lines, j, inverse * px, inverse * py) >= least
         if covered:
             continue
@@ -236,7 +243,7 @@ def _about(lines, cost, at, edged, own_radius, top_speed, vx, vy, wall_horizon, 
     if edged:
         count = nearest_edges(cost, *at, own_radius + top_speed * wall_horizon, keys, order, found)
         return _edge_lines(lines, found, order, count, vx, vy, own_radius, inverse)
-    keep = own_radius + wall
+    keep = own_radius + CORNER * wall
     count = nearest_walls(cost, *at, keep + top_speed * wall_horizon, keys, order, found)
     return _wall_lines(lines, found, count, vx, vy, keep, inverse, wall)
 

@@ -108,8 +108,8 @@ def feasible(p, scene, n, band, count, moving, movers):
     """
     time, radius = ZERO, scene.radius[n]
     allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)
-    soon = p.dt_ref + abs(scene.twist[n, 0]) / min(p.acc_lim_x, scene.acc_x[n])
-    last = count - 1 if p.checked < 0 else min(p.checked, count - 1)
+    soon = scene.dt_ref[n] + abs(scene.twist[n, 0]) / min(p.acc_lim_x, scene.acc_x[n])
+    last = count - 1 if scene.checked[n] < 0 else min(np.int64(scene.checked[n]), count - 1)
     if p.checked_distance > ZERO:
         for i in range(last, 0, -1):
             if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > p.checked_distance * p.checked_distance:

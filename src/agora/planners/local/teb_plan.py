@@ -39,14 +39,11 @@ class Parameters(NamedTuple):
     acc_lim_theta: np.float32
     min_turning_radius: np.float32
     circular: bool
-    dt_ref: np.float32
-    dt_hysteresis: np.float32
     min_samples: int
     max_samples: int
     lookahead: np.float32
     reinit_distance: np.float32
     reinit_angle: np.float32
-    checked: int
     checked_distance: np.float32
     xy_tolerance: np.float32
     yaw_tolerance: np.float32
@@ -96,6 +93,10 @@ class Scene(NamedTuple):
     acc_x: Floats
     acc_theta: Floats
     turning_radius: Floats
+    dt_ref: Floats
+    dt_hysteresis: Floats
+    hurry: Floats
+    checked: Ints
     path: Floats
     path_count: Ints
     cost: Array
@@ -171,6 +172,7 @@ def _bounds(p, scene, n, turn):
         scene.twist[n, 0],
         scene.twist[n, 2],
         np.float32(turn),
+        scene.hurry[n],
     )
 
 
@@ -212,11 +214,11 @@ def _recalled(p, scene, n, recall, scratch, goal):
 
 
 @spliced
-def _optimise(p, band, count, radius, bounds, standing, movers, scratch):
+def _optimise(p, times, band, count, radius, bounds, standing, movers, scratch):
     """Resize and optimise a band by turns; return its poses, and its cost in two parts."""
     more, total, discs = ONE, ZERO, ZERO
     for _ in range(p.outer):
-        count = resize(band, count, p.dt_ref, p.dt_hysteresis, p.min_samples, p.max_samples - 1)
+        count = resize(band, count, times[0], times[1], p.min_samples, p.max_samples - 1)
         measure(band, count, scratch.work)
         still, moving, trig = scratch.still, scratch.moving, scratch.work.trig
         associate(band, count, still, standing, moving, movers, radius, p.force, p.cutoff, trig, scratch.near)
@@ -367,9 +369,10 @@ def _row(p, scene, n, recall, scratch):
         band = scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
     radius = scene.radius[n] if p.circular else ZERO
+    times = (scene.dt_ref[n], scene.dt_hysteresis[n])
     for c in range(kept):
         band = scratch.bands[c]
-        scratch.counts[c], total, discs = _optimise(p, band, scratch.counts[c], radius, b, standing, movers, scratch)
+        scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], radius, b, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
     hit = _choose(p, scene, n, recall, scratch, kept, driven, movers)

@@ -29,6 +29,7 @@ _THIRD, _HUGE = np.float32(1.0 / 3.0), np.float32(1e30)
 _TRIALS = 10
 _SHORTEST = np.float32(1e-3)
 _TURNING = 3
+_ONLY = np.float32(1000.0)
 
 
 class Weights(NamedTuple):
@@ -55,7 +56,10 @@ class Weights(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What one robot may do and does: m/s, rad/s, m/s2, rad/s2, m; ``turn`` is 1 or -1 where one direction is preferred, else 0."""
+    """What one robot may do and does: m/s, rad/s, m/s2, rad/s2, m; ``turn`` is 1 or -1 where one direction is preferred, else 0.
+
+    ``hurry`` multiplies the weight on time.
+    """
 
     forward: np.float32
     backward: np.float32
@@ -66,6 +70,7 @@ class Bounds(NamedTuple):
     now: np.float32
     now_omega: np.float32
     turn: np.float32
+    hurry: np.float32
 
 
 class Near(NamedTuple):
@@ -116,6 +121,13 @@ def _soft(epsilon, limit):
     return min(epsilon, HALF * limit)
 
 
+@hidden
+def _forward(weights, bounds):
+    """The weight on driving forwards: one that cannot drive backwards is never to."""
+    only = weights.kinematics_forward_drive if bounds.backward > ZERO else _ONLY
+    return max(weights.kinematics_forward_drive, only)
+
+
 @lean
 def cost(band, n, weights, bounds, near, more, work):
     """Sum of all weighted squares but the obstacles', and that of the obstacles; ``more`` multiplies the weight of still ones.
@@ -133,7 +145,7 @@ def cost(band, n, weights, bounds, near, more, work):
             value, turn, omega = work.steps[i, 0], work.steps[i, 5], work.steps[i, 6]
             e, _ = edges.inside(value, at_backward - b.backward, b.forward - at_forward, ZERO)
             f, _ = edges.inside(omega, -b.omega, b.omega, at_omega)
-            total += w.max_vel_x * e * e + w.max_vel_theta * f * f + w.optimaltime * dt * dt
+            total += w.max_vel_x * e * e + w.max_vel_theta * f * f + b.hurry * w.optimaltime * dt * dt
             dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
             long, _, _ = edges.length(dx, dy)
             total += w.shortest_path * long * long
@@ -145,7 +157,7 @@ def cost(band, n, weights, bounds, near, more, work):
                     total += w.kinematics_turning_radius * e * e
             else:
                 e, _ = edges.above(edges.ahead(dx, dy, work.trig[i, 0], work.trig[i, 1])[0], ZERO)
-                total += w.kinematics_forward_drive * e * e
+                total += _forward(w, b) * e * e
             if i < _TURNING and b.turn != ZERO:
                 e, _ = edges.above(b.turn * turn, ZERO)
                 total += w.prefer_rotdir * e * e
@@ -264,8 +276,8 @@ def _add_step(band, i, weights, bounds, work):
         row[:] = ZERO
         _turn_row(row, 0, step, dt, slope)
         _add(m, side, base, row, 7, w.max_vel_theta, e)
-    m[base + 3, WIDTH] += w.optimaltime
-    side[base + 3] -= w.optimaltime * dt
+    m[base + 3, WIDTH] += b.hurry * w.optimaltime
+    side[base + 3] -= b.hurry * w.optimaltime * dt
     e, by_x, by_y, by_first, by_second = edges.sideways(dx, dy, cosine, sine, next_cosine, next_sine)
     row[0], row[1], row[2], row[3], row[4], row[5], row[6] = -by_x, -by_y, by_first, ZERO, by_x, by_y, by_second
     _add(m, side, base, row, 7, w.kinematics_nh, e)
@@ -287,7 +299,7 @@ def _add_step(band, i, weights, bounds, work):
         if slope != ZERO:
             row[0], row[1], row[2], row[3] = -slope * by_x, -slope * by_y, slope * by_first, ZERO
             row[4], row[5] = slope * by_x, slope * by_y
-            _add(m, side, base, row, 6, w.kinematics_forward_drive, e)
+            _add(m, side, base, row, 6, _forward(w, b), e)
     if i < _TURNING and b.turn != ZERO:
         e, slope = edges.above(b.turn * turn, ZERO)
         if slope != ZERO:

@@ -1,0 +1,66 @@
+"""Narrow places for the planners beside DWA: what went wrong there, and what their pages say does not go."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tests.planners.local.observations import observe
+
+from agora.episode import Conditions, Episodes
+from agora.maps.grid import Map
+from agora.planners.local.teb import Teb, _inscribed
+from agora.planners.presets import named_planner
+from agora.registry import make
+from agora.robots.model import load_robot
+from agora.testing import ContractError, check_narrow_places
+from agora.world.start import PedestrianStarts, RobotStart, Start
+
+
+@pytest.mark.parametrize("place", ["door", "corridor"])
+def test_teb_passes_with_robots_of_two_metres_a_second(place):
+    check_narrow_places(make("planners", "teb"), [place], [load_robot("jackal")], starts=12 if place == "door" else 2)
+
+
+def test_the_times_of_the_package_are_too_coarse_for_a_door_at_two_metres_a_second():
+    coarse = named_planner("teb:dt_ref=0.3,dt_hysteresis=0.1,feasibility_check_no_poses=5")[1].part
+    with pytest.raises(ContractError, match="start 11: wall_collision"):
+        check_narrow_places(coarse, ["door"], [load_robot("jackal")])
+
+
+def test_a_band_is_as_fine_as_its_robot_is_fast():
+    fast, slow = (dict(holonomic=False, max_vx=v) for v in (2.0, 0.8))
+    for planner, bounds, dt, hurry, checked in (
+        (Teb(), fast, 0.15, 4.0, 10),
+        (Teb(), slow, 0.3, 1.0, 5),
+        (Teb(max_vel_x=0.4), fast, 0.3, 1.0, 5),
+        (Teb(dt_ref=0.25, feasibility_check_no_poses=7), fast, 0.25, 1.0, 7),
+    ):
+        o = observe([(0.0, 0.0, 0.4)], [(3.0, 1.0)], **bounds)
+        times, hysteresis, much, poses = (value[0] for value in planner.steps(o))
+        assert (times, hysteresis, much, poses) == pytest.approx((dt, dt / 3, hurry, checked), rel=1e-5)
+
+
+def test_a_corner_that_is_given_twice_makes_no_outline_thin():
+    corners = np.array([[0.4, -0.1, -0.1, 0.4, 0.4], [0.15, 0.15, -0.15, -0.15, -0.15]], np.float32)[:, None]
+    assert _inscribed(corners) == pytest.approx(0.1)
+
+
+def test_orca_goes_round_the_end_of_a_wall_without_touching_it():
+    robots = [load_robot("crowdnav"), load_robot("youbot")]
+    check_narrow_places(make("planners", "orca"), ["hairpin", "door"], robots, starts=2)
+
+
+def test_four_robots_with_two_wheels_that_meet_in_the_middle_pass_each_other():
+    """With a turn gain of 2 they creep towards each other until the time is up."""
+    model, place = load_robot("rlca"), Map.open((-9.3, -9.1), (9.2, 9.6))
+
+    def robot(angle: float) -> RobotStart:
+        here = 6.0 * np.array([math.cos(angle), math.sin(angle)])
+        return RobotStart(model, np.array([*here, angle + math.pi]), np.array([[*-here, 0.0]]))
+
+    met = Start("met", 1, place, tuple(robot(0.3 + 0.5 * math.pi * k) for k in range(4)), PedestrianStarts.none(), timeout=40.0)
+    for gain, arrived in (("", 4), ("turn_gain=2.0", 0)):
+        ((_, recordings),) = Episodes([met], named_planner(f"orca:{gain}" if gain else "orca")[1].part, Conditions())
+        assert sum(recording.outcome.label == "reached" for recording in recordings) == arrived
