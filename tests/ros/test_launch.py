@@ -230,6 +230,11 @@ def test_rviz_shows_every_robot_and_names_the_first_where_only_one_can_be():
     view = tree["Views"]["Current"]
     assert (view["X"], view["Y"]) == pytest.approx((17.0, 10.0))
     assert view["Scale"] * 40.0 < 1000
+    people = next(display for display in tree["Displays"] if display["Name"] == "Pedestrians")["Namespaces"]
+    assert people["people"] and not people["names"]  # at 24 pixels a metre they would be 7 pixels high
+    begun.map.columns, begun.map.rows = 200, 150
+    near = yaml.safe_load(filled(configuration("nav").read_text(), begun))["Visualization Manager"]
+    assert next(display for display in near["Displays"] if display["Name"] == "Pedestrians")["Namespaces"]["names"]
     groups = [display for display in tree["Displays"] if display["Class"] == "rviz/Group"]
     assert [group["Name"] for group in groups] == ["jackal_0", "jackal_1", "go1"]
     topics = [[d["Topic"] for d in group["Displays"] if d["Class"] == "rviz/LaserScan"] for group in groups]
