@@ -20,6 +20,7 @@ from agora_bringup.descriptions import frames
 from agora_bringup.preparation import main
 from agora_bringup.windows import configuration, filled
 from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Empty, EmptyResponse
 
 from agora.errors import InputError
 from agora.robots.body import body
@@ -181,7 +182,7 @@ def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
 def test_everything_is_compiled_for_the_episode_that_the_launch_begins_with(monkeypatch, capsys):
     warmed = []
 
-    def play(make, planners, tell):
+    def play(make, planners, tell, observed):
         warmed.append((*make(), planners))
         tell("compiling")
 
@@ -204,6 +205,15 @@ def test_everything_is_compiled_for_the_episode_that_the_launch_begins_with(monk
     assert said.out == "yes\n" and said.err == "agora: compiling\n", "roslaunch takes what is printed for a value"
     monkeypatch.setattr("sys.argv", ["prepare", *given])  # no such parameter: the navigation node says so
     assert main() == 0 and len(warmed) == 1 and capsys.readouterr().out == "no\n"
+
+
+def test_a_gazebo_on_the_roscore_needs_no_package_here(graph, monkeypatch):
+    monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: None)
+    with pytest.raises(InputError, match="simulator:=gazebo needs the ROS package gazebo_ros"):
+        check(arguments(simulator="gazebo"))
+    graph.serve("/gazebo/spawn_sdf_model", Empty, lambda _: EmptyResponse())
+    check(arguments(simulator="gazebo"))
+    assert "gazebo_server" in started("simulator:=gazebo"), "it starts none where one is there"
 
 
 def test_roslaunch_stops_at_what_is_refused_with_a_line_that_says_why(master):

@@ -24,6 +24,7 @@ from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.simulators.crowd import Crowd
 from agora.simulators.one_world import OneWorld
+from agora.simulators.referee import Referee
 from agora.tasks.suite import Suite
 from agora.world.start import Start
 
@@ -49,13 +50,16 @@ def warm(tell: Callable[[str], None] = print) -> None:
     warm_episode(partial(_hall, "social"), [], tell)
 
 
-def warm_episode(make: Callable[[], Episode], planners: Iterable[Named], tell: Callable[[str], None] = print) -> None:
+def warm_episode(
+    make: Callable[[], Episode], planners: Iterable[Named], tell: Callable[[str], None] = print, *, observed: bool = False
+) -> None:
     """Play the first steps of an episode as the parts of a graph do, in two processes.
 
     Args:
         make: returns start and stage; called in another process, because what places robots and people is compiled too.
         planners: that drive the robots, one after the other.
         tell: is told what there is to say while kernels compile.
+        observed: whether another simulator moves the robots, and a referee of ours judges what it sees.
 
     Raises:
         InputError: what ``make`` or a part of the graph refuses.
@@ -70,7 +74,8 @@ def warm_episode(make: Callable[[], Episode], planners: Iterable[Named], tell: C
             return [future.result() for future in futures]
 
         (episode,) = together(make)
-        together(partial(_walk, episode), *(partial(_drive, episode, planner) for planner in planners))
+        judged = [partial(_judge, episode)] if observed else []
+        together(partial(_walk, episode), *(partial(_drive, episode, planner) for planner in planners), *judged)
 
 
 class Compiled:
@@ -127,11 +132,19 @@ def _walk(episode: Episode) -> None:
         crowd.step()
 
 
+def _judge(episode: Episode) -> None:
+    start, stage = episode
+    referee, poses = Referee(), np.array([robot.pose for robot in start.robots], np.float64).reshape(-1, 3)
+    referee.begin(start, stage, [f"robot_{r}" for r in range(len(poses))], 0.0)
+    for step in range(1, _STEPS):
+        referee.observe(step, poses, np.zeros((len(poses), 3), np.float32))
+
+
 def _drive(episode: Episode, planner: Named) -> None:
     """Play the simulator and the navigation of all robots with one planner; people stand."""
     start, stage = episode
     simulator, everybody = OneWorld(), np.ones(len(start.robots), np.bool_)
-    simulator.begin(start, stage, [f"robot_{r}" for r in everybody.nonzero()[0]], 0.0)
+    simulator.begin(start, stage, [f"robot_{r}" for r in range(len(everybody))], 0.0)
     navigator = Navigator(start, Conditions.of(stage), planner.part)
     navigator.prepare()
     control = stage.periods.steps("control")

@@ -22,17 +22,19 @@ from agora.share import folder
 from agora.simulators.warm import Compiled, warm_episode
 from agora.tasks.settings import Settings
 from agora.world.start import Start
+from agora_bringup.arguments import CHOICES
 
 
 def main() -> int:
     """Compile for the arguments ``name:=value`` of the command line; what is wrong in them the nodes say."""
     given = dict(argument.split(":=", 1) for argument in sys.argv[1:])
     compiled = Compiled(repr(sorted(given.items())))
-    agent, config = given.pop("agent_name", ""), given.pop("config", "")
+    agent, config, simulator = (given.pop(name, "") for name in ("agent_name", "config", "simulator"))
     try:
         parameters = Parameters.of({name: yaml.safe_load(text) for name, text in given.items() if text})
         if not compiled:
-            warm_episode(partial(first_episode, parameters, config), planners(parameters, agent), tell)
+            begin, driven = partial(first_episode, parameters, config), planners(parameters, agent)
+            warm_episode(begin, driven, tell, observed=simulator in CHOICES["simulator"])
             compiled.mark()
     except (AgoraError, OSError):
         print("no")
