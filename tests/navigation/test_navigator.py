@@ -157,6 +157,32 @@ def test_where_there_is_no_path_it_stands_and_says_why(goal, why):
         raise AssertionError(decision.standing[0])
 
 
+def test_a_robot_that_is_set_down_away_from_its_path_gets_one_from_there_and_drives_on():
+    nav = alone("pure_pursuit")
+    ready(nav, pose=(-5.0, 0.5, 0.0))
+    nav.set_goal(0, (5.5, 3.0, 0.0))
+    assert ready(nav, 1.1, (-5.0, 0.5, 0.0)).twists[0, 0] > 0.05
+    ready(nav, 1.2, (-4.98, 0.5, 0.0))
+    assert np.allclose(nav.path(0)[0], (-5.0, 0.5))  # it drove there
+    decision = ready(nav, 1.3, (1.0, 5.8, 0.0))  # on the other side of the block
+    assert np.allclose(nav.path(0)[0], (1.0, 5.8)) and np.allclose(nav.path(0)[-1], (5.5, 3.0), atol=0.2)
+    assert decision.twists[0, 0] > 0.05 and not decision.standing
+    decision = ready(nav, 1.4, (2.8, 2.9, 0.0))  # into the block
+    assert not decision.twists.any() and "no path from (2.80, 2.90)" in decision.standing[0]
+
+
+def test_what_a_planner_remembers_of_the_place_before_is_forgotten_where_a_robot_is_set_down():
+    fresh, moved = alone("teb"), alone("teb")
+    here, there = (-1.0, 5.5, 0.3), (-5.0, 0.5, 0.0)
+    for nav, pose in ((fresh, here), (moved, there)):
+        ready(nav, pose=pose)
+        nav.set_goal(0, (5.5, 3.0, 0.0))
+    for k in range(3):
+        ready(moved, 1.1 + 0.1 * k, there)
+    twists = [ready(nav, 1.4, here).twists for nav in (fresh, moved)]
+    assert np.array_equal(*twists) and twists[0].any()
+
+
 def test_when_the_clock_jumps_back_memory_is_forgotten_and_it_is_noted():
     nav = alone("pure_pursuit+sideways")
     people_ = nav.people(1)
@@ -208,11 +234,11 @@ def test_clearing_costmaps_clears_what_an_interplanner_remembers_of_them():
         nav.see_robot(0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
         nav.see_scan(0, np.where(np.abs(np.linspace(-1, 1, nav.beams(0))) < 0.3, 1.2, 3.4), 1.0)
         nav.decide(1.0, 10, np.ones(1, bool))
-        nav.see_robot(0, (-4.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.1)
+        nav.see_robot(0, (-4.0, 0.0, 0.0), (0.0, 0.0, 0.0), 31.0)  # it has driven back
         if cleared:
             nav.forget_obstacles(0)
-        nav.see_scan(0, np.full(nav.beams(0), 3.4), 1.1)
-        nav.decide(1.1, 11, np.ones(1, bool))
+        nav.see_scan(0, np.full(nav.beams(0), 3.4), 31.0)
+        nav.decide(31.0, 310, np.ones(1, bool))
         ways.append(np.abs(nav.guidance(0).path[:, 1]).max())
     assert ways[0] > 0.3 and ways[1] < 0.01
 

@@ -27,6 +27,7 @@ import rospy
 from agora_ros.conversions import to_episode, to_pedestrians
 from agora_simulators.drivers import make_driver
 from agora_simulators.drivers.flatland import EMPTY_WORLD
+from gazebo_msgs.srv import GetWorldProperties
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
@@ -132,7 +133,7 @@ KINDS = {
     "flatland": Kind("flatland", ("flatland_server.py",), "AGORA_REAL_FLATLAND"),
     "arena_flatland": ARENA_FLATLAND,
     "arena_flatland_in_lock_step": replace(ARENA_FLATLAND, lock_step=True),
-    "gazebo": Kind("gazebo", ("gazebo_server.py",), "AGORA_REAL_GAZEBO"),
+    "gazebo": Kind("gazebo", ("gazebo_server.py", "_time:=120.0"), "AGORA_REAL_GAZEBO"),
     "unity": Kind("unity", ("tcp_endpoint.py",), "AGORA_REAL_UNITY"),
 }
 FOREIGN = [name for name, kind in KINDS.items() if kind.stand_in]
@@ -249,6 +250,23 @@ def _connects(port: int) -> None:
         else:
             return
     pytest.fail("the endpoint does not listen")
+
+
+@pytest.mark.parametrize("simulator", ["gazebo"], indirect=True)
+def test_a_second_launch_takes_away_what_the_first_has_left(graph: Any, simulator: Simulator) -> None:
+    someone = people([(1.4, 0.3)], [(1.4, 0.3)])
+    for number, (crowd, place) in enumerate([(someone, ROOM), (someone, room(0.4)), (None, ROOM)], start=1):
+        simulator.begin(simulator.episode(number, (-0.6, 0.2, 0.1), (1.9, 0.5), crowd, place)[0])
+        there = graph.call("/gazebo/get_world_properties", GetWorldProperties).model_names
+        assert len([name for name in there if name.startswith("agora_walls")]) == 1 and there.count("bot") == 1
+        assert len([name for name in there if name.startswith("pedestrian")]) == (crowd is not None)
+        if number != 1:  # the same launch goes on from the first to the second
+            graph.nodes[-1].kill()
+            simulator.launch()
+    simulator.begin(simulator.episode(4, (-0.6, 0.2, 0.1), (1.9, 0.5))[0])
+    robots = graph.hear("simulator/robots", msg.Robots)
+    simulator.go(0.2)
+    robots.wait_for(lambda m: m.x[0] > -0.5, "a robot that drives")
 
 
 def agreement(scan: Any, begun: Start, of: Stage) -> float:

@@ -17,8 +17,10 @@ import tf2_ros
 import yaml
 from agora_bringup.arguments import CHOICES, NEEDS, check
 from agora_bringup.descriptions import frames
+from agora_bringup.preparation import main
 from agora_bringup.windows import configuration, filled
 from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Empty, EmptyResponse
 
 from agora.errors import InputError
 from agora.robots.body import body
@@ -33,7 +35,8 @@ EVERYWHERE = {"simulator_node", "map_generator", "pedsim_simulator", "task_gener
 
 def loaded(*arguments, file=LAUNCH):
     """What roslaunch would start."""
-    return roslaunch.config.load_config_default([(str(file), list(arguments))], None, verbose=False)
+    quick = ("compile:=false",) if file.name == LAUNCH.name else ()
+    return roslaunch.config.load_config_default([(str(file), [*quick, *arguments])], None, verbose=False)
 
 
 def started(*arguments, file=LAUNCH):
@@ -119,13 +122,14 @@ def test_parts_that_can_come_back_are_started_again_and_a_limited_run_ends_with_
     assert again == {
         "simulator_node", "pedsim_simulator", "map_generator", "navigation_node", "recorder", "robots", "task_generator_server",
     }  # fmt: skip
-    assert [name for name, node in nodes.items() if node.required] == ["until_finished"]
+    assert "until_finished" in nodes and not any(node.required for node in nodes.values())  # its end would be red in the log
     assert "until_finished" not in {node.name for node in loaded().nodes}
 
 
 def test_two_graphs_in_groups_have_their_own_nodes_parameters_clocks_and_frames(tmp_path):
     both = tmp_path / "both.launch"
-    inside = f'<include file="{LAUNCH}"><arg name="headless" value="2"/><arg name="model" value="{{model}}"/></include>'
+    arguments = '<arg name="headless" value="2"/><arg name="compile" value="false"/><arg name="model" value="{model}"/>'
+    inside = f'<include file="{LAUNCH}">{arguments}</include>'
     group = f'<group ns="{{ns}}">{inside}</group>'
     both.write_text(f"<launch>{group.format(ns='one', model='jackal')}{group.format(ns='two', model='go1')}</launch>")
     config = loaded(file=both)
@@ -173,6 +177,43 @@ def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
         check(arguments(simulator="gazebo", synchronous="True"))
     with pytest.raises(InputError, match="nobody waits for AMCL"):
         check(arguments(complexity="2", synchronous="true"))
+
+
+def test_everything_is_compiled_for_the_episode_that_the_launch_begins_with(monkeypatch, capsys):
+    warmed = []
+
+    def play(make, planners, tell, observed):
+        warmed.append((*make(), planners))
+        tell("compiling")
+
+    monkeypatch.setattr("agora_bringup.preparation.warm_episode", play)
+    monkeypatch.setattr("agora_bringup.preparation.Compiled.mark", lambda self: None)
+    given = [
+        "model:=burger",
+        "map_file:=hall",
+        "local_planner:=teb(no_horizon=3)",
+        "tm_obstacles:=none",
+        "sfm:=",
+        "navigation:=agora",
+    ]
+    monkeypatch.setattr("sys.argv", ["prepare", *given[:2], "local_planner:=orca", *given[3:]])
+    assert main() == 0
+    ((start, stage, planners),) = warmed
+    assert start.map.name == "hall" and start.robots[0].model.name == "burger" and start.crowd_size == 0
+    assert [planner.name for planner in planners] == ["orca"]
+    said = capsys.readouterr()
+    assert said.out == "yes\n" and said.err == "agora: compiling\n", "roslaunch takes what is printed for a value"
+    monkeypatch.setattr("sys.argv", ["prepare", *given])  # no such parameter: the navigation node says so
+    assert main() == 0 and len(warmed) == 1 and capsys.readouterr().out == "no\n"
+
+
+def test_a_gazebo_on_the_roscore_needs_no_package_here(graph, monkeypatch):
+    monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: None)
+    with pytest.raises(InputError, match="simulator:=gazebo needs the ROS package gazebo_ros"):
+        check(arguments(simulator="gazebo"))
+    graph.serve("/gazebo/spawn_sdf_model", Empty, lambda _: EmptyResponse())
+    check(arguments(simulator="gazebo"))
+    assert "gazebo_server" in started("simulator:=gazebo"), "it starts none where one is there"
 
 
 def test_roslaunch_stops_at_what_is_refused_with_a_line_that_says_why(master):
@@ -230,6 +271,11 @@ def test_rviz_shows_every_robot_and_names_the_first_where_only_one_can_be():
     view = tree["Views"]["Current"]
     assert (view["X"], view["Y"]) == pytest.approx((17.0, 10.0))
     assert view["Scale"] * 40.0 < 1000
+    people = next(display for display in tree["Displays"] if display["Name"] == "Pedestrians")["Namespaces"]
+    assert people["people"] and not people["names"]  # at 24 pixels a metre they would be 7 pixels high
+    begun.map.columns, begun.map.rows = 200, 150
+    near = yaml.safe_load(filled(configuration("nav").read_text(), begun))["Visualization Manager"]
+    assert next(display for display in near["Displays"] if display["Name"] == "Pedestrians")["Namespaces"]["names"]
     groups = [display for display in tree["Displays"] if display["Class"] == "rviz/Group"]
     assert [group["Name"] for group in groups] == ["jackal_0", "jackal_1", "go1"]
     topics = [[d["Topic"] for d in group["Displays"] if d["Class"] == "rviz/LaserScan"] for group in groups]
@@ -255,4 +301,8 @@ def test_the_graph_that_is_launched_moves_a_robot_and_ends_with_its_last_episode
     finally:
         launched.send_signal(signal.SIGINT)
         launched.wait(30)
-    assert "Traceback" not in log.read_text()
+    said = log.read_text()
+    assert "functions in" not in said, "no node compiles what was compiled before the graph was up"
+    assert "Traceback" not in said and "has died" not in said and "went away" not in said
+    assert "episode 1: timeout, 3.0 s, 0 contacts" in said and "1 resets in all: 1 timeout" in said
+    assert launched.returncode == 0

@@ -307,6 +307,7 @@ def test_a_real_robot_is_driven_on_a_map_by_odometry_and_tf(graph, wait_until):
     node = graph.launch(
         "agora_navigation", "navigation", "navigation_node", real_robot=True, model="burger", local_planner="pure_pursuit"
     )
+    node.said("burger waits for a map on /map")
     grid = OccupancyGrid()
     grid.info.resolution, grid.info.width, grid.info.height, grid.data = 0.1, 90, 60, [0] * 5400
     grid.info.origin = to_pose((-2.0, -3.0, 0.0))

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 import rospy
+from agora_pedsim.markers import markers
 from agora_ros.conversions import stamp_of, to_episode, to_pedestrians, to_robots
 from crowdsim_msgs.msg import SemanticData
 from dynamic_reconfigure.client import Client
@@ -20,10 +21,12 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs import point_cloud2
 from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import Empty as EmptyMessage
+from std_msgs.msg import Header
 from std_srvs.srv import Empty, SetBool, Trigger
 from tests.starts import people, start
 from visualization_msgs.msg import MarkerArray
 
+from agora.core.state import SOCIAL_STATES
 from agora.draft.periods import Periods
 from agora.draft.stage import Crowd as CrowdSettings
 from agora.draft.stage import Stage
@@ -421,11 +424,35 @@ def test_cloud_grids_and_markers_show_the_pedestrians_where_they_are(graph, node
         cells = np.floor((places - (-7.3, -4.1)) / info.resolution).astype(int)
         assert (values[cells[:, 1], cells[:, 0]] > 50).all() and values.max() <= 100 and (values == 0).mean() > 0.5
     marks = heard["people_markers"].wait_for(lambda m: len(m.markers) > 3, "markers")
-    assert {mark.ns for mark in marks.markers} == {"pedestrians", "headings", "states", "waypoints"}  # there are no groups
-    words = [mark.text for mark in marks.markers if mark.ns == "states"]
-    assert words == ["Ada\nWalking", "Bob\nWalking", "Cleo\nWalking"]
-    body = next(mark for mark in marks.markers if mark.ns == "pedestrians")
-    assert np.hypot(body.pose.position.x - places[0, 0], body.pose.position.y - places[0, 1]) < 0.2
+    assert {mark.ns for mark in marks.markers} == {"people", "discs", "names", "waypoints"}  # there are no groups
+    assert [mark.text for mark in marks.markers if mark.ns == "names"] == ["Ada", "Bob", "Cleo"]  # who walks is seen to
+    disc = next(mark for mark in marks.markers if mark.ns == "discs")
+    assert np.hypot(disc.pose.position.x - places[0, 0], disc.pose.position.y - places[0, 1]) < 0.2
+
+
+def drawn_as(state, heading=0.9):
+    """The shapes of a body, (ahead, left, height) of their centres in m, of one person somewhere who does this."""
+    alone = Crowd(crossing(1), stage())
+    alone.pedestrians.x[0, 0], alone.pedestrians.y[0, 0], alone.pedestrians.heading[0, 0] = 4.0, -7.0, heading
+    alone.minds.state[0, 0] = SOCIAL_STATES.index(state)
+    bodies = [mark for mark in markers(alone, Header()).markers if mark.ns == "people"]
+    assert len({mark.id for mark in bodies}) == len(bodies)
+    c, s = np.cos(heading), np.sin(heading)
+    off = np.array([(m.pose.position.x - 4.0, m.pose.position.y + 7.0, m.pose.position.z) for m in bodies])
+    return np.column_stack([c * off[:, 0] + s * off[:, 1], c * off[:, 1] - s * off[:, 0], off[:, 2]]), bodies
+
+
+def test_bodies_look_where_people_look_and_who_sits_or_telephones_can_be_told_by_shape():
+    walking, shapes = drawn_as("walking")
+    nose = walking[np.argmax(walking[:, 0])]
+    assert nose[0] > 0.1 and abs(nose[1]) < 1e-6 and 1.5 < nose[2] < 1.7
+    ends = [mark.pose.position.z + mark.scale.z / 2 for mark in shapes]
+    assert 1.6 < max(ends) < 1.8 and min(mark.pose.position.z - mark.scale.z / 2 for mark in shapes) == pytest.approx(0, abs=1e-6)
+    sitting, _ = drawn_as("sitting")
+    assert sitting[:, 2].max() < walking[:, 2].max() - 0.3
+    telephoning, _ = drawn_as("phone")
+    arms = telephoning[len(walking) :]
+    assert len(arms) == 2 and (arms[:, 1] < -0.1).all() and (arms[:, 2] > 1.3).all()  # on the right, at the height of the face
 
 
 def test_weights_that_the_model_has_change_while_it_runs_and_others_are_named(graph, node, wait_until):

@@ -338,6 +338,7 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
 ) -> None:
     node = start({"RANDOM_dynamic_min": 2, "RANDOM_dynamic_max": 2}, tm_robots="guided")
     first = parts.begun(wait_until, 1)
+    node.said("robots wait for waypoints: set one with 2D Nav Goal")
     crowd = graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
     here = Pedestrians(present=b"\1\0", id=[first.crowd.id[0], 99], x=[2.25, 0.0], y=[1.75, 0.0], vx=[0.5, 0.0], vy=[0.0, 0.0])
     here.heading, here.radius = [0.75, 0.0], [0.25, 0.3]
@@ -361,13 +362,15 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
 
 
 def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start: Any, wait_until: Any) -> None:
-    start({"RANDOM_dynamic_min": 2, "RANDOM_dynamic_max": 2}, tm_robots="explore")
+    node = start({"RANDOM_dynamic_min": 2, "RANDOM_dynamic_max": 2}, tm_robots="explore")
     first = parts.begun(wait_until, 1)
-    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=104)])
+    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=104, end_time=60.0, goal=3, contacts=1)])
     second = parts.begun(wait_until, 2)
     assert (second.crowd.x, second.map) == (first.crowd.x, first.map) and second.robots[0].pose != first.robots[0].pose
-    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=101)])
+    node.said("episode 1: time is over, 60.0 s, 3 goals reached, 1 contact")
+    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=101, end_time=7.6, goal=1, contacts=1)])
     assert parts.begun(wait_until, 3).crowd.x != first.crowd.x
+    node.said("episode 2: pedestrian collision, 7.6 s, 1 goal reached, 1 contact")
     assert [episode.number for episode in parts.episodes] == [1, 2, 3]
 
 

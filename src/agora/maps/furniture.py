@@ -20,6 +20,7 @@ __all__ = ["Cylinder", "Furniture", "MODELS", "ORANGE", "model_of"]
 Colour = tuple[float, float, float]
 WOOD, STEEL, CLOTH, LEAF = (0.72, 0.53, 0.34), (0.55, 0.58, 0.62), (0.30, 0.42, 0.55), (0.30, 0.52, 0.28)
 WHITE, DARK, ORANGE, YELLOW = (0.92, 0.92, 0.90), (0.20, 0.21, 0.24), (0.85, 0.45, 0.15), (0.90, 0.72, 0.20)
+BLUE = (0.0, 0.45, 0.70)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core import state
-from agora.core.state import Array, Bools, Floats, Minds, Pedestrians, Robots, Traits
+from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits
 from agora.costmap.inflation import INSCRIBED, inflate
 from agora.engine.conditions import Conditions
 from agora.engine.observe import Observer
@@ -28,7 +28,7 @@ from agora.interfaces import Answer, Memory, Observation
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
 from agora.planners.lift import declaration_of, note_contact
-from agora.planners.memory import without_seen
+from agora.planners.memory import reset, without_seen
 from agora.robots.model import RobotModel
 from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Start
 from agora.world.world import World
@@ -131,6 +131,8 @@ class Navigator:
         self._before: Memory = {}
         self._seen: tuple[Observation, ...] = ()
         self._time = _NEVER
+        self._reach = np.array([[robot.model.top_speed, robot.model.radius] for robot in start.robots])
+        self._stood = self._places()
         self._window: Observer | None = None
 
     @staticmethod
@@ -310,14 +312,16 @@ class Navigator:
             placed, scanned = (np.where(f, t, _NEVER) for f, t in zip(fresh, (self._placed, self._scanned), strict=True))
             self.forget()
             self._placed, self._scanned = placed, scanned
-        self._time = time
+        set_down, self._time = self._set_down(time), time
         self._observers.read_at(time)
         standing = self.standing(time, active)
         going = active & self._has_goal
         going[list(standing)] = False
-        if self._paths.due(np.array([step]))[0]:
-            for robot in np.flatnonzero(going):
-                self.replan(int(robot))
+        late = self._paths.due(np.array([step]))
+        for robot in np.flatnonzero(going & (late | set_down)):
+            self.replan(int(robot))
+        if set_down.any():
+            self._memory = reset(self._memory, set_down)
         if not going.any():
             return Decision(np.zeros((len(active), 3), np.float32), {}, standing, 0.0, notes)
         self._seen, self._before = self._observers.observe(), self._memory
@@ -331,6 +335,20 @@ class Navigator:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self._observers.one.path(0, int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}
         return Decision(answer.twists, failures, standing, share, notes, dict(answer.notes))
+
+    def _places(self) -> Doubles:
+        """Where the robots are, (R, 2) m."""
+        return np.array([self._paths.place(0, robot) for robot in range(len(self.names))]).reshape(-1, 2)
+
+    def _set_down(self, time: float) -> Bools:
+        """Robots (R,) that cannot have driven to where they are since the last decision: somebody has put them there.
+
+        Their path leads from where they were, and what their planner remembers is of there.
+        """
+        elapsed, before = 0.0 if self._time == _NEVER else time - self._time, self._stood
+        self._stood = self._places()
+        moved: Bools = np.hypot(*(self._stood - before).T) > self._reach[:, 0] * elapsed + self._reach[:, 1]
+        return moved
 
     def standing(self, time: float, active: Bools) -> dict[int, str]:
         """Why robots that are under way must stand whatever their planner says, by their numbers."""

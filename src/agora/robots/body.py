@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.maps.furniture import DARK, ORANGE, STEEL, WHITE, Colour
+from agora.maps.furniture import BLUE, DARK, STEEL, WHITE, Colour
 from agora.robots.model import RobotModel
 
 __all__ = ["body"]
@@ -125,7 +125,7 @@ def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
                 yield Part("cylinder", (0.5 * r, below), x * model.inscribed_radius, 0.0, below / 2, colour=DARK)
     middle = below + 0.6 * (height - below)
     yield from _hull(model, below, middle, 1.0, STEEL)
-    yield from _hull(model, middle, height, 0.85, WHITE)
+    yield from _hull(model, middle, height, 0.85, BLUE)
 
 
 def _wheels(model: RobotModel, r: float, width: float) -> Iterator[Part]:
@@ -198,8 +198,8 @@ def _marks(model: RobotModel, height: float) -> Iterator[Part]:
     """What is only seen: a stripe towards the front, and the lidar."""
     box = _box(model)
     front = 0.85 * (box[0] + box[2] if box else model.inscribed_radius)
-    size = (0.35 * front, 0.12 * model.inscribed_radius, 0.01)
-    yield Part("box", size, front - size[0] / 2, 0.0, height + size[2] / 2, colour=ORANGE, solid=False)
+    size = (0.5 * front, 0.25 * model.inscribed_radius, 0.01)
+    yield Part("box", size, front - size[0] / 2, 0.0, height + size[2] / 2, colour=WHITE, solid=False)
     if model.lidar:
         radius = min(0.05, 0.25 * model.inscribed_radius)
         place = (model.lidar.x, model.lidar.y, height + HOUSING / 2)

@@ -54,6 +54,7 @@ class GazeboServer:
 
     def __init__(self) -> None:
         self._world, self._lock, self._paused = World(), threading.Lock(), False
+        self._world.time = float(rospy.get_param("~time", 0.0))  # s for which it has been up
         self._plugins: dict[str, list] = {}
         self._clock = rospy.Publisher("/clock", Clock, queue_size=10)
         self._states = rospy.Publisher("/gazebo/model_states", ModelStates, queue_size=10)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import rosgraph
 
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
@@ -24,6 +28,8 @@ NEEDS = {
     ("complexity", "2"): ("amcl",),
 }
 """Packages of others without which an argument's value cannot be."""
+RUNNING = {"gazebo_ros": "/gazebo/spawn_sdf_model"}
+"""Packages that need not be here where their process runs already, perhaps on another machine: a service that it offers."""
 WITHOUT_EFFECT = {
     "map_path": "map_file takes the world's folder, agora import arena brings in Arena's worlds",
     "world_file": "the drivers make the world of Gazebo from the map",
@@ -54,13 +60,25 @@ def check(arguments: Mapping[str, str]) -> None:
             raise UnknownNameError(name, arguments[name], choices)
     for (name, value), packages in NEEDS.items():
         for package in packages if arguments[name] == value else ():
-            if ros_package(package) is None:
+            if ros_package(package) is None and not is_running(package):
                 raise InputError(f"{name}:={value} needs the ROS package {package}, which is not found ({UPSTREAMS[package][1]})")
     simulator, lock_step = arguments["simulator"], arguments["synchronous"].lower() in ("true", "1")
     if lock_step and arguments["complexity"] == "2":
         raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
     if lock_step and simulator in ("gazebo", "unity"):
         raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
+
+
+def is_running(package: str) -> bool:
+    """Whether a process of a package of `RUNNING` is on the roscore, there is one, and answers."""
+    if package not in RUNNING:
+        return False
+    try:
+        place = urlsplit(rosgraph.Master("/check").lookupService(RUNNING[package]))
+        socket.create_connection((str(place.hostname), int(place.port or 0)), timeout=2.0).close()
+    except (OSError, rosgraph.MasterException):
+        return False
+    return True
 
 
 def main() -> int:

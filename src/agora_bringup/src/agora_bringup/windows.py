@@ -2,7 +2,8 @@
 
 A configuration is an RViz file. Its display groups named ``ROBOT`` are written once for each robot of the episode, and ``ROBOT`` in
 their values, and anywhere else in the file, becomes a robot's name: in a group that of its robot, elsewhere the first one's. Topics
-are relative to the namespace that this node is in. Once the file is written this process becomes RViz.
+are relative to the namespace that this node is in. The view from above takes in the whole map. Where that leaves names too
+small to read, they are not shown until their box is ticked. Once the file is written this process becomes RViz.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from agora_msgs.msg import Episode, Robot
 
 ROBOT = "ROBOT"
 _WINDOW = (980, 780)  # pixels for the map, in the window of nav.rviz
+_LEGIBLE = 35.0  # pixels per metre from which names of pedestrians are shown: letters are 10 pixels high then
 _PATIENCE = (
     600.0  # s of wall time for the first episode, which the kernels' first compilation puts off, before ``model`` names the robot
 )
@@ -61,6 +63,9 @@ def filled(text: str, episode: Episode) -> str:
         width, height = place.columns * place.resolution, place.rows * place.resolution
         view["X"], view["Y"] = place.origin_x + width / 2, place.origin_y + height / 2
         view["Scale"] = min(_WINDOW[0] / width, _WINDOW[1] / height)
+        for display in displays:
+            if "names" in (shown := display.get("Namespaces") or {}):
+                shown["names"] = shown["names"] and view["Scale"] >= _LEGIBLE
     return str(yaml.safe_dump(_renamed(tree, robots[0]), sort_keys=False))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import rospy
 from agora_ros.conversions import add_notes, from_episode, from_pedestrians, from_robots, to_twist
+from agora_ros.names import ros_name
 from agora_ros.parameters import own_or_graphs, queue_size
 from nav_msgs.msg import OccupancyGrid
 
@@ -130,11 +131,17 @@ class Navigation:
     def spin(self) -> None:
         """Work until the node is to end."""
         gc.freeze()  # what is there now stays: collecting looks at episodes alone
+        waits = bool(self._model)
         while not rospy.is_shutdown():
             with self._changed:
                 self._changed.wait(_WAKE)
                 if self._map is not None:
                     self._adopt_map()
+                elif waits:
+                    rospy.loginfo(
+                        f"{self._model} waits for a map on {rospy.resolve_name('/map')}: start map_server, or a SLAM node"
+                    )
+                waits = False
                 if self._played is not None and not self._lock_step:
                     self._follow_status(self._played)
                     for crew in self._played.crews:
@@ -201,10 +208,13 @@ class Navigation:
         except AgoraError as error:
             rospy.logerr(f"/map: {error}")
             return
+        nav.prepare()
         self._close()
         ones = np.ones(1, np.bool_)
         self._played = Played(-1, [model.name], [Crew(nav, [self._port(model.name, 0, nav)])], self._control, True, ones)
-        rospy.loginfo(f"{model.name} is driven by {label} on a map of {message.info.width} x {message.info.height} cells")
+        goal = rospy.resolve_name(f"{ros_name(model.name)}/move_base_simple/goal")
+        size = f"{message.info.width} x {message.info.height} cells"
+        rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; it takes goals from {goal}")
 
     def _follow_status(self, played: Played) -> None:
         """Take from the simulator which goal each robot is on its way to, and who has ended."""

@@ -1,8 +1,14 @@
-"""The crowd in RViz: a body, a nose and a word for everybody, lines of groups, waypoints."""
+"""The crowd in RViz: everybody as a body of simple shapes on the disc that touches, with a name; lines of groups and waypoints.
+
+A body is torso, legs, head and nose, as wide as the disc. Who sits is lower and has thighs; who telephones or reads messages has
+an arm and a phone. Colours are those of the library's pictures (`agora.viewer.scene`): one for each family of social states.
+"""
 
 from __future__ import annotations
 
-import colorsys
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import rospy
@@ -14,24 +20,59 @@ from visualization_msgs.msg import Marker, MarkerArray
 from agora.core.state import SOCIAL_STATES
 from agora.simulators.arena import STATE_NAMES
 from agora.simulators.crowd import Crowd
+from agora.viewer.scene import COLOURS, FAMILIES, STATES
 from agora_pedsim.messages import agent_ids
 
-_HEIGHT = 1.7
-_LETTERS = 0.32  # m
-_WORD = ColorRGBA(0.78, 0.33, 0.0, 1.0)  # contrast 4.5 to 1 with a white floor and with black walls
-_GREY = ColorRGBA(0.45, 0.45, 0.5, 0.7)
-_CALM = {"idle": (0.55, 0.55, 0.6), "walking": (0.16, 0.47, 0.85)}
+_HEIGHT = 1.7  # m, of who stands
+_LETTERS = 0.28  # m
+_CALM = ("idle", "walking")  # states that everybody sees
 _KEPT = rospy.Duration(1.0)
 
 
-def _colours() -> list[ColorRGBA]:
-    """One for each social state: grey who stands, blue who walks, the others round the colour circle."""
-    others = [name for name in SOCIAL_STATES if name not in _CALM]
-    turned = {name: colorsys.hsv_to_rgb(k / len(others), 0.75, 0.9) for k, name in enumerate(others)}
-    return [ColorRGBA(*(_CALM | turned)[name], 0.9) for name in SOCIAL_STATES]
+def _colour(code: str, alpha: float = 1.0) -> ColorRGBA:
+    """Of #rrggbb."""
+    return ColorRGBA(*(int(code[k : k + 2], 16) / 255 for k in (1, 3, 5)), alpha)
 
 
-_COLOURS = _colours()
+_WORD, _GREY = _colour("#8A3F00"), _colour(COLOURS["faint"], 0.7)
+_SKIN, _TROUSERS, _PHONE = _colour("#F2C9A0"), _colour("#3A3F47"), _colour("#101010")
+_CLOTHES = [_colour(FAMILIES[STATES[name][0]]) for name in SOCIAL_STATES]
+_DISCS = [_colour(FAMILIES[STATES[name][0]], 0.25) for name in SOCIAL_STATES]
+
+
+class _Part(NamedTuple):
+    """A shape of a body: centre ahead and to the left in radii of the disc, height in m; size likewise.
+
+    ``colour`` None is that of the person's clothes.
+    """
+
+    shape: int
+    ahead: float
+    left: float
+    height: float
+    size: tuple[float, float, float]
+    colour: ColorRGBA | None = None
+
+
+def _upright(seat: float) -> tuple[_Part, ...]:
+    """Torso, head and nose above hips at a height, m."""
+    return (
+        _Part(Marker.CYLINDER, 0.0, 0.0, seat + 0.3, (1.0, 1.75, 0.6)),
+        _Part(Marker.SPHERE, 0.05, 0.0, seat + 0.72, (0.75, 0.7, 0.25), _SKIN),
+        _Part(Marker.SPHERE, 0.5, 0.0, seat + 0.72, (0.4, 0.2, 0.08), _SKIN),
+    )
+
+
+_LEGS = _Part(Marker.CYLINDER, 0.0, 0.0, 0.43, (0.7, 1.3, 0.86), _TROUSERS)
+_THIGHS = _Part(Marker.CUBE, 0.5, 0.0, 0.45, (1.0, 1.2, 0.16), _TROUSERS)
+_STANDING = (_LEGS, *_upright(0.85))
+_TELEPHONING = (
+    *_STANDING,
+    _Part(Marker.CUBE, 0.4, -0.72, 1.4, (0.9, 0.28, 0.1)),
+    _Part(Marker.CUBE, 0.85, -0.6, 1.5, (0.2, 0.3, 0.16), _PHONE),
+)
+_SITTING = (_THIGHS, *_upright(0.45))
+_BODIES = {"sitting": _SITTING, "phone": _TELEPHONING, "texting": _TELEPHONING}
 
 
 def cleared() -> MarkerArray:
@@ -42,22 +83,33 @@ def cleared() -> MarkerArray:
 def markers(crowd: Crowd, header: Header) -> MarkerArray:
     """Everybody who is present."""
     now, traits, states, ids = crowd.pedestrians, crowd.traits, crowd.minds.state[0], agent_ids(crowd)
-    drawn = []
+    drawn: list[Marker] = []
     for k in crowd.slots.tolist():
         x, y, radius, heading = (float(v) for v in (now.x[0, k], now.y[0, k], traits.radius[0, k], now.heading[0, k]))
-        colour = _COLOURS[states[k]]
-        body = _marker(header, "pedestrians", k, Marker.CYLINDER, (2 * radius, 2 * radius, _HEIGHT), colour)
-        body.pose = Pose(Point(x, y, _HEIGHT / 2), quaternion(heading))
-        nose = _marker(header, "headings", k, Marker.ARROW, (1.4 * radius, 0.1, 0.1), ColorRGBA(0.1, 0.1, 0.1, 1.0))
-        nose.pose = Pose(
-            Point(x + radius * float(np.cos(heading)), y + radius * float(np.sin(heading)), _HEIGHT), quaternion(heading)
-        )
-        word = _marker(header, "states", k, Marker.TEXT_VIEW_FACING, (0.0, 0.0, _LETTERS), _WORD)
-        above = Point(x, y + radius + 1.2 * _LETTERS, _HEIGHT + 1.2 * _LETTERS)  # clear of the body, from above and from the side
-        word.pose, word.text = Pose(above, quaternion(0.0)), f"{ids[k]}\n{STATE_NAMES[states[k]]}"
-        drawn += [body, nose, word]
+        drawn += _person(header, k, int(states[k]), Pose(Point(x, y, 0.0), quaternion(heading)), heading, radius)
+        name = _marker(header, "names", k, Marker.TEXT_VIEW_FACING, (0.0, 0.0, _LETTERS), _WORD)
+        above = Point(x, y + radius + _LETTERS, _HEIGHT + 1.2 * _LETTERS)  # clear of the body, from above and from the side
+        word = "" if SOCIAL_STATES[states[k]] in _CALM else f"\n{STATE_NAMES[states[k]]}"
+        name.pose, name.text = Pose(above, quaternion(0.0)), f"{ids[k]}{word}"
+        drawn.append(name)
     lines = (_groups(crowd, header), _waypoints(crowd, header))
     return MarkerArray([*drawn, *(each for each in lines if each.points)])  # RViz calls a marker without lines an error
+
+
+def _person(header: Header, k: int, state: int, place: Pose, heading: float, radius: float) -> Iterator[Marker]:
+    """The disc of a person, and the body on it; markers of a person have numbers of their own."""
+    c, s, centre = math.cos(heading), math.sin(heading), place.position
+    disc = _marker(header, "discs", k, Marker.CYLINDER, (2 * radius, 2 * radius, 0.02), _DISCS[state])
+    disc.pose = Pose(Point(centre.x, centre.y, 0.01), place.orientation)
+    yield disc
+    parts = _BODIES.get(SOCIAL_STATES[state], _STANDING)
+    for n, part in enumerate(parts):
+        along, across, tall = part.size
+        size = (along * radius, across * radius, tall)
+        drawn = _marker(header, "people", len(_TELEPHONING) * k + n, part.shape, size, part.colour or _CLOTHES[state])
+        ahead, left = part.ahead * radius, part.left * radius
+        drawn.pose = Pose(Point(centre.x + c * ahead - s * left, centre.y + s * ahead + c * left, part.height), place.orientation)
+        yield drawn
 
 
 def _marker(header: Header, kind: str, number: int, shape: int, scale: tuple[float, float, float], colour: ColorRGBA) -> Marker:

@@ -181,6 +181,11 @@ class TaskModes:
         """Whether the robots mode is one in which everybody but the robots stays at a time-out."""
         return self.generator.stage.robots.name in ("explore", "zones", "guided")
 
+    @property
+    def lacks_waypoints(self) -> bool:
+        """Whether robots are guided, and there are no waypoints."""
+        return self.generator.stage.robots.name == "guided" and not self.generator.waypoints
+
     def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
         """An episode that goes on where the pedestrians are; robots have new goals, and, if not guided, new places.
 

@@ -27,6 +27,7 @@ from agora.tasks.settings import Settings
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMap
 from agora_task_generator.announcements import Announcements
+from agora_task_generator.outcomes import Outcomes
 from agora_task_generator.parameters import Parameters
 from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes, Turn
 from agora_task_generator.present import Watch
@@ -39,6 +40,7 @@ PARTS = ("map_generator", "simulator", "navigation", "pedsim_simulator", "crowds
 _TICK = 0.25  # s between two looks at the parts
 _GLANCE = 0.02  # s between two looks for the status of a simulator that plays already
 _ARRIVED = 0.1  # s after which a status that was said before has come
+_PARTING = 0.5  # s in which a part that went away may have been the first that ends with the whole graph
 _SETTLED = 1.0  # s after a reset from which a simulator without an episode is one that was started anew
 
 
@@ -66,10 +68,11 @@ class TaskGeneratorServer:
         self._goals: tuple[int, ...] = ()
         self._seen: Any = None
         self._renamed: dict[str, str] = {}
+        self._waits = False
         self._asked: list[Any] = []
         self._memory: tuple[dict[str, Any], bool] | None = None
         self._work: queue.Queue[Callable[[], None] | None] = queue.Queue()
-        self.say = Announcements()
+        self.say, self._outcomes = Announcements(), Outcomes()
         self._begin = {part: Service(f"{part}/begin", BeginEpisode, patience) for part in PARTS[1:]}
         self._set_map = Service("map_generator/set_map", SetMap, patience)
         self._pause, self._resume = (Service(f"simulator/{verb}", Trigger, patience) for verb in ("pause", "resume"))
@@ -221,6 +224,7 @@ class TaskGeneratorServer:
 
     def _after(self, status: EpisodeStatus) -> None:
         """Go on after the end of an episode: at a time-out only the robots go elsewhere in the modes that go on."""
+        rospy.loginfo(self._outcomes.add(status, self._goes_on))
         late = all(robot.outcome == Outcome.TIMEOUT for robot in status.robots)
         if late and not self._manual and self._goes_on and not self.playlist.finished:
             try:
@@ -312,7 +316,7 @@ class TaskGeneratorServer:
 
     def _finish(self) -> None:
         self._idle = True
-        rospy.loginfo(f"all episodes are played, {self._number} resets in all")
+        rospy.loginfo(f"all episodes are played, {self._number} resets in all: {self._outcomes.all()}")
         self.say.finished()
         rospy.set_param("~progress", "")
         if "simulator" in self._parts:
@@ -327,6 +331,14 @@ class TaskGeneratorServer:
         self._say_names(turn)
         return self._deliver(turn.message(self._number))
 
+    def _say_waiting(self) -> None:
+        """Say once that guided robots have nowhere to go."""
+        waits = isinstance(self.playlist, TaskModes) and self.playlist.lacks_waypoints
+        if waits and not self._waits:
+            goal = rospy.resolve_name("move_base_simple/goal")
+            rospy.loginfo(f"tm_robots guided: robots wait for waypoints: set one with 2D Nav Goal in RViz, which says it on {goal}")
+        self._waits = waits
+
     def _say_names(self, turn: Turn) -> None:
         """Say which robots have another name in ROS, unless that was said already."""
         others = {given: name for given, name in zip(turn.given_names(), turn.names(), strict=True) if given != name}
@@ -338,6 +350,9 @@ class TaskGeneratorServer:
 
     def _repeat(self, reason: str) -> None:
         """Begin the episode under way again, or give it up."""
+        rospy.rostime.wallsleep(_PARTING)
+        if rospy.is_shutdown():
+            return
         episode = self.episode
         self.episode, self._interruptions = None, self._interruptions + 1
         if self._interruptions >= self._most:
@@ -359,6 +374,7 @@ class TaskGeneratorServer:
                 self._hand_out(episode)
                 self.episode, self._begun = episode, time.monotonic()
                 rospy.loginfo(f"episode {episode.number}: {episode.entry}, seed {episode.seed}, map {episode.map.name}")
+                self._say_waiting()
                 return True
             except RefusedError as error:
                 self._interruptions, self._idle = self._interruptions + 1, True

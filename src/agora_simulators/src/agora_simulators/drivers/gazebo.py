@@ -39,7 +39,7 @@ class Gazebo(Foreign):
         )
     )  # fmt: skip
     start_it: ClassVar[str] = (
-        "start gazebo_ros with /clock remapped to gazebo/clock, or let start_arena.launch do it where its package is found"
+        "start gazebo_ros on this roscore with /clock remapped to gazebo/clock; start_arena.launch does it where its package is found"
     )
 
     def __init__(self, patience: float = 30.0) -> None:
@@ -55,8 +55,15 @@ class Gazebo(Foreign):
         """Ask for the time: it stands a little later than the clock told last."""
         self._tick(Clock(rospy.Time.from_sec(self._world().sim_time)))
 
+    def _present(self) -> Sequence[str]:
+        return tuple(self._world().model_names)
+
     def _spawn(self, name: str, text: str, pose: Array) -> None:
-        answer = self._spawn_model(name, text, "", to_pose(pose), "world")
+        request = name, text, "", to_pose(pose), "world"
+        answer = self._spawn_model(*request)
+        if not answer.success and name in self._present():  # of a launch before this one
+            self._remove(name)
+            answer = self._spawn_model(*request)
         if not answer.success:
             raise InputError(f"gazebo refuses the model {name}: {answer.status_message}")
 

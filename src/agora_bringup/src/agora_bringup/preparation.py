@@ -1,0 +1,74 @@
+"""Compiles what a graph will compute with before any of its nodes is started, with a word about how far it is.
+
+Else every node would compile its own part while others wait for it, and a first episode would begin two minutes after RViz.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import yaml
+from agora_task_generator.parameters import Parameters
+from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes
+
+from agora.config import load
+from agora.draft.stage import Stage
+from agora.errors import AgoraError
+from agora.planners.presets import named_planner
+from agora.registry import Named
+from agora.share import folder
+from agora.simulators.warm import Compiled, warm_episode
+from agora.tasks.settings import Settings
+from agora.world.start import Start
+from agora_bringup.arguments import CHOICES
+
+
+def main() -> int:
+    """Compile for the arguments ``name:=value`` of the command line; what is wrong in them the nodes say."""
+    given = dict(argument.split(":=", 1) for argument in sys.argv[1:])
+    compiled = Compiled(repr(sorted(given.items())))
+    agent, config, simulator = (given.pop(name, "") for name in ("agent_name", "config", "simulator"))
+    try:
+        parameters = Parameters.of({name: yaml.safe_load(text) for name, text in given.items() if text})
+        if not compiled:
+            begin, driven = partial(first_episode, parameters, config), planners(parameters, agent)
+            warm_episode(begin, driven, tell, observed=simulator in CHOICES["simulator"])
+            compiled.mark()
+    except (AgoraError, OSError):
+        print("no")
+    else:
+        print("yes")
+    return 0
+
+
+def tell(text: str) -> None:
+    """Say something to who has called roslaunch, which reads the standard output itself."""
+    print(f"agora: {text}", file=sys.stderr, flush=True)
+
+
+def planners(parameters: Parameters, agent: str) -> list[Named]:
+    """The planners of the robots that the library drives, each once; ``agent`` is the policy of a learned one.
+
+    Raises:
+        InputError: there is no such planner, robot or robot setup file.
+    """
+    robots = [robot for robot in parameters.robots() if robot.navigation == "agora"]
+    return list(dict(named_planner(robot.local_planner, robot.inter_planner, agent) for robot in robots).values())
+
+
+def first_episode(parameters: Parameters, config: str) -> tuple[Start, Stage]:
+    """The first episode that the task generator would begin; ``config`` is the path of its file, empty for the usual one.
+
+    Raises:
+        InputError: parameters that make none.
+    """
+    settings = load(Path(config) if config else folder("configs") / "task_generator.yaml", Settings)
+    modes: Playlist
+    if parameters.suite:
+        modes = SuiteEntries(parameters, parameters.suite)
+    else:
+        modes = TaskModes(parameters, settings.with_parameters(parameters.over_settings()))
+    turn = modes.next()
+    return turn.start, turn.stage

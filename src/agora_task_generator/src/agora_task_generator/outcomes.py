@@ -1,0 +1,52 @@
+"""What the log says of episodes: how each ended, and all of them at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from agora.core.recording import Outcome
+from agora_msgs.msg import EpisodeStatus, RobotStatus
+
+
+class Outcomes:
+    """Puts ends into words, and counts them."""
+
+    def __init__(self) -> None:
+        self._count: Counter[str] = Counter()
+
+    def add(self, status: EpisodeStatus, endless: bool) -> str:
+        """Count an episode that is done, and return a line about it.
+
+        Args:
+            status: of the episode.
+            endless: whether its robots get goal after goal until the time is over, which then is no failure.
+        """
+        ends = [_end(robot, endless) for robot in status.robots]
+        self._count.update(ends)
+        names = [f"{robot.name} " if len(ends) > 1 else "" for robot in status.robots]
+        parts = zip(names, ends, status.robots, strict=True)
+        return f"episode {status.number}: " + "; ".join(f"{name}{end}, {_more(robot, endless)}" for name, end, robot in parts)
+
+    def all(self) -> str:
+        """How many robots ended how."""
+        return ", ".join(f"{count} {end}" for end, count in self._count.most_common()) or "none ended"
+
+
+def _end(robot: RobotStatus, endless: bool) -> str:
+    if not robot.ended:
+        return "under way"
+    outcome = Outcome(robot.outcome)
+    if endless and outcome == Outcome.TIMEOUT:
+        return "time is over"
+    return outcome.label.replace("_", " ")
+
+
+def _more(robot: RobotStatus, endless: bool) -> str:
+    """When, how often something was touched, how many goals were reached where there is no last one, and what failed."""
+    goals = f", {_counted(robot.goal, 'goal')} reached" if endless else ""
+    failure = f": {robot.failure}" if robot.failure else ""
+    return f"{robot.end_time:.1f} s{goals}, {_counted(robot.contacts, 'contact')}{failure}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
