@@ -323,7 +323,7 @@ def test_without_a_seed_the_stage_s_own_entries_are_played_from_where_the_option
 @pytest.mark.parametrize("episodes", [0, 5])
 def test_no_two_seeds_share_an_episode_and_none_has_one_of_the_stage_s_own(episodes):
     env = AgoraVectorEnv(suite(episodes=2, timeout=0.5), "walk", 2, episodes=episodes, observe=SEE)
-    seeds, shown, entries = [0, 1, 2, 24, 1000, 2**38 - 1], {}, {}
+    seeds, shown, entries = [0, 1, 2, 24, 1000, 2**40 - 1, 2**40, 2**41, 2**64], {}, {}
     for seed in [None, *seeds]:
         rounds = [env.reset(seed=seed if k == 0 else None) for k in range(4)]
         entries[seed] = [int(entry) for _, infos in rounds for entry in infos["entry"]]
@@ -441,7 +441,7 @@ observation, info = env.reset(seed=1)
 print(observation.shape, info)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "(42,) {'entry': 33554432}\n", done.stderr
+    assert done.stdout == "(42,) {'entry': 4194304}\n", done.stderr
 
 
 CURRICULUM = """

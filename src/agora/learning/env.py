@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,9 @@ __all__ = ["AgoraVectorEnv"]
 
 ENV_ID = "agora/Navigation-v0"
 
-OF_A_SEED = 2**24
-"""Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds repeat after 2**38."""
+OF_A_SEED = 2**21
+"""Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds from 2**40 on are hashed."""
 
-_SEEDS = 2**38
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
 _TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
 
@@ -183,8 +183,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         Returns:
             The number of the stage that is played from now on.
 
-        Raises:
-            InputError: the suite's stage has no module ``staged``.
+        An `InputError` is raised where the suite's stage has no module ``staged``.
         """
         moved = self._staged().moved(by)
         if moved.index != self.curriculum_stage:
@@ -227,7 +226,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             raise InputError(f"reset_mask must be the same for the {self.robots} robots of a world")
         worlds = np.flatnonzero(of_world.all(1))
         if seed is not None:
-            self._first[worlds], self._next[worlds] = (seed % _SEEDS + 1) * OF_A_SEED, worlds
+            self._first[worlds], self._next[worlds] = _first_of(seed), worlds
         if "entry" in options:
             self._first[worlds], self._next[worlds] = 0, int(options["entry"]) + worlds
         infos = self._begin(worlds.tolist())
@@ -368,9 +367,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
 
 class AgoraEnv(gymnasium.Env[Floats, Floats]):
-    """One world with one robot; `AgoraVectorEnv` says what the arguments, spaces and infos are.
-
-    A stage of several robots is refused.
+    """One world with one robot, not several; `AgoraVectorEnv` says what the arguments, spaces and infos are.
 
     Args:
         suite, stage, episodes, seed, observe, reward, simulator: as there.
@@ -420,6 +417,12 @@ def register() -> None:
     if ENV_ID not in gymnasium.registry:
         here = AgoraEnv.__module__
         gymnasium.register(ENV_ID, f"{here}:AgoraEnv", vector_entry_point=f"{here}:AgoraVectorEnv")
+
+
+def _first_of(seed: int) -> int:
+    """The number of the first entry of a seed."""
+    number = seed if seed < 2**40 else 2**40 + int.from_bytes(blake2b(str(seed).encode(), digest_size=5).digest(), "big")
+    return (number + 1) * OF_A_SEED
 
 
 def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
