@@ -144,11 +144,7 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
         speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
         if speed + _EPSILON < min_trans and abs(sample[2]) + _EPSILON < min_theta:
             continue
-        if (
-            (escaping and sample[0] > ZERO)
-            or speed - _EPSILON > max_trans
-            or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON
-        ):
+        if speed - _EPSILON > max_trans or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON:
             continue
         count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
         if count > 0 and not forbids(oscillation, command):
