@@ -97,7 +97,7 @@ class Dwa:
         scaling_speed, max_scaling_factor: from this speed on the footprint grows, by this share at top speed, m/s.
         goal_leniency_distance: how far before the path's end what obstacles cost there is let off everywhere, m; 0 is upstream.
         escape_vel: of backing up where no sample is left, m/s, not positive; 0 for standing, as upstream.
-        escape_reset_dist, escape_reset_theta: how far to back up, m, or to turn, rad, before it may drive ahead again.
+        escape_reset_dist: how far to back up, as long as what is behind is free, m.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
         trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
         prune_plan: whether to cut off what lies behind.
@@ -136,7 +136,6 @@ class Dwa:
     goal_leniency_distance: Distance = 1.0
     escape_vel: Velocity = -0.1
     escape_reset_dist: Distance = 0.1
-    escape_reset_theta: float = math.pi / 2
     xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: float = 0.1
     trans_stopped_vel: Speed = 0.1
@@ -202,7 +201,7 @@ class Dwa:
             *(f(self.occdist_scale), f(self.occdist_length), self.occdist_at == "centre", f(self.twirling_scale)),
             *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
             *(f(self.scaling_speed), f(self.max_scaling_factor), f(self.goal_leniency_distance)),
-            *(f(self.escape_vel), f(self.escape_reset_dist), f(self.escape_reset_theta)),
+            *(f(self.escape_vel), f(self.escape_reset_dist)),
             *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
             *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
             *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),
@@ -241,5 +240,5 @@ def _recalled(memory: Memory, count: int) -> Recall:
         np.zeros((count, 3), np.float32),
         np.zeros((count, 2), np.int32),
         np.zeros(count, np.bool_),
-        np.zeros((count, 3), np.float32),
+        np.zeros((count, 2), np.float32),
     )

@@ -128,7 +128,7 @@ def _sample(samples, counts, i):
 
 
 @spliced
-def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, escaping):
+def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains):
     """Write the scores of all samples, as yet without obstacles; -1 for those that are discarded."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
@@ -144,11 +144,7 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
         speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
         if speed + _EPSILON < min_trans and abs(sample[2]) + _EPSILON < min_theta:
             continue
-        if (
-            (escaping and sample[0] > ZERO)
-            or speed - _EPSILON > max_trans
-            or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON
-        ):
+        if speed - _EPSILON > max_trans or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON:
             continue
         count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
         if count > 0 and not forbids(oscillation, command):
@@ -192,13 +188,12 @@ def why_none(scene, n):
     return _IN_CONTACT if cost < 0 else BLOCKED
 
 
-@hidden
-def _ends_escape(p, recall, n, pose):
-    """Allow what goes ahead again once the robot has backed up far enough, or turned."""
-    dx, dy = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1]
-    turned = abs(wrap(pose[2] - recall.escape[n, 2])) > p.escape_angle
-    if recall.escaping[n] and (turned or dx * dx + dy * dy > p.escape_distance * p.escape_distance):
-        recall.escaping[n] = False
+@spliced
+def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
+    """Whether the robot goes on to back up: not far enough as yet, and what is behind is free."""
+    dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
+    near = dx * dx + dy * dy <= p.escape_distance * p.escape_distance
+    return near and _may(p, scene, n, time, scratch, (back, ZERO, ZERO), acceleration, gains)
 
 
 @lean_kernel
@@ -243,7 +238,12 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             if _may(p, scene, n, time, scratch, command, acceleration, gains):
                 twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = command[0], command[1], command[2], GOES_ON
             continue
-        _ends_escape(p, recall, n, pose)
+        back = max(p.escape, scene.min_x[n])
+        if recall.escaping[n]:
+            recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
+            if recall.escaping[n]:
+                twists[n, 0], reasons[n] = towards(back, now[0], acceleration[0] * p.period), _ESCAPING
+                continue
         if not p.use_dwa:
             high_x, high_y = max(min(high_x, away / time), low_x), min(high_y, away / time)
         x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
@@ -258,17 +258,16 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         found, align, due = _prepare(p, scene, n, recall.progress[n], scratch, reach)
         if not found:
             continue
-        limits, escaping = (max_trans, max_theta), recall.escaping[n]
-        _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, escaping)
+        limits = (max_trans, max_theta)
+        _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains)
         scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
         command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale)
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
-        back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
-        if best < ZERO and back[0] < ZERO and _may(p, scene, n, time, scratch, back, acceleration, gains):
-            if not escaping:
-                recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
-                recall.escaping[n] = True
-            twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
+        if best < ZERO and back < ZERO:
+            recall.escape[n, 0], recall.escape[n, 1] = pose[0], pose[1]
+            recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
+            if recall.escaping[n]:
+                twists[n, 0], reasons[n] = towards(back, now[0], acceleration[0] * p.period), _ESCAPING
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
             remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)

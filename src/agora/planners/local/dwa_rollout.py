@@ -44,7 +44,6 @@ class Parameters(NamedTuple):
     lenient: np.float32
     escape: np.float32
     escape_distance: np.float32
-    escape_angle: np.float32
     min_x: np.float32
     max_x: np.float32
     max_y: np.float32
@@ -135,7 +134,7 @@ class Recall(NamedTuple):
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
         plan: (N, 3) first point of the path and its number of points: another path starts afresh.
         progress: (N, 2) segment and piece at which the path starts.
-        escaping: (N,) whether it backs up. escape: (N, 3) pose at which that began.
+        escaping: (N,) whether it backs up. escape: (N, 2) where that began, m.
     """
 
     oscillation: Array
