@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from agora.core.recording import Outcome
 from agora.engine.observe import Observer
 from agora.episode import Conditions, Episodes
+from agora.maps.grid import Map
 from agora.planners.local.go_to_goal import GoToGoal
+from agora.planners.presets import named_planner
 from agora.sensors.lidar import Lidar
 from agora.world.world import World
-from tests.starts import people, start
+from tests.starts import DISC, people, start
 
 TWO_GOALS = [[2.0, 0.4, 0.0], [-3.0, 2.0, 0.0]]
 
@@ -52,3 +57,25 @@ def test_a_noisy_scan_of_some_worlds_is_that_of_all_and_leaves_the_others():
     assert np.array_equal(parts.observe().scan, all_of_them)
     assert world.tick == 0
     assert len(np.unique(all_of_them)) > 10
+
+
+@pytest.mark.parametrize("planner", ["dwa_ros", "dwa_scan", "teb_ros"])
+def test_a_disc_drives_among_robots_with_outlines_as_it_drives_alone(planner):
+    post = Map.from_shapes(bounds=(-7.3, -4.1, 9.0, 8.0), discs=[[1.9, 0.75, 0.2]], name="post")
+    scanning = replace(DISC, lidar=Lidar(beams=60))
+    outlined = replace(scanning, name="outlined", radius=0.4, footprint=((0.3, 0.2), (-0.2, 0.2), (-0.2, -0.2)))
+    starts = [start(model=model, place=post, timeout=3.0) for model in (scanning, outlined)]
+    part = named_planner(planner)[1].part
+    alone = [next(iter(Episodes([one], part, Conditions())))[1][0] for one in starts]
+    together = dict(Episodes(starts, part, Conditions()))
+    for k, one in enumerate(alone):
+        assert (together[k][0].pose == one.pose).all()
+
+
+def test_a_robot_whose_disc_fits_nowhere_through_gets_the_path_of_the_disc_inside_its_outline():
+    walls = [[2.0, -4.1, 2.0, 1.1], [2.0, 1.9, 2.0, 8.0]]
+    gap = Map.from_shapes(bounds=(-7.3, -4.1, 9.0, 8.0), segments=walls, resolution=0.05, name="gap")
+    long = replace(DISC, name="long", radius=0.6, footprint=((0.55, 0.2), (-0.2, 0.2), (-0.2, -0.2), (0.55, -0.2)))
+    begun = start((0.0, 1.5, 0.0), (4.0, 1.5, 0.0), place=gap, model=long)
+    ((_, (recording,)),) = Episodes([begun], named_planner("pure_pursuit")[1].part, Conditions())
+    assert recording.outcome.label == "reached"

@@ -70,11 +70,15 @@ class Paths:
             self._observers.set_path(w, r, self.find(w, r, here, goal))
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """The path (K, 2) of the global planner from a place to a goal, (2,) or more, m; (0, 2) where there is none."""
+        """The path (K, 2) of the global planner from a place to a goal, (2,) or more, m; (0, 2) where there is none.
+
+        It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside.
+        """
         start = self._starts[w]
-        place, radius = start.map, start.robots[r].model.radius
-        origin = np.asarray(place.origin, np.float32)
-        scene = (place.clearance, place.resolution, origin, here[:2], goal[:2], radius)
+        place, model = start.map, start.robots[r].model
+        scene = (place.clearance, place.resolution, np.asarray(place.origin, np.float32), here[:2], goal[:2])
         costs = (self._observers.layer_costs(w, r, place),) if self._layered else ()
-        path = self._planner.path(*scene, *costs)
+        path = self._planner.path(*scene, model.radius, *costs)
+        if path is None and model.footprint:
+            path = self._planner.path(*scene, model.inscribed_radius, *costs)
         return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)

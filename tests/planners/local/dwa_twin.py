@@ -133,36 +133,46 @@ def scores(planner, pose, twist, corners, limits, dt, path, costmap):
     high = np.array([min(planner.max_vel_x, limits["max_vx"]), -low[1], -low[2]])
     acceleration = np.minimum((planner.acc_lim_x, planner.acc_lim_y, planner.acc_lim_theta), limits["acceleration"])
     max_trans = min(planner.max_vel_trans, math.hypot(max(high[0], -low[0]), high[1]))
-    horizon = dt if planner.use_dwa else planner.sim_time
+    window = dt if planner.use_dwa else planner.sim_time
+    if planner.patient_start:
+        slowest = max(planner.min_vel_trans / acceleration[0], planner.min_vel_theta / acceleration[2])
+        window = max(window, min(planner.sim_time, slowest))
+    gains = window > dt or not planner.use_dwa
     if not planner.use_dwa:
         away = math.dist(path[-1], pose[:2]) / planner.sim_time
         high[0], high[1] = max(min(high[0], away), low[0]), min(high[1], away)
         low[1] = -high[1]
-    bottom = np.clip(twist - acceleration * horizon, low, high)
-    top = np.clip(twist + acceleration * horizon, low, high)
+    bottom = np.clip(twist - acceleration * window, low, high)
+    top = np.clip(twist + acceleration * window, low, high)
     counts = (planner.vx_samples, planner.vy_samples, planner.vth_samples)
     axes = [samples_of(a, b, n) for a, b, n in zip(bottom, top, counts, strict=True)]
+    fastest, _, turn = (max(abs(values[0]), abs(values[-1])) for values in axes)
+    fastest += max(abs(axes[1][0]), abs(axes[1][-1]))
+    slowest = [min(planner.min_vel_trans, max_trans), min(planner.min_vel_theta, high[2])]
+    if planner.patient_start:
+        slowest = [min(slowest[0], fastest), min(slowest[1], turn)]
+    reach = min(fastest, max_trans) if planner.use_dwa else max(fastest, math.hypot(twist[0], twist[1]))
+    weight = planner.occdist_scale * (reach * planner.sim_time / planner.occdist_length if planner.occdist_length else 1.0)
     found = {}
     for vx in axes[0]:
         for vy in axes[1]:
             for omega in axes[2]:
                 speed = math.hypot(vx, vy)
-                if speed + 1e-4 < min(planner.min_vel_trans, max_trans) and abs(omega) + 1e-4 < min(planner.min_vel_theta, high[2]):
+                if speed + 1e-4 < slowest[0] and abs(omega) + 1e-4 < slowest[1]:
                     continue
                 if speed - 1e-4 > max_trans or abs(omega) * limits["turning_radius"] > abs(vx) + 1e-4:
                     continue
-                drive, poses = roll(planner, pose, twist, (vx, vy, omega), acceleration)
+                drive, poses = roll(planner, pose, twist, (vx, vy, omega), acceleration, gains)
                 if not poses:
                     continue
-                score = score_of(
-                    planner, drive, poses, corners, max_trans, (cost, origin, cell), (to_path, to_goal, to_nose), align
-                )
+                grids = (to_path, to_goal, to_nose)
+                score = score_of(planner, drive, poses, corners, max_trans, (cost, origin, cell), grids, align, weight)
                 if score is not None:
                     found[drive] = min(score, found.get(drive, math.inf))
     return found
 
 
-def roll(planner, pose, twist, target, acceleration):
+def roll(planner, pose, twist, target, acceleration, gains):
     count = math.ceil(
         max(
             math.hypot(target[0], target[1]) * planner.sim_time / planner.sim_granularity,
@@ -173,7 +183,7 @@ def roll(planner, pose, twist, target, acceleration):
     if count == 0:
         return target, []
     dt = planner.sim_time / count
-    now, target = np.array(target if planner.use_dwa else twist, float), np.array(target, float)
+    now, target = np.array(twist if gains else target, float), np.array(target, float)
     drive = now = np.clip(target, now - acceleration * dt, now + acceleration * dt)
     poses, place = [], np.array(pose, float)
     for _ in range(count):
@@ -184,7 +194,7 @@ def roll(planner, pose, twist, target, acceleration):
     return tuple(drive.tolist()), poses
 
 
-def score_of(planner, drive, poses, corners, max_trans, costmap, grids, align):
+def score_of(planner, drive, poses, corners, max_trans, costmap, grids, align, weight):
     cost, origin, cell = costmap
     to_path, to_goal, to_nose = grids
     speed = math.hypot(drive[0], drive[1])
@@ -201,9 +211,9 @@ def score_of(planner, drive, poses, corners, max_trans, costmap, grids, align):
         value = under_footprint(cost, origin, cell, scale * corners, (x, y, heading))
         if value is None:
             return None
-        worst = max(worst, value)
+        worst = max(worst, float(cost[place]) if planner.occdist_at == "centre" else value)
     return (
-        planner.occdist_scale * worst
+        weight * worst
         + cell * planner.goal_distance_bias * (to_nose[nose] + to_goal[place])
         + cell * planner.path_distance_bias * ((to_path[nose] if align else 0.0) + to_path[place])
         + planner.twirling_scale * abs(drive[2])

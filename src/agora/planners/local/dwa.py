@@ -14,10 +14,18 @@ Where it differs:
 - Limits that are not given are the robot's; the package's own are the preset `dwa_ros`. Roll-outs end where the fastest would leave
   the window, and there is a speed every 0.1 m/s instead of three: between these a robot that accelerates well would miss its goal.
 - Near the end of the path the cost that obstacles have there is let off. Upstream a robot whose goal is near a wall stands before
-  it for ever, where a step ahead costs more than it brings; so it does in the presets of the package, with
-  ``goal_leniency_distance`` 0.
+  it for ever, where a step ahead costs more than it brings (``goal_leniency_distance``).
+- The cost of obstacles is that under the robot's centre. Upstream it is the largest one under the outline, which is 253 wherever a
+  wall is within the inscribed radius of it: nearly the same in the middle of a door and at its jamb, and far more than before the
+  door (``occdist_at``).
+- It counts by how far the roll-outs go. Upstream a slow robot, whose step brings little, pays as much for it as a fast one: the
+  slower it is, the farther from a door it stands for ever (``occdist_length``).
+- A robot that does not gain its slowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
+  gain speed as it does. Upstream it has no sample left but those that turn while they drive (``patient_start``).
+- Where no sample is left it backs up a little, if what is behind is free; so it comes away from a wall or a jamb. Upstream it
+  stands there, and move_base then starts its recovery behaviours, which are no part of this (``escape_vel``).
 
-Where all samples are discarded the robot stops; upstream, move_base then starts its recovery behaviours, which are no part of this.
+The presets of the package and of others who use it do as upstream in all of this.
 """
 
 from __future__ import annotations
@@ -27,6 +35,7 @@ import math
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -64,7 +73,7 @@ class Dwa:
 
     Attributes:
         window: local costmap.
-        max_vel_x, min_vel_x, max_vel_y: m/s; sideways only robots that can. It backs up only where ``min_vel_x`` is below 0.
+        max_vel_x, min_vel_x, max_vel_y: m/s; sideways only robots that can. It drives back only where ``min_vel_x`` is below 0.
         max_vel_trans, min_vel_trans: of the speed, which is never above the robot's along an axis, m/s; samples below
             ``min_vel_trans`` and ``min_vel_theta`` are not driven.
         max_vel_theta, min_vel_theta: rad/s.
@@ -74,13 +83,21 @@ class Dwa:
         vx_samples, vy_samples, vth_samples: samples of each axis, None for one every 0.1 m/s; 0 is added where it
             lies between two.
         use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
+        patient_start: whether samples are what is reached in as long as it takes to ``min_vel_trans`` and ``min_vel_theta``, at
+            most the roll-out, where that is longer than a period; False is upstream.
         path_distance_bias, goal_distance_bias: scales of the distances to path and goal, 1/m.
-        occdist_scale: scale of the largest cost under the footprint.
+        occdist_scale: scale of the largest cost under the footprint on the way.
+        occdist_length: length of roll-outs for which that scale is, m: it grows with how far the fastest sample goes. 0 for the
+            same scale at every speed, as upstream.
+        occdist_at: where the robot has that cost: under its "outline" and centre, as upstream, or under its "centre" alone. The
+            outline must be free in both cases.
         twirling_scale: scale of the magnitude of omega.
         forward_point_distance: how far before the centre the nose is, which is drawn to path and goal too, m.
         oscillation_reset_dist, oscillation_reset_angle: how far to move before a forbidden direction is allowed again, m and rad.
         scaling_speed, max_scaling_factor: from this speed on the footprint grows, by this share at top speed, m/s.
         goal_leniency_distance: how far before the path's end what obstacles cost there is let off everywhere, m; 0 is upstream.
+        escape_vel: of backing up where no sample is left, m/s, not positive; 0 for standing, as upstream.
+        escape_reset_dist, escape_reset_theta: how far to back up, m, or to turn, rad, before it may drive ahead again.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
         trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
         prune_plan: whether to cut off what lies behind.
@@ -104,9 +121,12 @@ class Dwa:
     vy_samples: Count = 10
     vth_samples: Count = 20
     use_dwa: bool = True
+    patient_start: bool = True
     path_distance_bias: float = 0.6
     goal_distance_bias: float = 0.8
-    occdist_scale: float = 0.01
+    occdist_scale: float = 0.02
+    occdist_length: Distance = 2.5
+    occdist_at: Literal["outline", "centre"] = "centre"
     twirling_scale: float = 0.0
     forward_point_distance: Distance = 0.325
     oscillation_reset_dist: Distance = 0.05
@@ -114,6 +134,9 @@ class Dwa:
     scaling_speed: Speed = 0.25
     max_scaling_factor: float = 0.2
     goal_leniency_distance: Distance = 1.0
+    escape_vel: Velocity = -0.1
+    escape_reset_dist: Distance = 0.1
+    escape_reset_theta: float = math.pi / 2
     xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: float = 0.1
     trans_stopped_vel: Speed = 0.1
@@ -124,12 +147,16 @@ class Dwa:
         for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise InputError(f"{name}: must be positive, is {value}")
+        if not self.escape_vel <= 0:
+            raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
+        if self.occdist_at not in ("outline", "centre"):
+            raise InputError(f"occdist_at: must be outline or centre, is {self.occdist_at!r}")
         for name in ("vx_samples", "vy_samples", "vth_samples"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise InputError(f"{name}: must be at least 1, is {value}")
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)
-            if one.name not in ("window", "min_vel_x") and value is not None and not value >= 0:
+            if one.name not in ("min_vel_x", "escape_vel") and isinstance(value, int | float) and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
 
     @cached_property
@@ -170,10 +197,12 @@ class Dwa:
         return Parameters(
             *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
             *(self.vx_samples or 0, self.vy_samples, self.vth_samples),
-            self.use_dwa,
-            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias), f(self.occdist_scale), f(self.twirling_scale)),
+            *(self.use_dwa, self.patient_start),
+            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias)),
+            *(f(self.occdist_scale), f(self.occdist_length), self.occdist_at == "centre", f(self.twirling_scale)),
             *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
             *(f(self.scaling_speed), f(self.max_scaling_factor), f(self.goal_leniency_distance)),
+            *(f(self.escape_vel), f(self.escape_reset_dist), f(self.escape_reset_theta)),
             *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
             *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
             *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),
@@ -211,4 +240,6 @@ def _recalled(memory: Memory, count: int) -> Recall:
         np.zeros((count, 2), np.bool_),
         np.zeros((count, 3), np.float32),
         np.zeros((count, 2), np.int32),
+        np.zeros(count, np.bool_),
+        np.zeros((count, 3), np.float32),
     )

@@ -20,11 +20,12 @@ from agora.planners.local.dwa_rollout import (
     roll_out,
     scale_of,
     stop_and_turn,
+    towards,
 )
 
 _EPSILON = np.float32(1e-4)
 GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
-_IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
+_IN_CONTACT, _ESCAPING = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.ESCAPING)
 
 
 @hidden
@@ -61,13 +62,13 @@ def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_
 
 
 @spliced
-def _may(p, scene, n, time, scratch, sample, acceleration, scale):
+def _may(p, scene, n, time, scratch, sample, acceleration, gains):
     """Whether the footprint is free of obstacles along one sample."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
-    count, _ = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+    count, _ = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-    return obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale) >= ZERO
+    return obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, False) >= ZERO
 
 
 @spliced
@@ -109,6 +110,8 @@ def _prepare(p, scene, n, progress, scratch, reach):
         sine, cosine = sincos(scene.pose[n, 2])
         u, v, corners_x, corners_y = end_x - origin_x, end_y - origin_y, scene.footprint_x[n], scene.footprint_y[n]
         due = max(footprint_cost(cost, corners_x, corners_y, ONE, u, v, sine, cosine, inverse), due)
+        column, row = cell_of(u, v, inverse, cost)
+        due = np.int32(cost[row, column]) if p.centre and column >= 0 else due
     return True, away > p.forward, np.float32(due)
 
 
@@ -125,14 +128,14 @@ def _sample(samples, counts, i):
 
 
 @spliced
-def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align):
+def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, escaping):
     """Write the scores of all samples, as yet without obstacles; -1 for those that are discarded."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
     top, turn = _fastest(scratch.samples[0], counts[0]), _fastest(scratch.samples[2], counts[2])
     top += _fastest(scratch.samples[1], counts[1])
-    if top + _EPSILON < min_trans and turn + _EPSILON < min_theta:
-        min_trans, min_theta = top, turn
+    if p.patient or (top + _EPSILON < min_trans and turn + _EPSILON < min_theta):
+        min_trans, min_theta = min(min_trans, top), min(min_theta, turn)
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
     for i in range(counts[0] * counts[1] * counts[2]):
@@ -141,20 +144,24 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
         speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
         if speed + _EPSILON < min_trans and abs(sample[2]) + _EPSILON < min_theta:
             continue
-        if speed - _EPSILON > max_trans or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON:
+        if (
+            (escaping and sample[0] > ZERO)
+            or speed - _EPSILON > max_trans
+            or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON
+        ):
             continue
-        count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+        count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
         if count > 0 and not forbids(oscillation, command):
             twirl = p.twirling_scale * abs(command[2])
             scratch.scores[i] = grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch, align, twirl)
 
 
 @spliced
-def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due):
+def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale):
     """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
 
-    Of the cost of obstacles only what is above ``due`` counts. They only add to a score: samples are tried from the least score on,
-    until no other can be less.
+    Of the cost of obstacles only what is above ``due`` counts, times ``scale``. They only add to a score: samples are tried from
+    the least score on, until no other can be less.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -166,12 +173,12 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due):
         score = scratch.scores[least]
         scratch.scores[least] = DISCARDED
         sample = _sample(scratch.samples, counts, least)
-        count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+        count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
         driven = math.sqrt(command[0] * command[0] + command[1] * command[1])
-        scale = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
+        grown = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
         corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-        worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, scale)
-        score += p.obstacle_scale * max(worst - due, ZERO)
+        worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, grown, p.centre)
+        score += scale * max(worst - due, ZERO)
         if worst >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
             best, chosen, number = score, command, least
 
@@ -183,6 +190,15 @@ def why_none(scene, n):
     sine, cosine = sincos(scene.pose[n, 2])
     cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)
     return _IN_CONTACT if cost < 0 else BLOCKED
+
+
+@hidden
+def _ends_escape(p, recall, n, pose):
+    """Allow what goes ahead again once the robot has backed up far enough, or turned."""
+    dx, dy = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1]
+    turned = abs(wrap(pose[2] - recall.escape[n, 2])) > p.escape_angle
+    if recall.escaping[n] and (turned or dx * dx + dy * dy > p.escape_distance * p.escape_distance):
+        recall.escaping[n] = False
 
 
 @lean_kernel
@@ -205,12 +221,16 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         pose, now, time = scene.pose[n], scene.twist[n], horizon[n]
         oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
         if is_another(mark, scene.path[n], count):
-            oscillation[:], latch[:], recall.progress[n, :] = 0, False, 0
+            oscillation[:], latch[:], recall.progress[n, :], recall.escaping[n] = 0, False, 0, False
         low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
         high_y, max_theta = min(p.max_y, scene.max_y[n]), min(p.max_theta, scene.max_theta[n])
         diagonal = math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y)
         max_trans = min(p.max_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
         acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        reached = p.period if p.use_dwa else time
+        if p.patient:
+            reached = max(reached, min(time, max(p.min_trans / acceleration[0], p.min_theta / acceleration[2])))
+        gains = not p.use_dwa or reached > p.period
         dx, dy = scene.goal[n, 0] - pose[0], scene.goal[n, 1] - pose[1]
         away = math.sqrt(dx * dx + dy * dy)
         if count <= 0 or cell_of(pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1], scene.inverse, scene.cost[n])[0] < 0:
@@ -220,10 +240,10 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             oscillation[:] = 0
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
             reasons[n] = BLOCKED
-            if _may(p, scene, n, time, scratch, command, acceleration, ONE):
+            if _may(p, scene, n, time, scratch, command, acceleration, gains):
                 twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = command[0], command[1], command[2], GOES_ON
             continue
-        reached = p.period if p.use_dwa else time
+        _ends_escape(p, recall, n, pose)
         if not p.use_dwa:
             high_x, high_y = max(min(high_x, away / time), low_x), min(high_y, away / time)
         x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
@@ -238,9 +258,17 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         found, align, due = _prepare(p, scene, n, recall.progress[n], scratch, reach)
         if not found:
             continue
-        _score_on_grids(p, scene, n, time, oscillation, scratch, counts, (max_trans, max_theta), acceleration, align)
-        command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due)
+        limits, escaping = (max_trans, max_theta), recall.escaping[n]
+        _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, escaping)
+        scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
+        command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale)
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
+        back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
+        if best < ZERO and back[0] < ZERO and _may(p, scene, n, time, scratch, back, acceleration, gains):
+            if not escaping:
+                recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
+                recall.escaping[n] = True
+            twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
             remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)

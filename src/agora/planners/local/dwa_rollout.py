@@ -29,9 +29,12 @@ class Parameters(NamedTuple):
     vy_samples: int
     vth_samples: int
     use_dwa: bool
+    patient: bool
     path_scale: np.float32
     goal_scale: np.float32
     obstacle_scale: np.float32
+    obstacle_length: np.float32
+    centre: bool
     twirling_scale: np.float32
     forward: np.float32
     reset_distance: np.float32
@@ -39,6 +42,9 @@ class Parameters(NamedTuple):
     scaling_speed: np.float32
     scaling_factor: np.float32
     lenient: np.float32
+    escape: np.float32
+    escape_distance: np.float32
+    escape_angle: np.float32
     min_x: np.float32
     max_x: np.float32
     max_y: np.float32
@@ -129,6 +135,7 @@ class Recall(NamedTuple):
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
         plan: (N, 3) first point of the path and its number of points: another path starts afresh.
         progress: (N, 2) segment and piece at which the path starts.
+        escaping: (N,) whether it backs up. escape: (N, 3) pose at which that began.
     """
 
     oscillation: Array
@@ -136,6 +143,8 @@ class Recall(NamedTuple):
     latch: Bools
     plan: Floats
     progress: Ints
+    escaping: Bools
+    escape: Floats
 
 
 class Scratch(NamedTuple):
@@ -237,8 +246,10 @@ def scale_of(speed, scaling_speed, max_trans, factor):
 
 
 @hidden
-def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
+def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
     """Write the poses of one sample; the first is the present one, the last one step before ``time``, s.
+
+    Where ``gains`` says so, the robot goes over from its present twist to the sample; else it drives the sample from the beginning.
 
     Returns:
         Number of poses (0: the robot would not move), and the twist to command.
@@ -250,7 +261,7 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
         return count, sample
     dt = time / np.float32(count)
     command = sample
-    if not p.use_dwa:
+    if gains:
         command = (
             towards(sample[0], now[0], acceleration[0] * dt),
             towards(sample[1], now[1], acceleration[1] * dt),
@@ -314,12 +325,15 @@ def least_of(scores, count):
 
 
 @hidden
-def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale):
-    """The largest cost under the footprint on a roll-out; -1 where it is discarded."""
+def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, centre):
+    """The largest cost under the footprint on a roll-out, or under its ``centre``; -1 where it is discarded."""
     worst = np.int32(0)
     for i in range(count):
         value = footprint_cost(cost, corners_x, corners_y, scale, points[i, 0], points[i, 1], points[i, 2], points[i, 3], inverse)
         if value < 0:
             return DISCARDED
+        if centre:
+            column, row = cell_of(points[i, 0], points[i, 1], inverse, cost)
+            value = np.int32(cost[row, column])
         worst = max(worst, value)
     return np.float32(worst)

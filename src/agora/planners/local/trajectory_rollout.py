@@ -22,6 +22,8 @@ Where it differs:
 - ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
 - On unknown ground, and in a place that is not on its costmap, it stands; upstream backs up.
 - Upstream it backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
+- The cost of obstacles is that under the robot's centre, and counts by how far the roll-outs go, as in
+  `agora.planners.local.dwa`; the presets of the package do as upstream.
 - At the goal it asks only whether the footprint is free.
 - Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
   fastest would leave the window.
@@ -34,6 +36,7 @@ import math
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -86,7 +89,8 @@ class TrajectoryRollout:
         path_distance_bias, goal_distance_bias: scales of the distances to path and goal.
         meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter and then forgets it: what counts is
             a member that is never set, so that its biases are most likely per cell, whatever the parameter says.
-        occdist_scale: scale of the largest cost under the footprint.
+        occdist_scale: scale of the largest cost under the footprint on the way.
+        occdist_length, occdist_at: as in `agora.planners.local.dwa`; 0 and "outline" are upstream.
         heading_lookahead: how far before the centre the nose is that turns to the local goal, m.
         oscillation_reset_dist: how far to move before it may turn to the other side again, m.
         escape_reset_dist, escape_reset_theta: how far to back up, m, or to turn, rad.
@@ -116,7 +120,9 @@ class TrajectoryRollout:
     path_distance_bias: float = 0.6
     goal_distance_bias: float = 0.8
     meter_scoring: bool = False
-    occdist_scale: float = 0.01
+    occdist_scale: float = 0.2
+    occdist_length: Distance = 2.5
+    occdist_at: Literal["outline", "centre"] = "centre"
     heading_lookahead: Distance = 0.325
     oscillation_reset_dist: Distance = 0.05
     escape_reset_dist: Distance = 0.1
@@ -133,8 +139,10 @@ class TrajectoryRollout:
                 raise InputError(f"{name}: must be at least 2, is {getattr(self, name)}")
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)
-            if one.name not in ("window", "escape_vel", "escape_blindly", "y_vels") and value is not None and not value >= 0:
+            if one.name != "escape_vel" and isinstance(value, int | float) and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
+        if self.occdist_at not in ("outline", "centre"):
+            raise InputError(f"occdist_at: must be outline or centre, is {self.occdist_at!r}")
         if not self.escape_vel <= 0:
             raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
 
@@ -177,7 +185,7 @@ class TrajectoryRollout:
             *(
                 f(cell * self.path_distance_bias),
                 f(cell * self.goal_distance_bias),
-                f(self.occdist_scale),
+                *(f(self.occdist_scale), f(self.occdist_length), self.occdist_at == "centre"),
                 f(self.heading_lookahead),
             ),
             *(f(self.oscillation_reset_dist), f(self.escape_reset_dist), f(self.escape_reset_theta), f(self.escape_vel)),

@@ -47,6 +47,8 @@ class Parameters(NamedTuple):
     path_scale: np.float32
     goal_scale: np.float32
     obstacle_scale: np.float32
+    obstacle_length: np.float32
+    centre: bool
     lookahead: np.float32
     reset_distance: np.float32
     escape_distance: np.float32
@@ -151,11 +153,11 @@ def _score(p, scene, n, time, scratch, sample, acceleration):
 
 
 @hidden
-def _with_obstacles(p, scene, n, scratch, score, count):
-    """What `_score` said of a sample, with its obstacles; `_HIT` where the footprint meets one."""
+def _with_obstacles(p, scene, n, scratch, score, count, scale):
+    """What `_score` said of a sample, with its obstacles times ``scale``; `_HIT` where the footprint meets one."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-    worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE)
-    return _HIT if worst < ZERO else (score + p.obstacle_scale * worst if score >= ZERO else score)
+    worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, p.centre)
+    return _HIT if worst < ZERO else (score + scale * worst if score >= ZERO else score)
 
 
 @spliced
@@ -194,7 +196,7 @@ def _even(low, high, count, i):
 
 
 @spliced
-def _curves(p, scene, n, time, scratch, acceleration, slowest, fastest, rightmost, leftmost):
+def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost):
     """Try the curves ahead; return the best and its score, `_HIT` for none.
 
     Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
@@ -222,7 +224,7 @@ def _curves(p, scene, n, time, scratch, acceleration, slowest, fastest, rightmos
         scores[least] = _HIT
         sample = (samples[least, 0], samples[least, 1], samples[least, 2])
         score, poses = _score(p, scene, n, time, scratch, sample, acceleration)
-        score = _with_obstacles(p, scene, n, scratch, score, poses)
+        score = _with_obstacles(p, scene, n, scratch, score, poses, scale)
         if score >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
             best, chosen, number = score, sample, least
 
@@ -235,7 +237,7 @@ def _nose(p, scene, n, points, count):
 
 
 @spliced
-def _turns(p, scene, n, time, scratch, only, acceleration, rightmost, leftmost, max_theta, chosen, best):
+def _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
     """Try to turn in place, to where the nose is nearest to the local goal; return the best of all so far and its score."""
     step = (leftmost - rightmost) / np.float32(p.vth_samples - 1)
     slowest = min(p.min_theta, max_theta)
@@ -248,7 +250,7 @@ def _turns(p, scene, n, time, scratch, only, acceleration, rightmost, leftmost, 
         score, count = _score(p, scene, n, time, scratch, sample, acceleration)
         if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
             continue
-        score = _with_obstacles(p, scene, n, scratch, score, count)
+        score = _with_obstacles(p, scene, n, scratch, score, count, scale)
         if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
             continue
         column, row = _nose(p, scene, n, scratch.points, count)
@@ -259,13 +261,13 @@ def _turns(p, scene, n, time, scratch, only, acceleration, rightmost, leftmost, 
 
 
 @spliced
-def _strafes(p, scene, n, time, scratch, only, acceleration):
+def _strafes(p, scene, n, time, scratch, only, acceleration, scale):
     """Try to go aside; return the best and its score, `_HIT` for none."""
     best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
     for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
         sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
         score, count = _score(p, scene, n, time, scratch, sample, acceleration)
-        score = _with_obstacles(p, scene, n, scratch, score, count)
+        score = _with_obstacles(p, scene, n, scratch, score, count, scale)
         if score < ZERO or (best >= ZERO and score > best) or sample[1] == ZERO or only[0 if sample[1] > ZERO else 1]:
             continue
         column, row = _nose(p, scene, n, scratch.points, count)
@@ -338,21 +340,22 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     slowest = max(low_x, now[0] - acceleration[0] * reached)
     leftmost = min(max_theta, now[2] + acceleration[2] * reached)
     rightmost = max(-max_theta, now[2] - acceleration[2] * reached)
+    scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
     best, chosen = _HIT, still
     if not recall.escaping[n]:
-        chosen, best = _curves(p, scene, n, time, scratch, acceleration, slowest, fastest, rightmost, leftmost)
+        chosen, best = _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost)
     if scene.turning_radius[n] == ZERO:
         only = recall.only[n]
-        chosen, best = _turns(p, scene, n, time, scratch, only, acceleration, rightmost, leftmost, max_theta, chosen, best)
+        chosen, best = _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best)
     if best < ZERO:
-        chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration)
+        chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
     if best >= ZERO:
         remember(recall, n, pose, chosen, p.reset_distance)
         _ends_escape(p, recall, n, pose)
         return chosen, GOES_ON
     back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
-    score = _with_obstacles(p, scene, n, scratch, score, count)
+    score = _with_obstacles(p, scene, n, scratch, score, count, scale)
     forget(recall, n, pose, p.reset_distance)
     may = score > _NO_WAY and (p.escape_blindly or score >= ZERO or _comes_free(scene, n, scratch, count))
     if not recall.escaping[n] and may:
@@ -401,7 +404,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             x, y = pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1]
             poses = roll_out(p, horizon[n], x, y, pose[2], now, command, acceleration, scratch.points)
             corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-            if obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y, ONE) < ZERO:
+            if obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, False) < ZERO:
                 continue
             reasons[n] = GOES_ON
         else:

@@ -1,0 +1,47 @@
+"""Planners that read walls get through narrow places, with every robot that has 0.15 m to spare on each side."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from tests.learned import learned
+
+from agora.planners.presets import named_planner
+from agora.registry import available, make
+from agora.robots.model import load_robot
+from agora.testing import ContractError, check_narrow_places, narrow_places
+from agora.testing.narrow import CAR, HEAVY, PLACES
+
+TIAGO, JACKAL, BARN = (load_robot(name) for name in ("tiago", "jackal", "jackal_barn"))
+SLOWED = dataclasses.replace(TIAGO, name="slowed", vx=(-0.3, 0.3))
+READ_WALLS = [
+    name for name in sorted(available("planners").keys() - learned()) if "costmap" in make("planners", name).declares.channels
+]
+
+
+@pytest.mark.parametrize("place", ["door", "corridor", "wall", "lane"])
+def test_dwa_passes_where_there_is_room_at_every_speed(place):
+    check_narrow_places(make("planners", "dwa"), [place], [TIAGO, BARN, SLOWED], starts=2)
+
+
+def test_dwa_drives_robots_that_gain_speed_slowly():
+    check_narrow_places(make("planners", "dwa"), ["slow"], [HEAVY], starts=3)
+    check_narrow_places(make("planners", "dwa"), ["slow"], [dataclasses.replace(CAR, vx=(-0.5, 0.5))], starts=1)
+
+
+def test_the_weights_of_the_package_stand_before_the_door_and_the_contract_says_who():
+    with pytest.raises(ContractError, match=r"Dwa: 1 of 1 fail: door: tiago, start 0: timeout after"):
+        check_narrow_places(named_planner("dwa_ros")[1].part, ["door"], [TIAGO], starts=1)
+
+
+def test_robots_are_asked_only_where_they_have_room():
+    wide = dataclasses.replace(TIAGO, name="wide", radius=0.31)
+    assert narrow_places(make("planners", "dwa"), ["door"], [wide]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", READ_WALLS)
+def test_whoever_reads_walls_brings_every_robot_through(name, place):
+    check_narrow_places(make("planners", name), [place])
