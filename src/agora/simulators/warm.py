@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding
+import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 import numpy as np
 
@@ -159,5 +159,7 @@ def _drive(episode: Episode, planner: Named) -> None:
         for _ in range(control):
             simulator.advance()
     for r in range(len(start.robots)):
-        navigator.guidance(r), navigator.local_costmap(r), navigator.global_costmap(r), navigator.replan(r)
+        navigator.replan(r)
+        for shown in (navigator.guidance, navigator.local_costmap, navigator.global_costmap):
+            shown(r)
     simulator.close()

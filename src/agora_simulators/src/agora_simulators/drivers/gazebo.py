@@ -39,7 +39,7 @@ class Gazebo(Foreign):
         )
     )  # fmt: skip
     start_it: ClassVar[str] = (
-        "start gazebo_ros on this roscore with /clock remapped to gazebo/clock; start_arena.launch does it where its package is found"
+        "start gazebo_ros on this roscore, /clock remapped to gazebo/clock; start_arena.launch does so where its package is there"
     )
 
     def __init__(self, patience: float = 30.0) -> None:
