@@ -15,8 +15,8 @@ import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 import numpy as np
 
-import agora.core.jit  # noqa: F401 - says where compiled kernels are kept
 from agora.config import build
+from agora.core import jit  # noqa: F401 - says where compiled kernels are kept
 from agora.draft.stage import Stage
 from agora.episode import Conditions
 from agora.navigation.navigator import Navigator
