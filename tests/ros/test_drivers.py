@@ -256,14 +256,14 @@ def _connects(port: int) -> None:
 def test_a_second_launch_takes_away_what_the_first_has_left(graph: Any, simulator: Simulator) -> None:
     someone = people([(1.4, 0.3)], [(1.4, 0.3)])
     for number, (crowd, place) in enumerate([(someone, ROOM), (someone, room(0.4)), (None, ROOM)], start=1):
-        simulator.begin(simulator.episode(number, (-0.6, 0.2, 0.1), (1.9, 0.5), crowd, place)[0])
+        simulator.begin(simulator.episode(number, (-0.6, 0.2, 0.1), (1.9, 0.5, 0.0), crowd, place)[0])
         there = graph.call("/gazebo/get_world_properties", GetWorldProperties).model_names
         assert len([name for name in there if name.startswith("agora_walls")]) == 1 and there.count("bot") == 1
         assert len([name for name in there if name.startswith("pedestrian")]) == (crowd is not None)
         if number != 1:  # the same launch goes on from the first to the second
             graph.nodes[-1].kill()
             simulator.launch()
-    simulator.begin(simulator.episode(4, (-0.6, 0.2, 0.1), (1.9, 0.5))[0])
+    simulator.begin(simulator.episode(4, (-0.6, 0.2, 0.1), (1.9, 0.5, 0.0))[0])
     robots = graph.hear("simulator/robots", msg.Robots)
     simulator.go(0.2)
     robots.wait_for(lambda m: m.x[0] > -0.5, "a robot that drives")

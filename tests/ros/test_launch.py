@@ -17,8 +17,8 @@ import tf2_ros
 import yaml
 from agora_bringup.arguments import CHOICES, NEEDS, check
 from agora_bringup.descriptions import frames
-from agora_bringup.preparation import main
 from agora_bringup.windows import configuration, filled
+from agora_task_generator.preparation import main
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Empty, EmptyResponse
 
@@ -186,8 +186,8 @@ def test_everything_is_compiled_for_the_episode_that_the_launch_begins_with(monk
         warmed.append((*make(), planners))
         tell("compiling")
 
-    monkeypatch.setattr("agora_bringup.preparation.warm_episode", play)
-    monkeypatch.setattr("agora_bringup.preparation.Compiled.mark", lambda self: None)
+    monkeypatch.setattr("agora_task_generator.preparation.warm_episode", play)
+    monkeypatch.setattr("agora_task_generator.preparation.Compiled.mark", lambda self: None)
     given = [
         "model:=burger",
         "map_file:=hall",

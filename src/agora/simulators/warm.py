@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding
+import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 import numpy as np
 
-import agora.core.jit  # noqa: F401 - says where compiled kernels are kept
 from agora.config import build
+from agora.core import jit  # noqa: F401 - says where compiled kernels are kept
 from agora.draft.stage import Stage
 from agora.episode import Conditions
 from agora.navigation.navigator import Navigator
@@ -159,5 +159,7 @@ def _drive(episode: Episode, planner: Named) -> None:
         for _ in range(control):
             simulator.advance()
     for r in range(len(start.robots)):
-        navigator.guidance(r), navigator.local_costmap(r), navigator.global_costmap(r), navigator.replan(r)
+        navigator.replan(r)
+        for shown in (navigator.guidance, navigator.local_costmap, navigator.global_costmap):
+            shown(r)
     simulator.close()

@@ -19,6 +19,8 @@ from agora.errors import InputError
 if TYPE_CHECKING:
     from agora.maps.grid import Map
 
+__all__ = ["COLOURS", "FAMILIES", "STATES"]
+
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 """Colour-blind safe colours (Okabe and Ito 2008)."""
 

@@ -43,7 +43,7 @@ from agora_simulators.drivers.watched import Watched
 
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
 _RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of the wall's clock after which a robot begins as it is
-_WALLS, _PERSON = "agora_walls_", "pedestrian_"  # what the names of these models begin with
+WALLS, PERSON = "agora_walls_", "pedestrian_"  # what the names of these models begin with
 _AT_ONCE = 1e-6  # s: what is as old as the beginning may have been told before everything was in its place
 
 
@@ -119,16 +119,6 @@ class Foreign(ABC):
     def _remove(self, name: str) -> None:
         """Take a model away."""
 
-    def _present(self) -> Sequence[str]:
-        """The models that are in the world, where the simulator can tell; a launch before this one may have left some."""
-        return ()
-
-    def _clear(self, names: Sequence[str]) -> None:
-        """Take away what a launch before this one has left: walls, pedestrians, and what has one of these names."""
-        for name in self._present():
-            if name in names or name.startswith((_WALLS, _PERSON)):
-                self._remove(name)
-
     def pause(self) -> None:
         """Let time stand."""
         with self._noticing():
@@ -179,14 +169,12 @@ class Foreign(ABC):
             (name, model, stage.periods.sensor) for name, model in zip(spelled, models, strict=True)
         ]:
             self._forget_robots()
-        if not self._walls:  # nothing here is known to be ours
-            self._clear(spelled)
         self.names, self.models = tuple(names), models
         self.dt, self.step = stage.periods.physics, 0
         self._referee.begin(start, stage, names, since)
         self._furniture = start.furniture + tuple(thing.furniture for thing in start.things)
         self.set_map(start.map)
-        for name in [n for n in self._shown if n not in spelled and not n.startswith(_PERSON)]:
+        for name in [n for n in self._shown if n not in spelled and not n.startswith(PERSON)]:
             self._take_away(name)
         for number, (name, robot) in enumerate(zip(spelled, start.robots, strict=True)):
             if number < len(self._watched):
@@ -248,7 +236,7 @@ class Foreign(ABC):
         if self._walls:
             self._remove(self._walls)
         self._maps += 1
-        self._walls, self._told = f"{_WALLS}{self._maps}", told
+        self._walls, self._told = f"{WALLS}{self._maps}", told
         self._show_bodies(self._walls, bodies)
 
     def _watch(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
@@ -336,8 +324,8 @@ class Foreign(ABC):
     def _show_people(self, people: People) -> None:
         """Show everybody where they are."""
         now, traits = people.now, people.traits
-        here = {f"{_PERSON}{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
-        for name in [n for n in self._shown if n.startswith(_PERSON) and n not in here]:
+        here = {f"{PERSON}{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
+        for name in [n for n in self._shown if n.startswith(PERSON) and n not in here]:
             self._take_away(name)
         poses = {name: np.array([now.x[0, i], now.y[0, i], now.heading[0, i]], float) for name, i in here.items()}
         self._place_all({name: pose for name, pose in poses.items() if name in self._shown})

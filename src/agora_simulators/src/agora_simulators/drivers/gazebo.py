@@ -8,19 +8,22 @@ from typing import ClassVar
 import numpy as np
 import rospy
 from agora_ros.conversions import to_pose
+from agora_ros.names import ros_name
 from gazebo_msgs.msg import ModelState
 from gazebo_msgs.srv import DeleteModel, GetWorldProperties, SetModelState, SpawnModel
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Empty
 
 from agora.core.state import Array
+from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.maps.furniture import ORANGE, Cylinder
 from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import Body
 from agora.robots.model import RobotModel
 from agora.robots.sdf import sdf
-from agora_simulators.drivers.foreign import Foreign
+from agora.world.start import Start
+from agora_simulators.drivers.foreign import PERSON, WALLS, Foreign
 
 _HEIGHT = 1.75
 
@@ -39,7 +42,7 @@ class Gazebo(Foreign):
         )
     )  # fmt: skip
     start_it: ClassVar[str] = (
-        "start gazebo_ros on this roscore with /clock remapped to gazebo/clock; start_arena.launch does it where its package is found"
+        "start gazebo_ros on this roscore, /clock remapped to gazebo/clock; start_arena.launch does so where its package is there"
     )
 
     def __init__(self, patience: float = 30.0) -> None:
@@ -55,13 +58,17 @@ class Gazebo(Foreign):
         """Ask for the time: it stands a little later than the clock told last."""
         self._tick(Clock(rospy.Time.from_sec(self._world().sim_time)))
 
-    def _present(self) -> Sequence[str]:
-        return tuple(self._world().model_names)
+    def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
+        if not self._walls:  # what is there is of a launch before this one
+            for name in self._world().model_names:
+                if name.startswith((WALLS, PERSON)) or name in map(ros_name, names):
+                    self._remove(name)
+        super()._begin(start, stage, names, since)
 
     def _spawn(self, name: str, text: str, pose: Array) -> None:
         request = name, text, "", to_pose(pose), "world"
         answer = self._spawn_model(*request)
-        if not answer.success and name in self._present():  # of a launch before this one
+        if not answer.success and name in self._world().model_names:  # of a launch before this one
             self._remove(name)
             answer = self._spawn_model(*request)
         if not answer.success:

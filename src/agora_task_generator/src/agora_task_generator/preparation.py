@@ -10,19 +10,18 @@ from functools import partial
 from pathlib import Path
 
 import yaml
-from agora_task_generator.parameters import Parameters
-from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes
 
 from agora.config import load
 from agora.draft.stage import Stage
 from agora.errors import AgoraError
 from agora.planners.presets import named_planner
-from agora.registry import Named
+from agora.registry import Named, available
 from agora.share import folder
 from agora.simulators.warm import Compiled, warm_episode
 from agora.tasks.settings import Settings
 from agora.world.start import Start
-from agora_bringup.arguments import CHOICES
+from agora_task_generator.parameters import Parameters
+from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes
 
 
 def main() -> int:
@@ -34,7 +33,7 @@ def main() -> int:
         parameters = Parameters.of({name: yaml.safe_load(text) for name, text in given.items() if text})
         if not compiled:
             begin, driven = partial(first_episode, parameters, config), planners(parameters, agent)
-            warm_episode(begin, driven, tell, observed=simulator in CHOICES["simulator"])
+            warm_episode(begin, driven, tell, observed=simulator not in available("simulators"))
             compiled.mark()
     except (AgoraError, OSError):
         print("no")
