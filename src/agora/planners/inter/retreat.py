@@ -88,7 +88,8 @@ class Retreat:
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
-        return Declaration(needs=("path", "pedestrians", "scan", self.window), concurrent=True, danger_threshold=self.danger_threshold)
+        needs = ("path", "pedestrians", "scan", self.window)
+        return Declaration(needs=needs, concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path, or the way back; the memory holds whether it backs away, from where to where, and how long it stands."""

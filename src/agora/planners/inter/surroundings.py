@@ -55,7 +55,8 @@ def company(o: Observation, fov: float = math.tau) -> Company:
     rows, slots = seen.present.shape
     kind = np.full((rows, slots), -1, np.int32) if seen.type is None else seen.type
     out = np.empty((4, rows), np.float32)
-    _company(*(frozen(array) for array in (o.pose, seen.position, seen.velocity, seen.present, kind)), np.float32(fov), out, 0, rows)
+    people = (o.pose, seen.position, seen.velocity, seen.present, kind)
+    _company(*(frozen(array) for array in people), np.float32(fov), out, 0, rows)
     return Company(*out)
 
 

@@ -7,9 +7,9 @@ Walls are what the local costmap holds as lethal. The robot makes the whole chan
 as those of obstacles in the authors' RVO2 library. The nearest cells are standing discs, or the straight edges of all cells are
 obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
 
-Narrow places: a robot is the disc about its outline, which is 0.96 m wide for `f1tenth` and does not fit through a door of 0.9 m. A car
-comes round late, since it is asked for velocities that it cannot turn to. A robot that needs more than a metre to stop, as `rto` does
-at 2.8 m/s with 2.5 m/s2, is asked for velocities that it cannot have yet, and may touch a wall's end.
+Narrow places: a robot is the disc about its outline, which is 0.96 m wide for `f1tenth` and does not fit through a door of 0.9 m.
+A car comes round late, since it is asked for velocities that it cannot turn to. A robot that needs more than a metre to stop, as
+`rto` does at 2.8 m/s with 2.5 m/s2, is asked for velocities that it cannot have yet, and may touch a wall's end.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
 `SocialForceSimple` is the one of CrowdNav's family (code of DS-RNN and AG-RL), which TAGA compares with too.
 Both go along the global path instead of straight to the goal; the second leaves walls to it.
 
-Narrow places: walls push, and a push may be too late. Through a door of 0.9 m with nobody there `jackal` comes 11 of 12 times at its 2 m/s,
-and touches the jamb once; `rto` at 2.8 m/s comes through one time in three. Round the end of a wall with 1 m on both sides slower robots
-come, and these two and `tiago` mostly touch it. A robot is the disc about its outline, so `f1tenth` does not go through that door.
+Narrow places: walls push, and a push may be too late. Through a door of 0.9 m with nobody there `jackal` comes 11 of 12 times at
+its 2 m/s, and touches the jamb once; `rto` at 2.8 m/s comes through one time in three. Round the end of a wall with 1 m on both
+sides these two and `tiago` mostly touch it. A robot is the disc about its outline, so `f1tenth` does not go through that door.
 """
 
 from __future__ import annotations
