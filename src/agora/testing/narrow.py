@@ -129,6 +129,8 @@ def narrow_places(
             for k in np.unique(np.linspace(0, len(ways) - 1, min(starts, len(ways))).round().astype(int)):
                 start = _start(name, model, there, ways[k], int(k), top)
                 asked.append((name, int(k), start, _limit(start.robots[0], top) if place.timed else math.inf))
+    if not asked:
+        return []
     played = Episodes([start for _, _, start, _ in asked], planner, Conditions())
     found = {index: recordings[0] for index, recordings in played}
     return [Passage(name, s.robots[0].model.name, k, found[i], limit) for i, (name, k, s, limit) in enumerate(asked)]
