@@ -58,7 +58,7 @@ def stepped(name, value, steps=3):
         ("traits.speed", np.inf, "the preferred speed inf m/s"),
         ("waypoints.x", np.nan, r"the waypoint \(nan, 0\); expected two numbers in m"),
         ("waypoints.y", 1e30, r"the waypoint \(-5, 1e\+30\)"),
-        ("waypoints.index", 7, "index, count, mode and tolerance 7, 2, 0, 0.3; expected 0 <= index < count <= 2"),
+        ("waypoints.index", 7, "index, count, mode and tolerance 7, 2, 0, 0.3; expected an index below and a count up to 2"),
         ("waypoints.count", 9, "0, 9, 0, 0.3"),
         ("waypoints.tolerance", np.nan, "0, 2, 0, nan"),
         ("minds.state", 99, r"type, reaction and state 0, 0, 99; expected numbers below \d+"),

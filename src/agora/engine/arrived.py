@@ -24,6 +24,7 @@ _CALM = np.float32(0.5)  # of that counts for who creeps about no faster than th
 _BRAKE = np.float32(3.0)  # m/s2
 _SOON = np.float32(5.0)  # s within which somebody who comes is somebody who pushes
 _NEAR = np.float32(0.4)  # m, between the bodies, to which one comes
+_STEP = np.float32(0.5)  # m, between the bodies, within which somebody lets one come no nearer
 _FOR_GOOD = np.float32(np.inf)
 _TINY = np.float32(1e-6)
 
@@ -68,7 +69,8 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j] + ROOM
-        if j != i and people.active[w, j] and px * px + py * py < bodies * bodies:
+        reach = bodies - ROOM + _STEP
+        if j != i and people.active[w, j] and px * px + py * py < reach * reach:
             if restless[w, j] == _FOR_GOOD and _goes_to_the_same(waypoints, w, i, j, bodies):
                 return True
             stands = people.vx[w, j] * people.vx[w, j] + people.vy[w, j] * people.vy[w, j] < STANDS * STANDS
@@ -78,7 +80,8 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
                 return True
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         px, py, bodies = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r] + ROOM
-        if robots.active[w, r] and px * px + py * py < bodies * bodies:
+        reach = bodies - ROOM + _STEP
+        if robots.active[w, r] and px * px + py * py < reach * reach:
             vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
             if vx * vx + vy * vy < STANDS * STANDS and _is_within(people, waypoints, w, i, tolerance + bodies):
                 return True

@@ -26,6 +26,7 @@ _NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND = range(5)
 @lean_kernel
 def _look(people, traits, waypoints, minds, clock, wrong, first, last):
     """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian wants what it cannot do, and what that is."""
+    room = waypoints.list_x.shape[2]
     for w in range(first, last):
         wrong[w, 0], wrong[w, 1] = -1, _NOTHING
         for i in range(0 if clock.done[w] else traits.count[w]):
@@ -36,7 +37,7 @@ def _look(people, traits, waypoints, minds, clock, wrong, first, last):
                 what = _SPEED
             elif not (abs(x) <= _FAR and abs(y) <= _FAR):
                 what = _WAYPOINT
-            elif not (0 <= k < max(n, 1) and n <= waypoints.list_x.shape[2] and 0 <= mode <= STAY and 0 <= tolerance <= _FAR):
+            elif not (0 <= k < room and 0 <= n <= room and 0 <= mode <= STAY and 0 <= tolerance <= _FAR):
                 what = _LIST
             elif not (
                 0 <= minds.type[w, i] < len(TYPES)
@@ -100,8 +101,8 @@ class Heed:
             _SPEED: f"the preferred speed {at(traits.speed)} m/s; expected a number of at least 0",
             _WAYPOINT: f"the waypoint ({at(goals.x, goals.y)}); expected two numbers in m",
             _LIST: "a list of waypoints with index, count, mode and tolerance "
-            f"{at(goals.index, goals.count, goals.mode, goals.tolerance)}; expected 0 <= index < count "
-            f"<= {goals.list_x.shape[2]}, a mode of 0 to {STAY} and a tolerance of at least 0",
+            f"{at(goals.index, goals.count, goals.mode, goals.tolerance)}; expected an index below and a count up to "
+            f"{goals.list_x.shape[2]}, a mode of 0 to {STAY} and a tolerance of at least 0",
             _MIND: f"type, reaction and state {at(minds.type, minds.reaction, minds.state)}; "
             f"expected numbers below {len(TYPES)}, {len(REACTIONS)} and {len(SOCIAL_STATES)}",
         }[what]
