@@ -34,7 +34,7 @@ POSE = np.array([[1.3, -0.7, 0.9]], np.float32)
 
 
 def scene(*places, scan=(), radius=0.3, elders=(), walk=0.5):
-    """One robot at POSE without a costmap, pedestrians who walk at (distance, bearing from its heading), a scan of walls at (bearing, range)."""
+    """One robot at POSE without a costmap, pedestrians who walk at (distance, bearing), a scan of walls at (bearing, range)."""
     there = np.array(places, float).reshape(-1, 2)
     heading = POSE[0, 2] + there[:, 1]
     position = POSE[0, :2] + there[:, :1] * np.stack((np.cos(heading), np.sin(heading)), -1)

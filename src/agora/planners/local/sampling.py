@@ -27,8 +27,8 @@ Where it differs:
   down to something else drives those of the next tenth of a metre a second above, more slowly.
 - Where a start speed has no splines, those of the nearest that has some are taken.
 
-Narrow places: what it knows of the robot's width is a cost of places near obstacles, as in the original, and no limit. Through a door of
-0.9 m with nobody there `jackal` comes 7 of 12 times and touches the jamb 5 times.
+Narrow places: what it knows of the robot's width is a cost of places near obstacles, as in the original, and no limit. Through a
+door of 0.9 m with nobody there `jackal` comes 7 of 12 times and touches the jamb 5 times.
 """
 
 from __future__ import annotations

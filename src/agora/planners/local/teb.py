@@ -22,8 +22,8 @@ Where it differs:
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
 
-Narrow places: a robot that cannot drive backwards stays where it stands 0.15 m before a wall, as `pioneer3dx` does in 3 of 3 starts.
-With the package's times `jackal` touches the jamb of a door of 0.9 m in 3 of 12 starts at its 2 m/s.
+Narrow places: a robot that cannot drive backwards stays where it stands 0.15 m before a wall, as `pioneer3dx` does in 3 of 3
+starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in 3 of 12 starts at its 2 m/s.
 
 Not here: via points, sideways motion (robots that can are driven as if they could not), slowing down near obstacles, arcs' exact
 lengths, several bands of one class, dropping bands at random, durations as costs, footprints and obstacles other than points and
@@ -87,8 +87,8 @@ class Teb:
         max_vel_theta: rad/s.
         acc_lim_x, acc_lim_theta: m/s2 and rad/s2.
         min_turning_radius: of car-like robots, m; 0 for those that turn in place.
-        dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time. A step then weighs as
-            much as one of 0.3 s, so that a finer band is in no less of a hurry.
+        dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time. A step then
+            weighs as much as one of 0.3 s, so that a finer band is in no less of a hurry.
         dt_hysteresis: how far off it may be, s; None for a third of it.
         min_samples, max_samples: steps and poses of a band.
         max_global_plan_lookahead_dist: how far along the path it plans, m; the window bounds it as well.

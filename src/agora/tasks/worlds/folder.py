@@ -101,12 +101,16 @@ class Folder:
         return list(self.scenarios) or [Path(self.path).name]
 
     def files(self) -> list[Path]:
-        """The world's folder, the scenarios that lie elsewhere, and the user's models of furniture.
+        """The world's map and zones, its scenarios that are played, and the user's models of furniture.
+
+        Nothing else that lies in the folder counts: the results of a run may.
 
         Raises:
             InputError: there is no such world.
         """
-        return [world_folder(self.path), *(Path(name) for name in self.scenarios if "/" in name), data_home() / "obstacles"]
+        place = world_folder(self.path)
+        played = [Path(name) if "/" in name else place / "scenarios" / f"{name}.json" for name in self.scenarios]
+        return [place / "map", place / "zones", *played, data_home() / "obstacles"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
         """Read the world, with the scenario ``name``.
