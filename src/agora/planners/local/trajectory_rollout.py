@@ -182,12 +182,10 @@ class TrajectoryRollout:
         return Parameters(
             *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
             *(self.vx_samples, self.vtheta_samples, self.dwa),
-            *(
-                f(cell * self.path_distance_bias),
-                f(cell * self.goal_distance_bias),
-                *(f(self.occdist_scale), f(self.occdist_length), self.occdist_at == "centre"),
-                f(self.heading_lookahead),
-            ),
+            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias)),
+            *(f(self.occdist_scale), f(self.occdist_length)),
+            self.occdist_at == "centre",
+            f(self.heading_lookahead),
             *(f(self.oscillation_reset_dist), f(self.escape_reset_dist), f(self.escape_reset_theta), f(self.escape_vel)),
             self.escape_blindly,
             np.array(self.y_vels, np.float32),
