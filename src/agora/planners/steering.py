@@ -128,8 +128,8 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
     whole, so that it does not point off the path. Any other robot (and a holonomic one that cannot reverse) turns with
     omega = gain * err, where err is the angle from its heading to the wanted velocity. It turns no faster than it can stop turning
     after err, drives with |v| max(0, cos err), and stands below 1 mm/s. A robot with a turning radius does not turn in place: it
-    drives with at least 0.3 |v| and as tight a curve as it can; where the wanted velocity grows from the robot's own, as in force models, that
-    can leave it all but standing. One that somebody or a wall touches, and that wants to go back, goes straight back.
+    drives with at least 0.3 |v| and as tight a curve as it can; where the wanted velocity grows from the robot's own, as in force
+    models, that can leave it all but standing. One that somebody or a wall touches, and that wants to go back, goes straight back.
 
     A robot that turns in place comes about late, and until then it drives where nobody wanted it to: where the planner has a local
     costmap, it goes no faster than lets it stop before a wall ahead of it.
