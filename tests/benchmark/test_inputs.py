@@ -72,6 +72,13 @@ def test_a_file_that_is_new_or_gone_in_a_world_is_named(own, tmp_path):
         bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)
 
 
+def test_results_may_lie_in_the_folder_of_the_world(own, tmp_path):
+    small, files = own
+    place = files["map"].parents[1]
+    assert len(bench(small, CIRCLE, place / "results", ONE_EACH)) == 3
+    assert len(bench(small, CIRCLE, place / "results", ONE_EACH, resume=True)) == 3
+
+
 def test_a_file_that_is_changed_while_a_run_is_on_ends_it_with_an_error_and_the_run_is_not_resumed(own, tmp_path):
     small, files = own
     before = files["robot"].read_text()

@@ -82,10 +82,8 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
     component = component_of(place.map, radius)
     count = int(component.max())
     if place.map.unknown is not None and place.map.unknown.all():
-        where = folder / "map" / "map.yaml"
-        found.problems.append(
-            f"{where}: all cells are unknown: no pixel is darker than occupied_thresh or lighter than free_thresh"
-        )
+        grey = "all cells are unknown: no pixel is darker than occupied_thresh or lighter than free_thresh"
+        found.problems.append(f"{folder / 'map' / 'map.yaml'}: {grey}")
         return
     if not count:
         found.problems.append(f"{folder}: a robot of radius {radius:g} m fits nowhere")
