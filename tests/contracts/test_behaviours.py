@@ -111,9 +111,9 @@ def talks_to_strangers(world, first, last):
 
 
 BAD = {
-    divides_by_zero: "speed is",
-    pushes_people: "writes to places",
-    changes_lists: "writes to lists",
+    divides_by_zero: "the preferred speed inf",
+    pushes_people: "read-only",
+    changes_lists: "read-only",
     draws_from_nowhere: "not deterministic",
     draws_from_the_global_generator: "global random generator",
     mixes_worlds: "worlds are mixed",
@@ -121,7 +121,7 @@ BAD = {
     looks_into_empty_slots: "empty slots count",
     goes_on_for_ever: "in a world that is done",
     drifts_north: "turned",
-    goes_mad: "minds.state",
+    goes_mad: "type, reaction and state 0, 0, 99",
     talks_to_strangers: "names somebody who is not there",
 }
 

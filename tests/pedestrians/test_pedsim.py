@@ -17,7 +17,7 @@ def test_a_neighbour_at_rest_pushes_with_the_factor_of_the_code():
 
 def test_only_the_nearest_wall_pushes_with_its_exponential():
     crowd = crowds.placed([(1.05, -2.0)], maps=crowds.wall_at(0.2))
-    push = 10.0 * math.exp(-(0.85 - 0.25) / 0.8)
+    push = 10.0 * math.exp(-(0.85 - 0.25) / 0.2)
     assert crowds.forces(Pedsim(), crowd)[0, 0] == pytest.approx([push, 0.0], rel=1e-4, abs=1e-4)
 
 
