@@ -85,6 +85,17 @@ def test_messages_that_come_late_or_again_do_not_mix_episodes(once, tmp_path):
         assert played.interrupted == "" and [fingerprint(r.recording) for r in played.robots] == alone
 
 
+def test_a_beginning_that_an_earlier_episode_left_behind_is_none(once, tmp_path):
+    first, second = list(episode(once, 0)), list(episode(once, 1))
+    latched = next(said for said in first if said[0].endswith("/simulator/robots"))
+    told = next(said for said in second if said[0].endswith("/episode"))
+    # a recorder that begins with the second episode hears the first one's latched beginning after the description
+    messages = [told, (*latched[:3], told[3]), *(said for said in second if said is not told)]
+    [played] = read_all([write(tmp_path / "all.bag", once, messages)], Unsaid())
+    assert (played.entry, played.interrupted) == ("small/helbing/1", "")
+    assert [fingerprint(r.recording) for r in played.robots] == [fingerprint(r.recording) for r in read_episode(BAG).robots]
+
+
 def test_an_episode_whose_beginning_is_missing_is_named_and_the_last_one_may_be_cut(once, tmp_path):
     parts = [list(episode(once, number)) for number in range(3)]
     told = [said for said in parts[0] if said[0].endswith("/episode")]

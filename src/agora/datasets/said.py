@@ -76,12 +76,14 @@ def collect(bag: Source) -> tuple[list[Said], list[str]]:
     if not runs:
         entry = heard[EPISODE][-1][2].entry
         raise InputError(f"{bag.path}: no robots at the beginning of {entry}; expected {ROBOTS} from step 0 on")
-    told = [max((one for one in heard[EPISODE] if one[0] < run.last), default=heard[EPISODE][0]) for run in runs]
-    notes = _left_out(heard[EPISODE], [number for number, _, _ in told])
+    told = {run.first: max((one for one in heard[EPISODE] if one[0] < run.last), default=heard[EPISODE][0]) for run in runs}
+    # A latched step 0 of an earlier episode may come after the description of this one: an episode begins once.
+    runs = [run for run, after in itertools.pairwise([*runs, None]) if run and not (after and told[run.first] is told[after.first])]
+    notes = _left_out(heard[EPISODE], [told[run.first][0] for run in runs])
     edges = [-math.inf, *(time_of(run.steps[0]) - SAME for run in runs[1:]), math.inf]
     return [
-        _said(heard, run, episode, since, until)
-        for run, (_, _, episode), (since, until) in zip(runs, told, itertools.pairwise(edges), strict=True)
+        _said(heard, run, told[run.first][2], since, until)
+        for run, (since, until) in zip(runs, itertools.pairwise(edges), strict=True)
     ], notes
 
 
