@@ -147,6 +147,21 @@ def arena(
     typer.echo(target)
 
 
+@import_.command("arena-reward")
+def arena_reward(
+    source: Annotated[Path, typer.Argument(help="A reward file of Arena 3.0 (reward_functions/NAME.yaml).")],
+    safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
+    subgoals: Annotated[bool, typer.Option("--subgoals", help="Progress is that to sub-goals (subgoal_mode).")] = False,
+) -> None:
+    """Print a reward file of Arena 3.0 as the key reward of a training file, and on the error output what is not the same."""
+    from agora.learning.arena_reward_file import read_arena_reward
+
+    taken = read_arena_reward(source, safe_distance=safe_distance, subgoals=subgoals)
+    for note in taken.notes:
+        typer.echo(note, err=True)
+    typer.echo(taken.text, nl=False)
+
+
 @import_.command("pedsim")
 def pedsim(
     source: Annotated[Path, typer.Argument(help="A scenario file of pedsim_ros (.xml).")],
