@@ -18,6 +18,7 @@ from agora.draft.stage import check_name
 from agora.errors import InputError
 from agora.learning.arena_reward_file import read_arena_reward
 from agora.learning.training import Training
+from agora.ranges import Count
 from agora.share import folder
 
 _BASE = "rosnav_rl"
@@ -39,6 +40,7 @@ _INSTEAD = {
     "rl_agent.architecture_name": "the trainer's network, sizes and activation",
     "rl_agent.space_encoder": "the trainer's observe",
     "rl_agent.resume": "agora train --resume goes on with a training of Agora; models of Arena are not read",
+    "rl_agent.reward_fnc_kwargs": "a reward file says all",
     "rl_agent.checkpoint": "agora train --resume takes the last checkpoint",
     "rl_agent.weight_transfer": "models of Arena are not read",
     "rl_agent.laser.full_range_laser": "the scan is the robot's lidar",
@@ -46,7 +48,6 @@ _INSTEAD = {
     "rl_agent.action_space": "actions are continuous",
     "rl_agent.discrete_action_space": "actions are continuous",
     "rl_agent.normalize": "observations lie in [-1, 1] already, and rewards are multiplied by the trainer's scale",
-    "rl_agent.ppo.n_steps": "a round is batch_size steps in all worlds together, as in Arena, which overwrites n_steps",
 }
 """What to do instead, by key or group of keys."""
 
@@ -93,6 +94,7 @@ class _Ppo:
     ent_coef: float = 0.0
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
+    n_steps: int = 0
 
     def __post_init__(self) -> None:
         if self.m_batch_size < 1 or self.batch_size < 1 or self.batch_size % self.m_batch_size:
@@ -125,7 +127,7 @@ class _Config:
     """The keys that are taken, by Arena's names."""
 
     rl_agent: _Agent
-    n_envs: int
+    n_envs: Count
     n_timesteps: int
     safety_distance: float = 0.5
     callbacks: _Callbacks = field(default_factory=_Callbacks)
@@ -168,6 +170,9 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
         )
     if agent.lr_schedule.enabled and agent.lr_schedule.type != "linear":
         left["rl_agent.lr_schedule.type"] = _line(node, "rl_agent", "lr_schedule", "type"), "the rate falls in a straight line"
+    if agent.ppo.n_steps not in (0, agent.ppo.batch_size / config.n_envs):
+        instead = f"a round is batch_size = {agent.ppo.batch_size} steps in all environments together"
+        left["rl_agent.ppo.n_steps"] = _line(node, "rl_agent", "ppo", "n_steps"), instead
     given = Path(reward) if reward is not None else Path(path).parent / "reward_functions" / f"{agent.reward_fnc}.yaml"
     rewards = read_arena_reward(given, safe_distance=config.safety_distance, subgoals=agent.subgoal_mode)
     base = load(folder("configs") / "training" / f"{_BASE}.yaml", dict[str, Any])
@@ -229,7 +234,7 @@ def _worlds(config: _Config, path: str, line: int | None) -> int:
         InputError: no number of worlds does.
     """
     steps, batches = config.rl_agent.ppo.batch_size, config.rl_agent.ppo.batch_size // config.rl_agent.ppo.m_batch_size
-    for worlds in range(max(config.n_envs, batches, 1), steps + 1):
+    for worlds in range(max(config.n_envs, batches), steps + 1):
         if steps % worlds == 0:
             return worlds
     raise InputError(f"{path}:{line}: n_envs: expected at most batch_size = {steps}, got {config.n_envs}")
