@@ -147,6 +147,40 @@ def arena(
     typer.echo(target)
 
 
+@import_.command("arena-reward")
+def arena_reward(
+    source: Annotated[Path, typer.Argument(help="A reward file of Arena 3.0 (reward_functions/NAME.yaml).")],
+    safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
+    subgoals: Annotated[bool, typer.Option("--subgoals", help="Progress is that to sub-goals (subgoal_mode).")] = False,
+) -> None:
+    """Print a reward file of Arena 3.0 as the key reward of a training file, and on the error output what is not the same."""
+    from agora.learning.arena_reward_file import read_arena_reward
+
+    taken = read_arena_reward(source, safe_distance=safe_distance, subgoals=subgoals)
+    for note in taken.notes:
+        typer.echo(note, err=True)
+    typer.echo(taken.text, nl=False)
+
+
+@import_.command("arena-training")
+def arena_training(
+    source: Annotated[Path, typer.Argument(help="A training_config.yaml of Arena 3.0.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Training file to write; its name is the training's.")],
+    reward: Annotated[
+        Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml beside the source by default.")
+    ] = None,
+) -> None:
+    """Write a training file of a configuration of Arena 3.0, for agora train, and say what is not taken and what to do instead."""
+    from agora.files import write_whole
+    from agora.learning.arena_training_file import read_arena_training
+
+    taken = read_arena_training(source, output.stem, reward)
+    write_whole(output, taken.text)
+    for note in taken.notes:
+        typer.echo(note)
+    typer.echo(output)
+
+
 @import_.command("pedsim")
 def pedsim(
     source: Annotated[Path, typer.Argument(help="A scenario file of pedsim_ros (.xml).")],

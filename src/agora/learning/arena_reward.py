@@ -6,17 +6,17 @@ A weight is what the unit is worth: above 0 it rewards, below 0 it punishes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 
 from agora.core.recording import Outcome
 from agora.core.state import Bools, Floats
-from agora.errors import InputError
+from agora.errors import InputError, UnknownNameError
 from agora.learning.rewards import Transition, added, collision, reached
 
-__all__ = ["BASE_SEMANTIC", "DEFAULT", "ArenaReward"]
+__all__ = ["BASE_SEMANTIC", "DEFAULT", "NOTHING", "WEIGHTS", "ArenaReward"]
 
 _TIMEOUT = int(Outcome.TIMEOUT)
 _ASKS = {
@@ -27,6 +27,7 @@ _ASKS = {
     "follow_path": {"path_distance", "command"},
     "standing": {"command"},
     "travelled": {"command"},
+    "turned": {"command"},
     "reverse": {"command"},
     "abrupt_vx": {"command", "command_before"},
     "abrupt_vy": {"command", "command_before"},
@@ -40,10 +41,16 @@ _ASKS = {
     "elder_speed": {"elder", "command"},
     "turning": {"command"},
 }
-_CLOSE = 0.5  # m from the path, within which it is followed
+_MEASURES = {
+    "safe_distance",
+    "follow_distance",
+    "smooth_range",
+    "heading_turn",
+    "pedestrian_distance",
+    "elder_distance",
+    "turning_rate",
+}
 _STANDS = 0.1  # m/s
-_MOST_CHANGE = 500.0  # of `root_velocity_difference`
-_WIDE_TURN = math.pi / 6.0  # rad
 _BUMPER = 0.05  # m
 
 
@@ -63,18 +70,22 @@ class ArenaReward:
         along_path: whether these metres are those of the global path; else they go straight to the goal.
         approach_path: for every metre nearer to the global path (approach_globalplan).
         retreat_path: for every metre farther from it, counted as a negative number (approach_globalplan).
-        follow_path: for every m/s forwards within 0.5 m of the path (follow_globalplan).
+        follow_path: for every m/s forwards within ``follow_distance`` of the path (follow_globalplan).
+        follow_distance: m.
         standing: where the speed forwards is at most 0.1 m/s (no_movement).
         travelled: for every m/s forwards, and for 0.001 of every rad/s (distance_travelled).
+        turned: for every rad/s to the left, beside that; to the right it counts as a negative number (distance_travelled).
         reverse: where the speed forwards is below ``reverse_speed`` (reverse_drive).
         reverse_speed: m/s, below 0.
         abrupt_vx: for a hundredth of the fourth power of the change of vx (abrupt_velocity_change).
         abrupt_vy: likewise of vy.
         abrupt_omega: likewise of omega.
-        smooth: for 1 minus a 500th of the norm of the squared changes (root_velocity_difference).
+        smooth: for 1 minus the norm of the squared changes, where that norm is below ``smooth_range`` (root_velocity_difference).
+        smooth_range: m2/s2 and rad2/s2.
         change_vx: for the squared change of vx (two_factor_velocity_difference).
         change_omega: for that of omega.
-        heading: for every radian by which the turn to a free heading is below 30 degrees (active_heading_direction).
+        heading: for every radian by which the turn to a free heading is below ``heading_turn`` (active_heading_direction).
+        heading_turn: rad.
         pedestrian: where the clearance to a pedestrian is no more than ``pedestrian_distance`` (ped_safe_distance).
         pedestrian_distance: m.
         elder: where that to an elder is below ``elder_distance`` (ped_type_safety_distance).
@@ -84,6 +95,7 @@ class ArenaReward:
         turning: for every rad/s where the robot turns faster than ``turning_rate`` (angular_vel_constraint).
         turning_rate: rad/s.
         unsafe_too: whether the units of motion count also where ``safe_distance`` is breached.
+        only_safe: names of more weights whose units count nothing where it is breached.
     """
 
     kind: Literal["arena"] = "arena"
@@ -98,17 +110,21 @@ class ArenaReward:
     approach_path: float = 0.0
     retreat_path: float = 0.0
     follow_path: float = 0.0
+    follow_distance: float = 0.5
     standing: float = 0.0
     travelled: float = 0.0
+    turned: float = 0.0
     reverse: float = -0.1
     reverse_speed: float = -0.5
     abrupt_vx: float = 0.0
     abrupt_vy: float = 0.0
     abrupt_omega: float = 0.0
     smooth: float = 0.0
+    smooth_range: float = 500.0
     change_vx: float = 0.0
     change_omega: float = 0.0
     heading: float = 0.0
+    heading_turn: float = math.pi / 6.0
     pedestrian: float = 0.0
     pedestrian_distance: float = 0.51
     elder: float = 0.0
@@ -118,26 +134,34 @@ class ArenaReward:
     turning: float = 0.0
     turning_rate: float = 5.0
     unsafe_too: bool = True
+    only_safe: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if name != "kind" and not math.isfinite(value):
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int | float)}
+        for name, value in numbers.items():
+            if not math.isfinite(value):
                 raise InputError(f"arena_reward: {name} must be finite, got {value}")
-        for name in ("safe_distance", "pedestrian_distance", "elder_distance", "turning_rate"):
-            if getattr(self, name) < 0:
-                raise InputError(f"arena_reward: {name} must be at least 0, got {getattr(self, name)}")
+            if value < 0 and name in _MEASURES:
+                raise InputError(f"arena_reward: {name} must be at least 0, got {value}")
+        for name in self.only_safe:
+            if name not in WEIGHTS:
+                raise UnknownNameError("weight of a unit", name, WEIGHTS)
 
     @property
     def asks(self) -> frozenset[str]:
         """Names of the facts that units of a weight read."""
         facts = {fact for name, some in _ASKS.items() if getattr(self, name) for fact in some}
-        return frozenset(facts if self.unsafe_too else facts | {"nearest", "radius"})
+        anywhere = self.unsafe_too and not any(getattr(self, name) for name in self.only_safe)
+        return frozenset(facts if anywhere else facts | {"nearest", "radius"})
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
         """Return the terms (N,) of the units that have a weight, weighted, by name."""
-        goes = 1.0 if self.unsafe_too else ~self._unsafe(transition)
-        terms = {name: unit * np.float32(getattr(self, name)) for name, unit in self._ends(transition).items()}
-        terms |= {name: unit * goes * np.float32(getattr(self, name)) for name, unit in self._motion(transition).items()}
+        motion = self._motion(transition)
+        terms = {name: unit * np.float32(getattr(self, name)) for name, unit in (self._ends(transition) | motion).items()}
+        held = {name for name in terms if name in self.only_safe or (name in motion and not self.unsafe_too)}
+        if any(getattr(self, name) for name in held):
+            safe = ~self._unsafe(transition)
+            terms |= {name: terms[name] * safe for name in held}
         return {name: np.asarray(term, np.float32) for name, term in terms.items()}
 
     def __call__(self, transition: Transition) -> Floats:
@@ -171,7 +195,7 @@ class ArenaReward:
                 "retreat_path": np.minimum(t.facts["path_approach"], 0),
             }
         if self.heading:
-            units["heading"] = np.float32(_WIDE_TURN) - t.facts["detour"]
+            units["heading"] = np.float32(self.heading_turn) - t.facts["detour"]
         if "command" in t.facts:
             units |= self._commands(t)
         return units
@@ -182,21 +206,29 @@ class ArenaReward:
         units = {
             "standing": _number(np.abs(vx) <= _STANDS),
             "travelled": vx + np.float32(0.001) * omega,
+            "turned": omega,
             "reverse": _number(vx < self.reverse_speed),
             "turning": np.where(np.abs(omega) > self.turning_rate, np.abs(omega), np.float32(0.0)),
         }
         if self.follow_path:
-            units["follow_path"] = np.where(t.facts["path_distance"] < _CLOSE, vx, np.float32(0.0))
+            units["follow_path"] = np.where(t.facts["path_distance"] < self.follow_distance, vx, np.float32(0.0))
         if self.elder_speed:
             units["elder_speed"] = np.where(t.facts["elder"] < np.float32(self.elder_distance), vx, np.float32(0.0))
         if "command_before" in t.facts:
             change = t.facts["command"] - t.facts["command_before"]
             powers, norm = change**4 / np.float32(100.0), np.sqrt((change**4).sum(1))
             units |= {"abrupt_vx": powers[:, 0], "abrupt_vy": powers[:, 1], "abrupt_omega": powers[:, 2]}
-            units["smooth"] = np.maximum(np.float32(1.0) - norm / np.float32(_MOST_CHANGE), 0)
+            units["smooth"] = np.where(norm < self.smooth_range, np.float32(1.0) - norm, np.float32(0.0))
             units |= {"change_vx": change[:, 0] ** 2, "change_omega": change[:, 2] ** 2}
         return units
 
+
+WEIGHTS = tuple(f.name for f in fields(ArenaReward) if f.type == "float" and f.name not in {*_MEASURES, "reverse_speed"})
+"""Names of the weights; the other fields say where a unit counts."""
+
+_ZEROS: Any = dict.fromkeys(WEIGHTS, 0.0)
+NOTHING = ArenaReward(**_ZEROS)
+"""No unit at all."""
 
 DEFAULT = ArenaReward()
 """Arena's ``default.yaml``."""

@@ -1,0 +1,274 @@
+"""Arena 3.0's ``training_config.yaml`` as a training file: rewards and numbers of PPO; places, robots and people are the suite's.
+
+What Agora says elsewhere, or has not, is told with its line and with what to do instead. Parts that are switched off, or empty, are
+passed over.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agora.config import Builder, dump, load, parse
+from agora.documents import Node, read_text, tree_of_text
+from agora.draft.stage import check_name
+from agora.errors import InputError
+from agora.learning.arena_reward_file import read_arena_reward
+from agora.learning.training import Training
+from agora.ranges import Count
+from agora.share import folder
+
+_BASE = "rosnav_rl"
+_SUITE = "the stage of a suite says it; write a suite of your own, and name it in the training file"
+_INSTEAD = {
+    "agent_name": "the file's name is the policy's",
+    "debug_mode": "every training writes checkpoints",
+    "no_gpu": "the trainer runs on processors; its key threads says on how many",
+    "monitoring": "curve.jsonl and TensorBoard's file are always written",
+    "robot": _SUITE,
+    "task_mode": _SUITE,
+    "tm_robots": _SUITE,
+    "tm_obstacles": _SUITE,
+    "tm_modules": _SUITE,
+    "goal_radius": f"as goal_tolerance {_SUITE}",
+    "max_num_moves_per_eps": f"as timeout, moves times control period, {_SUITE}",
+    "callbacks.periodic_eval": "the stage validation of the suite is played every lap times validate rounds of the trainer",
+    "callbacks.training_curriculum": "give a stage of your suite the module staged, and the trainer up_at and down_at",
+    "rl_agent.architecture_name": "the trainer's network, sizes and activation",
+    "rl_agent.space_encoder": "the trainer's observe",
+    "rl_agent.resume": "agora train --resume goes on with a training of Agora; models of Arena are not read",
+    "rl_agent.reward_fnc_kwargs": "a reward file says all",
+    "rl_agent.checkpoint": "agora train --resume takes the last checkpoint",
+    "rl_agent.weight_transfer": "models of Arena are not read",
+    "rl_agent.laser.full_range_laser": "the scan is the robot's lidar",
+    "rl_agent.rgbd": "observe has no camera",
+    "rl_agent.action_space": "actions are continuous",
+    "rl_agent.discrete_action_space": "actions are continuous",
+    "rl_agent.normalize": "observations lie in [-1, 1] already, and rewards are multiplied by the trainer's scale",
+}
+"""What to do instead, by key or group of keys."""
+
+
+@dataclass(frozen=True)
+class _Beams:
+    enabled: bool = False
+    num_beams: int = 90
+
+
+@dataclass(frozen=True)
+class _Laser:
+    reduce_num_beams: _Beams = field(default_factory=_Beams)
+
+
+@dataclass(frozen=True)
+class _Stack:
+    enabled: bool = False
+    stack_size: int = 1
+
+
+@dataclass(frozen=True)
+class _Rates:
+    initial_value: float = 3e-4
+    final_value: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Schedule:
+    enabled: bool = False
+    type: str = "linear"
+    settings: _Rates = field(default_factory=_Rates)
+
+
+@dataclass(frozen=True)
+class _Ppo:
+    batch_size: int
+    m_batch_size: int
+    n_epochs: int
+    learning_rate: float
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    ent_coef: float = 0.0
+    vf_coef: float = 0.5
+    max_grad_norm: float = 0.5
+    n_steps: int = 0
+
+    def __post_init__(self) -> None:
+        if self.m_batch_size < 1 or self.batch_size < 1 or self.batch_size % self.m_batch_size:
+            raise ValueError(f"m_batch_size must divide batch_size = {self.batch_size}, got {self.m_batch_size}")
+
+
+@dataclass(frozen=True)
+class _Agent:
+    ppo: _Ppo
+    reward_fnc: str
+    subgoal_mode: bool = False
+    frame_stacking: _Stack = field(default_factory=_Stack)
+    laser: _Laser = field(default_factory=_Laser)
+    lr_schedule: _Schedule = field(default_factory=_Schedule)
+
+
+@dataclass(frozen=True)
+class _Stop:
+    threshold_type: str = "succ"
+    threshold: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Callbacks:
+    stop_training: _Stop = field(default_factory=_Stop)
+
+
+@dataclass(frozen=True)
+class _Config:
+    """The keys that are taken, by Arena's names."""
+
+    rl_agent: _Agent
+    n_envs: Count
+    n_timesteps: int
+    safety_distance: float = 0.5
+    callbacks: _Callbacks = field(default_factory=_Callbacks)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was read of a configuration.
+
+    Attributes:
+        text: YAML of the training.
+        notes: what is not the same in Agora, each ``file:line: key: what``; those of the reward file come last.
+    """
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def read_arena_training(path: str | Path, name: str, reward: str | Path | None = None) -> Taken:
+    """Read a ``training_config.yaml`` of Arena 3.0.
+
+    Args:
+        path: the file.
+        name: of the training.
+        reward: the reward file; by default ``reward_functions/<reward_fnc>.yaml`` in the folder of the configuration.
+
+    Raises:
+        InputError: a file cannot be read, is no such file, or makes no training; names lines and keys.
+    """
+    check_name(name)
+    node = tree_of_text(read_text(path), str(path), is_json=False)
+    left: dict[str, tuple[int | None, str]] = {}
+    config: _Config = Builder(str(path)).run(_taken(node, _Config, "", left), _Config)
+    agent, stop = config.rl_agent, config.callbacks.stop_training
+    by_success = stop.threshold_type == "succ"
+    if not by_success:
+        left["callbacks.stop_training"] = (
+            _line(node, "callbacks", "stop_training"),
+            "stop_at of the trainer is a share of successes",
+        )
+    if agent.lr_schedule.enabled and agent.lr_schedule.type != "linear":
+        left["rl_agent.lr_schedule.type"] = _line(node, "rl_agent", "lr_schedule", "type"), "the rate falls in a straight line"
+    if agent.ppo.n_steps not in (0, agent.ppo.batch_size / config.n_envs):
+        instead = f"a round is batch_size = {agent.ppo.batch_size} steps in all environments together"
+        left["rl_agent.ppo.n_steps"] = _line(node, "rl_agent", "ppo", "n_steps"), instead
+    given = Path(reward) if reward is not None else Path(path).parent / "reward_functions" / f"{agent.reward_fnc}.yaml"
+    rewards = read_arena_reward(given, safe_distance=config.safety_distance, subgoals=agent.subgoal_mode)
+    base = load(folder("configs") / "training" / f"{_BASE}.yaml", dict[str, Any])
+    worlds = _worlds(config, str(path), _line(node, "n_envs"))
+    if worlds != config.n_envs:
+        left["n_envs"] = _line(node, "n_envs"), f"{worlds} worlds, so that each mini-batch has one and a round is batch_size steps"
+    trainer = base["trainer"] | _trainer(config, worlds) | parse(rewards.text, dict[str, Any])
+    if "rl_agent.normalize" not in left:
+        trainer["scale"] = 1.0
+    trainer |= {"observe": base["trainer"]["observe"] | _observe(agent), "stop_at": stop.threshold if by_success else 0.0}
+    method = (
+        f"PPO with the numbers and the reward of {Path(path).name} of Arena; episodes, network and the rest are those of {_BASE}."
+    )
+    text = dump(base | {"name": name, "label": "own", "method": method, "trainer": trainer})
+    parse(text, Training, f"{path}: as a training")
+    notes = [f"{path}:{line}: {key}: not taken: {instead}" for key, (line, instead) in sorted(left.items(), key=_place)]
+    return Taken(text, (*notes, *rewards.notes))
+
+
+def _taken(node: Node, kind: Any, path: str, left: dict[str, tuple[int | None, str]]) -> Node:
+    """The node with the keys that a dataclass has; the others go to ``left`` with their lines and what to do instead."""
+    if not isinstance(node.value, dict):
+        return node
+    hints, kept = typing.get_type_hints(kind), {}
+    for key, value in node.value.items():
+        if key not in hints:
+            if not _off(value):
+                left[path + key] = node.key_lines[key], _INSTEAD.get(path + key, "Agora knows no such key of Arena's")
+        elif dataclasses.is_dataclass(hints[key]):
+            kept[key] = _taken(value, hints[key], f"{path}{key}.", left)
+        else:
+            kept[key] = value
+    return dataclasses.replace(node, value=kept)
+
+
+def _place(entry: tuple[str, tuple[int | None, str]]) -> int:
+    return entry[1][0] or 0
+
+
+def _off(node: Node) -> bool:
+    """Whether a key says nothing, or that something is not wanted."""
+    if not isinstance(node.value, dict):
+        return node.value is None or node.value is False
+    return any(node.value[switch].value is False for switch in ("enabled", "discrete") if switch in node.value)
+
+
+def _line(node: Node, *keys: str) -> int | None:
+    """The line of a key inside keys."""
+    *outer, last = keys
+    for key in outer:
+        node = node.value[key]
+    return node.key_lines.get(last, node.line)
+
+
+def _worlds(config: _Config, path: str, line: int | None) -> int:
+    """The fewest worlds, at least ``n_envs`` and one a mini-batch, that share the steps of a round.
+
+    Raises:
+        InputError: no number of worlds does.
+    """
+    steps, batches = config.rl_agent.ppo.batch_size, config.rl_agent.ppo.batch_size // config.rl_agent.ppo.m_batch_size
+    for worlds in range(max(config.n_envs, batches), steps + 1):
+        if steps % worlds == 0:
+            return worlds
+    raise InputError(f"{path}:{line}: n_envs: expected at most batch_size = {steps}, got {config.n_envs}")
+
+
+def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
+    """Parameters of the trainer `ppo` that say the same; Stable-Baselines3, which Arena uses, has no limit of divergence."""
+    ppo, schedule = config.rl_agent.ppo, config.rl_agent.lr_schedule
+    rate = (schedule.settings.initial_value, schedule.settings.final_value) if schedule.enabled else (ppo.learning_rate,) * 2
+    return {
+        "steps": config.n_timesteps,
+        "episodes": 0,
+        "worlds": worlds,
+        "horizon": ppo.batch_size // worlds,
+        "epochs": ppo.n_epochs,
+        "batches": ppo.batch_size // ppo.m_batch_size,
+        "rate": rate[0],
+        "last_rate": rate[1],
+        "discount": ppo.gamma,
+        "trace": ppo.gae_lambda,
+        "clip": ppo.clip_range,
+        "entropy": ppo.ent_coef,
+        "value_weight": ppo.vf_coef,
+        "gradient": ppo.max_grad_norm,
+        "divergence": 0.0,
+    }
+
+
+def _observe(agent: _Agent) -> dict[str, Any]:
+    """What is said of the observation: beams, earlier scans, and whether the goal or a point of the path is seen."""
+    beams, stack = agent.laser.reduce_num_beams, agent.frame_stacking
+    seen: dict[str, Any] = {"beams": beams.num_beams} if beams.enabled else {}
+    return (
+        seen
+        | {"scans": stack.stack_size if stack.enabled else 1}
+        | ({} if agent.subgoal_mode else {"lookahead": 0.0, "goal_range": 20.0})
+    )
