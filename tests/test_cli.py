@@ -21,7 +21,8 @@ from tests.suites import suite, write_world
 
 COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
 COMMANDS += ["validate", "calibrate"]
-COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export", "import", "import arena", "import arena-reward", "import arena-training"]
+COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export"]
+COMMANDS += ["import", "import arena", "import arena-reward", "import arena-training"]
 
 
 @pytest.fixture

@@ -165,17 +165,26 @@ def arena_reward(
 @import_.command("arena-training")
 def arena_training(
     source: Annotated[Path, typer.Argument(help="A training_config.yaml of Arena 3.0.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Training file to write; its name is the training's.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Training file to write, which must not be there; its name is the training's.")
+    ],
     reward: Annotated[
         Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml beside the source by default.")
     ] = None,
 ) -> None:
     """Write a training file of a configuration of Arena 3.0, for agora train, and say what is not taken and what to do instead."""
+    from agora.errors import InputError
     from agora.files import write_whole
     from agora.learning.arena_training_file import read_arena_training
 
+    if output.exists():
+        raise InputError(f"--output {output}: is there already; expected a new file")
     taken = read_arena_training(source, output.stem, reward)
-    write_whole(output, taken.text)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(output, taken.text)
+    except OSError as error:
+        raise InputError(f"--output {output}: cannot be written: {error}") from error
     for note in taken.notes:
         typer.echo(note)
     typer.echo(output)

@@ -67,6 +67,7 @@ def test_a_file_is_worth_what_it_says(tmp_path):
     ("text", "transition", "value"),
     [
         ("no_movement: {}", brought(command=(0.05, 0.0, 0.0)), -0.01),
+        ("no_movement:", brought(command=(0.05, 0.0, 0.0)), -0.01),
         ("distance_travelled: {consumption_factor: 0.02, lin_vel_scalar: 0.0, ang_vel_scalar: 0.5}", brought(), -0.02 * 0.5 * 0.4),
         ("distance_travelled: {}", brought(command=(0.9, 0.0, -3.0)), -0.005 * (0.9 - 0.003)),
         ("approach_globalplan: {pos_factor: 0.2}", brought(path_approach=0.3), 0.06),

@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from agora.cli import app
+from agora.config import parse
 from agora.errors import InputError
+from agora.learning.arena_reward import ArenaReward
+from agora.learning.arena_reward_file import read_arena_reward
 from agora.learning.arena_training_file import Taken, read_arena_training
 from agora.learning.training import Training, load_training
 
@@ -111,6 +116,26 @@ def test_what_is_not_taken_is_told_with_its_line_and_what_is_off_is_not(tmp_path
     assert training(tmp_path, other).trainer.part.stop_at == 0.0
 
 
+def test_the_commands_write_a_training_and_print_a_reward(tmp_path):
+    read(tmp_path)
+    source, output = str(tmp_path / "training_config.yaml"), tmp_path / "new" / "slow.yaml"
+    first = CliRunner().invoke(app, ["import", "arena-training", source, "-o", str(output)])
+    assert first.exit_code == 0
+    assert "training_config.yaml:6: robot: not taken" in first.output
+    assert load_training(output).name == "slow"
+    again = CliRunner().invoke(app, ["import", "arena-training", source, "-o", str(output)])
+    assert "slow.yaml: is there already" in str(again.exception)
+    blocked = CliRunner().invoke(app, ["import", "arena-training", source, "-o", f"{source}/slow.yaml"])
+    assert "slow.yaml: cannot be written" in str(blocked.exception)
+    reward = str(tmp_path / "reward_functions" / "careful.yaml")
+    printed = CliRunner().invoke(app, ["import", "arena-reward", reward, "--safe-distance", "0.65", "--subgoals"])
+    assert (
+        parse(printed.stdout, dict[str, ArenaReward])["reward"]
+        == read_arena_reward(reward, safe_distance=0.65, subgoals=True).reward
+    )
+    assert "careful.yaml:3: obs_safe_distance: not taken" in printed.stderr
+
+
 def test_without_a_schedule_the_rate_stays_and_without_normalisation_rewards_are_arenas(tmp_path):
     plain = CONFIG.replace("    enabled: true\n    type", "    enabled: false\n    type").replace(
         "normalize: {enabled: true}", "normalize: false"
@@ -128,7 +153,11 @@ def test_without_a_schedule_the_rate_stays_and_without_normalisation_rewards_are
             "batch_size: 730",
             r"training_config.yaml:\d+: rl_agent.ppo: m_batch_size must divide batch_size = 730, got 90",
         ),
-        ("n_envs: 6", "n_envs: 721", "training_config.yaml:2: n_envs: expected at most batch_size = 720, got 721"),
+        (
+            "n_envs: 6",
+            "n_envs: 721",
+            "training_config.yaml:2: n_envs: no number of worlds from 721 to 10000 shares batch_size = 720",
+        ),
         ("n_envs: 6", "n_envs: many", "training_config.yaml:2: n_envs: expected an integer, got 'many'"),
         ("reward_fnc: careful", "reward_fnc: carefull", "carefull.yaml: there is no such file; did you mean 'careful.yaml'"),
         ("gamma: 0.97", "gamma: 1.7", "training_config.yaml: as a training.*discount"),

@@ -344,17 +344,18 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
         InputError: the file cannot be read, or is no such file; names lines and keys.
     """
     node = tree_of_text(read_text(path), str(path), is_json=False)
-    whole = node.value if isinstance(node.value, dict) else {}
+    units = node.value if isinstance(node.value, dict) else {}
+    whole = {name: dataclasses.replace(unit, value={}) if unit.value is None else unit for name, unit in units.items()}
     known = {name: unit for name, unit in whole.items() if name not in _INSTEAD}
-    units = Builder(str(path)).run(dataclasses.replace(node, value=known) if whole else node, RewardFile)
+    file: RewardFile = Builder(str(path)).run(dataclasses.replace(node, value=known) if whole else node, RewardFile)
     notes: list[str] = []
     values: dict[str, Any] = {"safe_distance": safe_distance, "along_path": subgoals}
     only_safe: list[str] = []
     for name, given in whole.items():
-        notes += [f"{path}:{line}: {key}: {text}" for line, key, text in _notes(node, name, given, units)]
+        notes += [f"{path}:{line}: {key}: {text}" for line, key, text in _notes(node, name, given, file)]
         if name in _INSTEAD:
             continue
-        unit = getattr(units, name)
+        unit = getattr(file, name)
         fields = unit.fields()
         clash = fields.keys() & values.keys() - {"along_path"}
         if any(fields[key] != values[key] for key in clash):
@@ -367,13 +368,13 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
     return Taken(dataclasses.replace(NOTHING, **values, only_safe=tuple(only_safe)), tuple(notes))
 
 
-def _notes(node: Node, name: str, given: Node, units: RewardFile) -> Iterator[tuple[int | None, str, str]]:
+def _notes(node: Node, name: str, given: Node, file: RewardFile) -> Iterator[tuple[int | None, str, str]]:
     """Lines, keys and texts of what is not the same in Agora."""
     line = node.key_lines.get(name, node.line)
     if name in _INSTEAD:
         yield line, name, f"not taken: Agora has no such unit; {_INSTEAD[name]}"
         return
-    for key, text in getattr(units, name).notes().items():
+    for key, text in getattr(file, name).notes().items():
         if not key:
             yield line, name, text
         elif key in given.value:

@@ -22,6 +22,7 @@ from agora.ranges import Count
 from agora.share import folder
 
 _BASE = "rosnav_rl"
+_MOST_WORLDS = 10_000
 _SUITE = "the stage of a suite says it; write a suite of your own, and name it in the training file"
 _INSTEAD = {
     "agent_name": "the file's name is the policy's",
@@ -234,10 +235,13 @@ def _worlds(config: _Config, path: str, line: int | None) -> int:
         InputError: no number of worlds does.
     """
     steps, batches = config.rl_agent.ppo.batch_size, config.rl_agent.ppo.batch_size // config.rl_agent.ppo.m_batch_size
-    for worlds in range(max(config.n_envs, batches), steps + 1):
+    least = max(config.n_envs, batches)
+    for worlds in range(least, min(steps, _MOST_WORLDS) + 1):
         if steps % worlds == 0:
             return worlds
-    raise InputError(f"{path}:{line}: n_envs: expected at most batch_size = {steps}, got {config.n_envs}")
+    raise InputError(
+        f"{path}:{line}: n_envs: no number of worlds from {least} to {_MOST_WORLDS} shares batch_size = {steps} evenly"
+    )
 
 
 def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
