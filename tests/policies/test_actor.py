@@ -59,7 +59,7 @@ def test_what_was_saved_is_read_back(rng, file, actor):
     [
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
         (lambda p: p.write_bytes(p.read_bytes()[:-9]), "not a safetensors file"),
-        (lambda p: p.write_bytes(b"\x80\x04pickle"), "not a safetensors file"),
+        (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
         (lambda p: changed(p, version="7"), "expected a file of agora.actor 1, got agora.actor 7"),
         (lambda p: changed(p, format="agora.value"), "expected a file of agora.actor 1, got agora.value 1"),
         (lambda p: changed(p, {"key.weight": np.zeros((26, 5), np.float32)}), r"key.bias: expected the shape \(5,\), got"),

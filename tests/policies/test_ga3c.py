@@ -135,7 +135,7 @@ def test_what_was_saved_is_read_back(file, policy):
     ("how", "message"),
     [
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
-        (lambda p: p.write_bytes(b"\x80\x04pickle"), "not a safetensors file"),
+        (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
         (lambda p: changed(p, version="7"), "expected a file of agora.ga3c 1, got agora.ga3c 7"),
         (lambda p: changed(p, format="agora.value"), "expected a file of agora.ga3c 1, got agora.value 1"),
         (lambda p: changed(p, {"lstm.weight": np.zeros((6, 24), np.float32)}), r"lstm.weight: expected the shape \(7, 24\), got"),

@@ -254,7 +254,7 @@ def test_what_was_saved_is_read_back(tmp_path, policy):
     ("how", "message"),
     [
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
-        (lambda p: p.write_bytes(b"\x80\x04pickle"), "not a safetensors file"),
+        (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
         (lambda p: changed(p, version="2"), "expected a file of agora.value 1, got agora.value 2"),
         (lambda p: changed(p, format="agora.policy"), "expected a file of agora.value 1, got agora.policy 1"),
         (lambda p: changed(p, policy=said(network="sarsa")), "no value network called 'sarsa'.*sarl"),
