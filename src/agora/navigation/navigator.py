@@ -133,6 +133,7 @@ class Navigator:
         self._time = _NEVER
         self._reach = np.array([[robot.model.top_speed, robot.model.radius] for robot in start.robots])
         self._stood = self._places()
+        self._led = np.zeros(len(start.robots), np.bool_)
         self._window: Observer | None = None
 
     @staticmethod
@@ -318,7 +319,7 @@ class Navigator:
         going = active & self._has_goal
         going[list(standing)] = False
         late = self._paths.due(np.array([step]))
-        for robot in np.flatnonzero(going & (late | set_down)):
+        for robot in np.flatnonzero(going & (late | (set_down & ~self._led))):
             self.replan(int(robot))
         if set_down.any():
             self._memory = reset(self._memory, set_down)
@@ -417,7 +418,8 @@ class Navigator:
         return cost, np.asarray(place.origin, float), place.resolution
 
     def lead(self, robot: int, path: ArrayLike) -> None:
-        """Give a robot a path (K, 2) that somebody else has made, m."""
+        """Give a robot a path (K, 2) that somebody else has made, m; it is left alone until that one makes another."""
+        self._led[robot] = True
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:
