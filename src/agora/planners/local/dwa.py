@@ -83,8 +83,8 @@ class Dwa:
         vx_samples, vy_samples, vth_samples: samples of each axis, None for one every 0.1 m/s; 0 is added where it
             lies between two.
         use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
-        patient_start: whether samples of a robot that is slower than ``min_vel_trans`` and ``min_vel_theta`` are what is reached in
-            as long as it takes to these, at most the roll-out, where that is longer than a period; False is upstream.
+        patient_start: whether samples are what is reached in as long as it takes to ``min_vel_trans`` and ``min_vel_theta``, at
+            most the roll-out, where that is longer than a period; False is upstream.
         path_distance_bias, goal_distance_bias: scales of the distances to path and goal, 1/m.
         occdist_scale: scale of the largest cost under the footprint on the way.
         occdist_length: length of roll-outs for which that scale is, m: it grows with how far the fastest sample goes. 0 for the

@@ -223,8 +223,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         max_trans = min(p.max_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
         acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
         reached = p.period if p.use_dwa else time
-        slow = now[0] * now[0] + now[1] * now[1] < p.min_trans * p.min_trans and abs(now[2]) < p.min_theta
-        if p.patient and slow:
+        if p.patient:
             reached = max(reached, min(time, max(p.min_trans / acceleration[0], p.min_theta / acceleration[2])))
         gains = not p.use_dwa or reached > p.period
         dx, dy = scene.goal[n, 0] - pose[0], scene.goal[n, 1] - pose[1]
