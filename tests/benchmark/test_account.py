@@ -37,8 +37,8 @@ def run(whole, tmp_path):
 def shard_of(folder, planner, episode):
     return next(
         read.path
-        for read in store.shards(folder / "episodes", ["planner", "episode"])
-        if read.rows[0] == {"planner": planner, "episode": episode}
+        for read in store.shards(folder / "episodes", ["key", "planner", "episode"])
+        if [(row["planner"], row["episode"]) for row in read.rows] == [(planner, episode)]
     )
 
 

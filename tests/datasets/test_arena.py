@@ -157,9 +157,10 @@ SUITE = {
 }
 CONTEST = [
     ("a", "teb", "bypass"),
-    ("b", "rosnav", "polite"),
+    ("b", "telepathy", "polite"),
     ("c", "dwa", "polite"),
-    ("d", "rosnav", "bypass"),
+    ("d", "telepathy", "bypass"),
+    ("f", "rosnav", "bypass"),
     ("e", "teb", "rude"),
 ]
 
@@ -189,13 +190,13 @@ def test_suites_and_contests_keep_what_can_be_played_and_the_rest_is_told_with_t
         "suite meta: ogre: robot: no robot called 'ogre'",
         f"suite meta: twins: meta/twins/0: {home}/worlds/depot/scenarios/2.json:1: obstacles.dynamic[1].pos: pedestrian 'b' is at "
         "(3.00, 8.00), overlapping somebody at (3.00, 8.00)",
-        "contest all: b, d: no planner called 'rosnav'",
+        "contest all: b, d: no planner called 'telepathy'",
         "contest all: e: no interplanner called 'rude'",
     ):
         assert line in report.skipped
     assert any(line.startswith("suite wrong: ") and "the key is missing" in line for line in report.skipped)
     suite, planners = read_contest(home / "benchmark")
-    assert ([(s.name, s.count) for s in suite.stages], list(planners)) == ([("one", 2)], ["a", "c"])
+    assert ([(s.name, s.count) for s in suite.stages], list(planners)) == ([("one", 2)], ["a", "c", "f"])
 
 
 def test_a_benchmark_is_not_brought_where_its_worlds_are_not_known_by_name(benchmark, tmp_path, monkeypatch):
@@ -215,7 +216,7 @@ def test_an_imported_benchmark_is_run_by_its_folder(benchmark, tmp_path, monkeyp
     command = ["bench", str(tmp_path / "home" / "benchmark"), "--workers", "0", "--output", str(tmp_path / "run")]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
-    assert sorted(row["planner"] for row in read_rows(tmp_path / "run" / "episodes")) == ["a", "c"]
+    assert sorted(row["planner"] for row in read_rows(tmp_path / "run" / "episodes")) == ["a", "c", "f"]
 
 
 def test_robots_and_obstacles_have_their_sizes_and_limits(arena, tmp_path, monkeypatch):

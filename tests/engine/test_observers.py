@@ -93,7 +93,7 @@ def test_every_robot_scans_with_its_own_lidar():
         assert (alone.observer.observe().scan[robot] == seen.scan[robot]).all()
 
 
-@pytest.mark.parametrize("planner", ["dwa_scan+replan:lookahead=3.0", "pure_pursuit+polite"])
+@pytest.mark.parametrize("planner", ["dwa_scan+replan:lookahead=3.0", "pure_pursuit+polite:window=null"])
 def test_a_robot_drives_the_same_beside_robots_with_other_lidars(planner):
     part = named_planner(planner)[1].part
     conditions = Conditions(ends=0)

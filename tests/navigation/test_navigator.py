@@ -187,6 +187,7 @@ def test_when_the_clock_jumps_back_memory_is_forgotten_and_it_is_noted():
     nav = alone("pure_pursuit+sideways")
     people_ = nav.people(1)
     people_.now.x[0, 0], people_.now.y[0, 0], people_.now.active[0, 0] = 1.2, 0.3, True
+    people_.now.vx[0, 0] = -0.4  # it walks
     people_.traits.count[0] = 1
     nav.set_goal(0, (6.0, 3.0, 0.3))
     ready(nav, 50.0)

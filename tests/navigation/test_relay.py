@@ -24,6 +24,7 @@ def relay(inter):
 
 def somebody(made, x, y):
     people = made.navigator.people(1)
+    people.now.vx[0, 0] = -0.4
     people.now.x[0, 0], people.now.y[0, 0], people.now.active[0, 0] = x, y, True
     people.traits.count[0] = 1
 

@@ -407,11 +407,18 @@ def stubborn(seen):
         return (0.0, 0.0, 0.0)
 
 
+@pytest.fixture
+def terminal():
+    """Ctrl-C as a process hears it in the foreground; a shell starts others with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("way", [stopped, stubborn])
-def test_ctrl_c_in_a_planner_s_call_is_the_user_s_even_if_the_planner_catches_it(way):
-    before = signal.getsignal(signal.SIGINT)
+def test_ctrl_c_in_a_planner_s_call_is_the_user_s_even_if_the_planner_catches_it(way, terminal):
     with pytest.raises(Signalled):
         call(Careless(way), observation(), {}, EVERYBODY)
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     _, failures = call(Careless(lambda seen: (0.0, 0.0, 0.0)), observation(), {}, EVERYBODY)
     assert failures == {}

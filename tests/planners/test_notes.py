@@ -41,7 +41,7 @@ class Hesitant:
 
 
 def begun(k: int = 0, **more):
-    crowd = people([(3.0 + 0.3 * k, 0.2)], [(3.0, 0.2)], speed=0.0)
+    crowd = people([(3.0 + 0.3 * k, 0.2)], [(-9.0, 0.2)], speed=0.3)
     robot = replace(DISC, ax=2.0, alpha=6.0, lidar=LIDAR)
     given = {"timeout": 4.0 + 0.7 * k} | more
     return start(pose=(-1.0, 0.0, 0.0), goal=(8.0, 0.0, 0.0), crowd=crowd, model=robot, entry=f"test/notes/{k}", **given)

@@ -113,10 +113,11 @@ def test_a_planner_of_ones_own_is_driven_through_a_suite_and_the_run_goes_on_aft
     ]
     command = [*BENCH, str(file), "--planner", "ros", "--output", str(tmp_path / "run")]
     try:
-        first = subprocess.Popen(command, env=env, start_new_session=True, stderr=subprocess.DEVNULL)
-        wait_until(lambda: len(list((tmp_path / "run").glob("episodes/*.parquet"))) >= 1, "a row", 120)
-        subprocess.run(["kill", "-9", "--", f"-{first.pid}"], check=True)
-        first.wait(10)
+        with subprocess.Popen(command, env=env, start_new_session=True, stderr=subprocess.DEVNULL) as first:
+            try:
+                wait_until(lambda: len(list((tmp_path / "run").glob("episodes/*.parquet"))) >= 1, "a row", 120)
+            finally:
+                subprocess.run(["kill", "-9", "--", f"-{first.pid}"], check=True)
         assert 1 <= len(list((tmp_path / "run").glob("episodes/*.parquet"))) < 4
         again = subprocess.run([*command, "--resume"], env=env, capture_output=True, text=True, timeout=200)
     finally:

@@ -39,8 +39,8 @@ AWAY = [10.0, 10.0]
 
 
 def somebody(x, y):
-    zero = {n: [0] for n in ("vx", "vy", "heading", "speed", "type", "state", "stress", "energy", "social", "partner")}
-    return Pedestrians(x=[x], y=[y], radius=[0.3], id=[7], group=[-1], present=bytes([1]), **zero)
+    zero = {n: [0] for n in ("vy", "heading", "speed", "type", "state", "stress", "energy", "social", "partner")}
+    return Pedestrians(x=[x], y=[y], vx=[-0.4], radius=[0.3], id=[7], group=[-1], present=bytes([1]), **zero)
 
 
 class StandIn:

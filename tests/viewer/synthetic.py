@@ -111,7 +111,7 @@ def _none(_: Recording) -> float | None:
 
 METRICS = [
     Metric("time_to_goal", "s", "lower", "time at which the goal was reached; successes only", "Francis et al. 2023", 1, _none),
-    Metric("spl", "", "higher", "S L* / max(L, L*)", "Anderson et al. 2018", 1, _none, "all"),
+    Metric("spl", "", "higher", "S L* / max(L, L*)", "Anderson et al. 2018", 1, _none, compared="all"),
     Metric("clearance.min", "m", "higher", "least gap to a pedestrian", "SocNavBench", 2, _none),
     Metric("jerk.mean", "m/s3", "lower", "mean |d2v/dt2|", 'own "definition" <i>', 1, _none),
     Metric("path_irregularity", "rad/m", "neutral", "turning per metre", "Guzzi et al. 2013", 1, _none),

@@ -150,7 +150,7 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
     """Yield the shards of a folder in the order of their names.
 
     Args:
-        folder: of one part of a run, or the path of one shard. columns: to read; all where None.
+        folder: of one part of a run, or the path of one shard. columns: to read, ``key`` among them; all where None.
     """
     for path in _paths(folder):
         read = shard.read(path, columns)

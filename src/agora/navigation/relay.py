@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from agora.maps.grid import Map
 from agora.navigation.navigator import Led, Navigator
 from agora.planners.global_.astar import AStar
 from agora.planners.guided import Guided
+from agora.planners.inter.retreat import Retreat
 from agora.registry import Named
 from agora.robots.model import RobotModel
 
@@ -42,12 +43,12 @@ class Relay:
 
     Args:
         model: of the robot.
-        interplanner: asked.
+        interplanner: asked; one that retreats looks at the scan alone.
         period: s between two questions.
         room: pedestrians that can be seen.
 
     Raises:
-        InputError: the interplanner reads a costmap: Move Base Flex has its own, and plans on it anew by itself.
+        InputError: the interplanner cannot do without a costmap: Move Base Flex has its own, and plans on it anew by itself.
 
     Attributes:
         navigator: takes what is seen (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
@@ -55,6 +56,8 @@ class Relay:
 
     def __init__(self, model: RobotModel, interplanner: Named, period: float = 0.2, room: int = 64) -> None:
         periods = Periods(physics=period, control=period, crowd=period, sensor=period)
+        if isinstance(interplanner.part, Retreat):
+            interplanner = replace(interplanner, part=replace(interplanner.part, window=None))
         if "costmap" in interplanner.part.declares.channels:
             raise InputError(f"interplanner {interplanner.name}: it reads a costmap; Move Base Flex plans on its own one itself")
         planner = Guided(Named("elsewhere", Elsewhere()), interplanner)

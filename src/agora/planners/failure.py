@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from agora.errors import in_words
+from agora.errors import AgoraError, in_words
 from agora.interfaces import Declaration, Observation
 
 _OF_CHANNELS = {"path": "path", "path_count": "path", "pedestrians": "pedestrians", "robots": "robots", "costmap": "costmap"}
@@ -26,17 +26,19 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
         declares: what the planner says of itself. observation: that it was given.
 
     Returns:
-        The error; the file, the line and the text of the planner's code that raised it, or that called what raised it; and the
-        channel that it reads without declaring it, if that may be the reason.
+        The error; the file, the line and the text of the planner's code that raised it, or that called what raised it, unless it
+        is an error that Agora raises on purpose, whose words say enough; and the channel that the code reads without declaring it,
+        if that may be the reason.
     """
     said, here = in_words(error), sys._getframe(1).f_code.co_filename
     raised = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != here]
     if not raised:
         return said
     frames = [frame for frame, _ in raised]
-    where = traceback.StackSummary.extract(iter(raised))[_own(frames)]
-    line = f": {where.line[:_LONGEST]}" if where.line else ""
-    said += f" ({Path(where.filename).name}, line {where.lineno}, in {where.name}{line})".encode("utf-8", "replace").decode()
+    if not isinstance(error, AgoraError):
+        where = traceback.StackSummary.extract(iter(raised))[_own(frames)]
+        line = f": {where.line[:_LONGEST]}" if where.line else ""
+        said += f" ({Path(where.filename).name}, line {where.lineno}, in {where.name}{line})".encode("utf-8", "replace").decode()
     return said + "".join(f"; {hint}" for hint in _undeclared(error, frames, declares, observation))
 
 

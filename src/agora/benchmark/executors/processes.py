@@ -239,7 +239,8 @@ class _Worker:
             self.told += functions
 
     def stop(self) -> None:
-        """End it, and all that planners have started in it."""
+        """End it, and all that planners have started in it, once what it compiled is told."""
+        self.tell()
         self.pipe.close()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)

@@ -50,7 +50,7 @@ class Retreat:
     """Slow down near pedestrians, and back away from one who walks close in front, where no wall is behind.
 
     Attributes:
-        window: local costmap where the local planner reads none; else that one's counts.
+        window: local costmap where the local planner reads none; else that one's counts. None for the scan alone.
         caution_detection_range: distance to the nearest pedestrian from which on it slows down, m.
         cautious_speed: share of the top speed that is left then.
         ped_minimum_distance: distance to a pedestrian ahead from which on it backs away, m.
@@ -69,7 +69,7 @@ class Retreat:
     pause: ClassVar[float] = 0.0
     """Time that the robot stands at the temporary goal, s."""
 
-    window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
+    window: Window | None = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
     caution_detection_range: Distance = 4.0
     cautious_speed: float = 0.5
     ped_minimum_distance: Distance = 2.0
@@ -88,7 +88,7 @@ class Retreat:
     @cached_property
     def declares(self) -> Declaration:
         """What it says of itself."""
-        needs = ("path", "pedestrians", "scan", self.window)
+        needs = ("path", "pedestrians", "scan", *(() if self.window is None else (self.window,)))
         return Declaration(needs=needs, concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:

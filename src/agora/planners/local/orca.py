@@ -25,6 +25,7 @@ from agora.core.cells import index_in, key_of, select_nearest
 from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards, violation
 from agora.core.jit import hidden, kernel
 from agora.core.path import point_ahead
+from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats, frozen
 from agora.costmap.edges import most_edges, nearest_edges
@@ -39,6 +40,7 @@ from agora.ranges import Count, Distance, Duration, Size, Speed
 
 _WALLS = 96
 _ALONG = np.float32(0.9)
+_AT_GOAL = 0.01  # m
 
 
 _TUNABLE: dict[str, Span] = {
@@ -129,10 +131,14 @@ class OrcaPlanner:
             label="faithful",
             tunable=_TUNABLE,
             top_speed=float(own(self.preferred_speed)),
+            notes=("reason",),
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frame; where pedestrians stood is remembered if ``differenced``."""
+        """Return twists (N, 3) in the robots' frame, and which robots are blocked: they stand, and are not at the goal.
+
+        Where pedestrians stood is remembered if ``differenced``.
+        """
         o, rows = observation, len(observation.pose)
         speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
         parameters = _Parameters(
@@ -160,7 +166,9 @@ class OrcaPlanner:
             pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
         _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
-        return Answer(velocity_to_twist(wanted, o, self.turn_gain), kept)
+        twists = velocity_to_twist(wanted, o, self.turn_gain)
+        blocked = ~twists.any(axis=1) & (np.abs(o.goal[:, :2] - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
+        return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
