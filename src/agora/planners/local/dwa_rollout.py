@@ -261,10 +261,11 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
     dt = time / np.float32(count)
     command = sample
     if gains:
+        step = max(dt, p.period) if p.use_dwa else dt
         command = (
-            towards(sample[0], now[0], acceleration[0] * dt),
-            towards(sample[1], now[1], acceleration[1] * dt),
-            towards(sample[2], now[2], acceleration[2] * dt),
+            towards(sample[0], now[0], acceleration[0] * step),
+            towards(sample[1], now[1], acceleration[1] * step),
+            towards(sample[2], now[2], acceleration[2] * step),
         )
     write_poses(x, y, heading, command, sample, acceleration, dt, count, points)
     return count, command
