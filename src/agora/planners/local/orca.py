@@ -40,7 +40,7 @@ from agora.ranges import Count, Distance, Duration, Size, Speed
 
 _WALLS = 96
 _ALONG = np.float32(0.9)
-_AT_GOAL = 0.01  # m
+_STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
 
 
 _TUNABLE: dict[str, Span] = {
@@ -167,7 +167,7 @@ class OrcaPlanner:
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
         _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
         twists = velocity_to_twist(wanted, o, self.turn_gain)
-        blocked = ~twists.any(axis=1) & (np.abs(o.goal[:, :2] - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
+        blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(o.goal[:, :2] - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
         return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
 
 
