@@ -135,7 +135,7 @@ class OrcaPlanner:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frame, and which robots are blocked: they stand, and are not at the goal.
+        """Return twists (N, 3) in the robots' frame, and which robots are blocked: they stand, and not at the end of their path.
 
         Where pedestrians stood is remembered if ``differenced``.
         """
@@ -167,7 +167,10 @@ class OrcaPlanner:
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
         _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
         twists = velocity_to_twist(wanted, o, self.turn_gain)
-        blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(o.goal[:, :2] - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
+        ends = np.where((path_count > 0)[:, None], path[np.arange(rows), np.maximum(path_count - 1, 0)], o.goal[:, :2])
+        blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(ends - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
+        if self.follow_path and o.path_count is not None:
+            blocked &= path_count > 0  # who has no path stands for that reason
         return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
 
 
