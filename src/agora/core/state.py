@@ -19,6 +19,7 @@ __all__ = [
     "Bools",
     "Doubles",
     "Floats",
+    "LEAVE",
     "Minds",
     "Pedestrians",
     "Robots",
@@ -198,8 +199,8 @@ class Minds(NamedTuple):
     taken: Annotated[Bools, WP]
 
 
-LOOP, RANDOM, STAY = 0, 1, 2
-"""How a list of waypoints is followed: round and round, at random, or once, to stay at the last (`Waypoints.mode`)."""
+LOOP, RANDOM, STAY, LEAVE = 0, 1, 2, 3
+"""How a list of waypoints is followed: round and round, at random, once to stay at the last, or once to leave the world there."""
 
 
 class Waypoints(NamedTuple):
@@ -210,8 +211,9 @@ class Waypoints(NamedTuple):
         list_x, list_y: (W, P, K) all of them, m.
         count: (W, P) how many of the K are in use.
         index: (W, P) number of the current one.
-        mode: (W, P) `LOOP`, `RANDOM` or `STAY`.
+        mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
         tolerance: (W, P) distance at which the next one becomes current, m.
+        enters: (W, P) when a pedestrian who is not there yet comes into the world, s; 0 for everybody else.
     """
 
     x: Annotated[Floats, WP]
@@ -222,6 +224,7 @@ class Waypoints(NamedTuple):
     index: Annotated[Ints, WP]  # type: ignore[assignment]
     mode: Annotated[Ints, WP]
     tolerance: Annotated[Floats, Each("W P", 0.5)]
+    enters: Annotated[Floats, WP]
 
 
 class Robots(NamedTuple):

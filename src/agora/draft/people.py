@@ -76,13 +76,16 @@ class Person:
 
     Attributes:
         position: (2,) m. waypoints: (K, 2) m. speed: m/s. radius: m.
-        mode: 0 loop, 1 random order, 2 stay at the last. group: -1 for none.
+        mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last. group: -1 for none.
         tolerance: distance at which a waypoint counts as reached, m; the crowd's where None.
         heading: rad; towards the first waypoint where None.
         model: number of the crowd model among the stage's; drawn by their shares where None.
         type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
         waits: s, how long it stands before it sets out for each waypoint; none where fewer are given. company: distance at which it
             stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need the behaviour ``cues``.
+        doing: of `agora.core.state.SOCIAL_STATES`, what it does while it stands before it sets out for each waypoint, empty for
+            what it did before; faces: heading in which it does so, rad.
+        enters: when it comes into the world, s.
         name: of its own. look: what simulators show it as.
         habits: what a scenario says of its social states.
     """
@@ -101,6 +104,9 @@ class Person:
     state: str = "walking"
     waits: tuple[float, ...] = ()
     company: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    doing: tuple[str, ...] = ()
+    faces: tuple[float, ...] = ()
+    enters: float = 0.0
     name: str = ""
     look: str = "actor1"
     habits: Habits = field(default_factory=Habits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -79,6 +80,12 @@ class Crowd:
     def parts(self) -> tuple[Named, ...]:
         """The crowd models; `Person.model` is the number of one of them."""
         return tuple(share.model for share in self.models) if self.model is None else (self.model,)
+
+    def with_needed(self, behaviours: Sequence[str]) -> Crowd:
+        """The crowd with those of some behaviours, by name, that it does not have yet, after its own."""
+        missing = [name for name in behaviours if not any(name == own.name for own in self.behaviours)]
+        more = tuple(Named.of("behaviours", name) for name in missing)
+        return replace(self, behaviours=(*self.behaviours, *more)) if more else self
 
     def share_out(self, people: list[Person], stream: Stream) -> list[Person]:
         """Give a crowd model to everybody who has none yet: one draw for each walking group and each who walks alone."""
@@ -163,6 +170,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        object.__setattr__(self, "crowd", self.crowd.with_needed(getattr(self.obstacles.part, "needs", ())))
         if not 0 <= self.episodes <= _MOST_EPISODES:
             raise ValueError(f"episodes must be in [0, {_MOST_EPISODES}], got {self.episodes}")
         for name in self.models:

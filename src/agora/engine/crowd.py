@@ -10,8 +10,10 @@ import numpy as np
 
 from agora.core import state
 from agora.core.jit import bind
+from agora.core.state import LEAVE
 from agora.engine.arrived import stand
 from agora.engine.careful import MINDS, hold_back
+from agora.engine.comings import come_and_go
 from agora.engine.heed import Heed
 from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, settle, take_forces
 from agora.engine.routes import Routing
@@ -102,6 +104,7 @@ class EngineCrowd:
         self._forced: Ints = np.zeros((worlds, slots), np.int32) if self.fed is None else self.fed.how
         self._restless = np.zeros((worlds, slots), np.float32)
         self._careful = careful and bool(models)
+        self._visits = np.zeros(worlds, np.bool_)
         self._sidestep = sidestep if sees_robots else None
         self._minds = np.array([MINDS.index(model.declares.last_step) for model in models] or [0], np.int32)
         self._chosen = np.zeros((2, worlds, slots), np.float32)
@@ -124,6 +127,7 @@ class EngineCrowd:
         for field in (self._restless, *(self.fed or ())):
             field[world] = 0
         self._assign(world, start.pedestrians)
+        self._visits[world] = bool((start.pedestrians.mode == LEAVE).any() or (start.pedestrians.enters > 0).any())
         for behaviour in self.behaviours:
             behaviour.reset(world, start)
         if self.routing is not None:
@@ -214,6 +218,9 @@ class EngineCrowd:
         if self._careful and substep == self.substeps:
             after = self._generations[there]
             yield bind(pass_taken, step[1], self._bits, after, world.traits, world.waypoints, *machines, world.status.clock)
+        if substep == self.substeps:
+            now, after = world.generation(robots)[0], self._generations[there]
+            yield bind(come_and_go, step[0], self._visits, now, after, world.traits, world.waypoints, *machines, world.status.clock)
 
 
 def _check(model: object) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.core.state import REACTIONS, SOCIAL_STATES, STAY, TYPES, Pedestrians, Robots, Waypoints, read_only
+from agora.core.state import LEAVE, REACTIONS, SOCIAL_STATES, TYPES, Pedestrians, Robots, Waypoints, read_only
 from agora.errors import InputError
 from agora.ranges import LARGEST
 from agora.world.world import World
@@ -37,7 +37,7 @@ def _look(people, traits, waypoints, minds, clock, wrong, first, last):
                 what = _SPEED
             elif not (abs(x) <= _FAR and abs(y) <= _FAR):
                 what = _WAYPOINT
-            elif not (0 <= k < room and 0 <= n <= room and 0 <= mode <= STAY and 0 <= tolerance <= _FAR):
+            elif not (0 <= k < room and 0 <= n <= room and 0 <= mode <= LEAVE and 0 <= tolerance <= _FAR):
                 what = _LIST
             elif not (
                 0 <= minds.type[w, i] < len(TYPES)
@@ -102,7 +102,7 @@ class Heed:
             _WAYPOINT: f"the waypoint ({at(goals.x, goals.y)}); expected two numbers in m",
             _LIST: "a list of waypoints with index, count, mode and tolerance "
             f"{at(goals.index, goals.count, goals.mode, goals.tolerance)}; expected an index below and a count up to "
-            f"{goals.list_x.shape[2]}, a mode of 0 to {STAY} and a tolerance of at least 0",
+            f"{goals.list_x.shape[2]}, a mode of 0 to {LEAVE} and a tolerance of at least 0",
             _MIND: f"type, reaction and state {at(minds.type, minds.reaction, minds.state)}; "
             f"expected numbers below {len(TYPES)}, {len(REACTIONS)} and {len(SOCIAL_STATES)}",
         }[what]
@@ -116,7 +116,9 @@ class _View(World):
         self._of = world
         self.layout, self.dt, self.slots = world.layout, world.dt, world.slots
         self.traits = _guarded(world.traits, "speed", "group")
-        self.waypoints = _guarded(world.waypoints, *(name for name in Waypoints._fields if not name.startswith("list_")))
+        self.waypoints = _guarded(
+            world.waypoints, *(name for name in Waypoints._fields if not name.startswith("list_") and name != "enters")
+        )
         self.minds = world.minds
         self.maps, self.replay, self.robot_traits = map(_guarded, (world.maps, world.replay, world.robot_traits))
         self.status, self.commands = type(world.status)(*map(_guarded, world.status)), read_only(world.commands)

@@ -8,7 +8,11 @@ from agora.draft.task import Task
 
 
 class ObstaclesMode(Protocol):
-    """Who and what is in the way."""
+    """Who and what is in the way; a frozen dataclass whose fields are its parameters.
+
+    A mode whose pedestrians do what behaviours have to see to names these in a class attribute ``needs``; every stage with the mode
+    has them.
+    """
 
     def place(self, task: Task) -> None:
         """Put pedestrians, recordings and static obstacles into the task."""

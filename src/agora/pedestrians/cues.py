@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agora.core.jit import bind, lean_kernel
-from agora.core.scalar import ZERO
-from agora.core.state import Bools, Floats, Ints
+from agora.core.jit import bind, hidden, lean_kernel
+from agora.core.scalar import ZERO, wrap
+from agora.core.state import LOOP, SOCIAL_STATES, Bools, Floats, Ints
 from agora.ranges import Duration
 
 if TYPE_CHECKING:
@@ -20,13 +20,19 @@ if TYPE_CHECKING:
 
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-6)
+_TURN = np.float32(2.0)  # rad/s, with which who stands turns to what it does
+_SLOWING = np.float32(1.4)  # 1/s, by which the speed is less for each metre that is left to where one stops
+_LEAST = np.float32(0.3)  # m/s, of who comes to such a place
+_WALKING = SOCIAL_STATES.index("walking")
 
 
 class _Cues(NamedTuple):
-    """What was asked of pedestrians, and how far they are: arrays (W, P), waits (W, P, K) in s."""
+    """What was asked of pedestrians, and how far they are: arrays (W, P); waits in s, doing and facing in rad are (W, P, K)."""
 
     cued: Bools
     waits: Floats
+    doing: Ints
+    facing: Floats
     distance: Floats
     begins: Floats
     ends: Floats
@@ -34,8 +40,16 @@ class _Cues(NamedTuple):
     since: Floats
 
 
+@hidden
+def _stops_at(cues, waypoints, w, i, k):
+    """Whether pedestrian i has something to do at its waypoint k."""
+    n = waypoints.count[w, i]
+    after = (k + 1) % n if waypoints.mode[w, i] == LOOP else min(k + 1, n - 1)
+    return after != k and cues.doing[w, i, after] >= 0 and cues.waits[w, i, after] > ZERO
+
+
 @lean_kernel
-def _decide(dt, pause, cues, pedestrians, traits, waypoints, robots, clock, first, last):
+def _decide(dt, period, pause, cues, pedestrians, traits, waypoints, minds, robots, clock, first, last):
     for w in range(first, last):
         if clock.done[w]:
             continue
@@ -44,6 +58,8 @@ def _decide(dt, pause, cues, pedestrians, traits, waypoints, robots, clock, firs
             if not cues.cued[w, i] or not pedestrians.active[w, i]:
                 continue
             k = waypoints.index[w, i]
+            if k >= waypoints.count[w, i]:  # led by others
+                continue
             x, y = pedestrians.x[w, i], pedestrians.y[w, i]
             if cues.distance[w, i] > ZERO and cues.begins[w, i] <= time < cues.ends[w, i]:
                 nearest, bx, by = _FAR, x, y
@@ -60,8 +76,19 @@ def _decide(dt, pause, cues, pedestrians, traits, waypoints, robots, clock, firs
                     continue
             if k != cues.heading_for[w, i]:
                 cues.heading_for[w, i], cues.since[w, i] = k, time
-            if time - cues.since[w, i] < cues.waits[w, i, k]:
+            waits = time - cues.since[w, i] < cues.waits[w, i, k]
+            if waits:
                 traits.speed[w, i] = ZERO
+            if not waits and _stops_at(cues, waypoints, w, i, k):
+                dx, dy = waypoints.list_x[w, i, k] - x, waypoints.list_y[w, i, k] - y
+                left = math.sqrt(dx * dx + dy * dy) - waypoints.tolerance[w, i]
+                traits.speed[w, i] = min(traits.speed[w, i], max(_SLOWING * left, _LEAST))
+            if cues.doing[w, i, k] >= 0 and not minds.taken[w, i]:
+                minds.state[w, i] = cues.doing[w, i, k] if waits else _WALKING
+                if waits:
+                    turn = wrap(cues.facing[w, i, k] - pedestrians.heading[w, i])
+                    most = _TURN * period
+                    pedestrians.heading[w, i] = wrap(pedestrians.heading[w, i] + min(max(turn, -most), most))
 
 
 @dataclass(frozen=True)
@@ -69,8 +96,10 @@ class Cues:
     """Pedestrians stand before they set out for a waypoint, or walk up to the nearest robot, stop at a distance and go with it.
 
     Who does which, when and how near are data of the pedestrians (`agora.draft.people.Person`: ``waits``, ``company``); everybody
-    else is left alone. While one waits the preferred speed is 0, so no model moves it. One in company walks straight towards the
-    robot, with a speed of at most what is left of the way over ``pause``; when the company ends, it goes on to its waypoint.
+    else is left alone, and so are those whom the behaviour ``groups`` leads. While one waits the preferred speed is 0, so no model
+    moves it; where its data say so (``doing``, ``faces``) it turns to what it does and shows it as its social state. One in company
+    walks straight towards the robot, with a speed of at most what is left of the way over ``pause``; when the company ends, it goes
+    on to its waypoint.
 
     Attributes:
         pause: s in which one in company covers what is left of the way.
@@ -84,19 +113,20 @@ class Cues:
 
     def attach(self, world: World, every: int, sees: int) -> AttachedCues:
         """Return the behaviour at work on a world."""
-        return AttachedCues(self, world)
+        return AttachedCues(self, world, every)
 
 
 class AttachedCues:
     """Cues at work on one world."""
 
-    def __init__(self, cues: Cues, world: World) -> None:
+    def __init__(self, cues: Cues, world: World, every: int) -> None:
         shape = world.traits.speed.shape
-        self._pause, self._world = np.float32(cues.pause), world
+        self._pause, self._world, self._period = np.float32(cues.pause), world, np.float32(world.dt * every)
         cued = np.zeros(shape, np.bool_)
         distance, begins, ends, since = (np.zeros(shape, np.float32) for _ in range(4))
-        waits, heading_for = np.zeros(world.waypoints.list_x.shape, np.float32), np.zeros(shape, np.int32)
-        self.cues = _Cues(cued, waits, distance, begins, ends, heading_for, since)
+        waits, facing = (np.zeros(world.waypoints.list_x.shape, np.float32) for _ in range(2))
+        doing, heading_for = np.zeros(waits.shape, np.int32), np.zeros(shape, np.int32)
+        self.cues = _Cues(cued, waits, doing, facing, distance, begins, ends, heading_for, since)
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
@@ -104,7 +134,12 @@ class AttachedCues:
             field[world] = 0
         people, cues, w = start.pedestrians, self.cues, world
         n = len(people.id)
-        cues.waits[w, :n, : people.waits.shape[1]] = people.waits
+        listed = people.waits.shape[1]
+        cues.waits[w, :n, :listed], cues.doing[w, :n, :listed], cues.facing[w, :n, :listed] = (
+            people.waits,
+            people.doing,
+            people.facing,
+        )
         cues.distance[w, :n], cues.begins[w, :n], cues.ends[w, :n] = people.company.T
         cues.cued[w, :n] = people.waits.any(axis=1) | (people.company[:, 0] > 0)
 
@@ -112,5 +147,5 @@ class AttachedCues:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
         w = self._world
         people, robots = w.generation(generation)
-        now = (people, w.traits, w.waypoints, robots, w.status.clock)
-        return bind(_decide, np.float32(w.dt), self._pause, self.cues, *now)
+        now = (people, w.traits, w.waypoints, w.minds, robots, w.status.clock)
+        return bind(_decide, np.float32(w.dt), self._period, self._pause, self.cues, *now)

@@ -250,7 +250,15 @@ def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
         habits=tuple(p.habits for p in people),
         waits=np.array([(p.waits + (0.0,) * most)[:most] for p in people]),
         company=np.array([p.company for p in people]),
+        doing=np.array([[_number_of(state) for state in (p.doing + ("",) * most)[:most]] for p in people], np.int32),
+        facing=np.array([(p.faces + (0.0,) * most)[:most] for p in people]),
+        enters=np.array([p.enters for p in people]),
     )
+
+
+def _number_of(state: str) -> int:
+    """Of a social state; -1 for none."""
+    return SOCIAL_STATES.index(state) if state else -1
 
 
 def suite_names() -> list[str]:

@@ -91,7 +91,8 @@ class PedestrianStarts:
         speed: (P,) preferred speed, m/s; radius: (P,) m.
         group: (P,) number of the walking group, -1 for none; id: (P,).
         waypoints: (P, K, 2) m. waypoint_count: (P,) how many of each row count.
-        mode: (P,) 0 loop, 1 random order, 2 stay at the last; who has `one_place` stays there in every mode. tolerance: (P,) m.
+        mode: (P,) 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last; who has `one_place` stays there in the
+            first two. tolerance: (P,) m.
         velocity: (P, 2) m/s.
         heading: (P,) rad; towards the first waypoint where not given.
         model: (P,) number of the crowd model among the stage's; the first where not given.
@@ -100,6 +101,9 @@ class PedestrianStarts:
         habits: one a pedestrian; empty where nobody has any of its own.
         waits: (P, K) s before setting out for each waypoint; company: (P, 3) distance to the nearest robot, m, first and last
             moment, s; nothing of both where not given (`agora.pedestrians.cues`).
+        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of what one does who stands before setting out, -1 for nothing
+            that is said; facing: (P, K) heading in which one does it, rad.
+        enters: (P,) when each comes into the world, s; at the start where not given.
     """
 
     position: Doubles = field(metadata=axes("P 2"))
@@ -120,6 +124,9 @@ class PedestrianStarts:
     habits: tuple[Habits, ...] = ()
     waits: Doubles = field(default_factory=lambda: np.zeros((0, 0)), metadata=axes("P K"))
     company: Doubles = field(default_factory=lambda: np.zeros((0, 3)), metadata=axes("P 3"))
+    doing: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int32), metadata=axes("P K", np.int32))
+    facing: Doubles = field(default_factory=lambda: np.zeros((0, 0)), metadata=axes("P K"))
+    enters: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("P"))
 
     def __post_init__(self) -> None:
         ahead = self.waypoints[:, 0] - self.position
@@ -129,9 +136,12 @@ class PedestrianStarts:
             if len(getattr(self, name)) == 0:
                 kind = np.float64 if name == "heading" else np.int32
                 object.__setattr__(self, name, np.full(len(self.id), value, kind))
-        for name, shape in {"waits": self.waypoints.shape[:2], "company": (len(self.id), 3)}.items():
+        listed = self.waypoints.shape[:2]
+        for name, shape in {"waits": listed, "company": (len(self.id), 3), "facing": listed, "enters": listed[:1]}.items():
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(shape))
+        if not self.doing.size:
+            object.__setattr__(self, "doing", np.full(listed, -1, np.int32))
 
     @property
     def one_place(self) -> Bools:

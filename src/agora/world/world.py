@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core import state
 from agora.core.recording import Outcome
-from agora.core.state import STAY, Bools, Floats, Pedestrians, Robots
+from agora.core.state import LOOP, RANDOM, STAY, Bools, Floats, Pedestrians, Robots
 from agora.errors import InputError
 from agora.maps.store import MapRoom, MapStore
 from agora.seeds import key_of
@@ -183,14 +183,14 @@ class World:
         n = len(crowd.id)
         now.x[w, :n], now.y[w, :n] = crowd.position.T
         now.vx[w, :n], now.vy[w, :n] = crowd.velocity.T
-        now.active[w, :n] = True
+        now.active[w, :n], goals.enters[w, :n] = crowd.enters <= 0, np.maximum(crowd.enters, 0.0)
         self.traits.radius[w, :n], self.traits.speed[w, :n] = crowd.radius, crowd.speed
         self.traits.group[w, :n], self.traits.id[w, :n] = crowd.group, crowd.id
         length = crowd.waypoints.shape[1]
         goals.list_x[w, :n, :length], goals.list_y[w, :n, :length] = crowd.waypoints[..., 0], crowd.waypoints[..., 1]
         goals.x[w, :n], goals.y[w, :n] = crowd.waypoints[:, 0].T
         goals.count[w, :n], goals.mode[w, :n], goals.tolerance[w, :n] = crowd.waypoint_count, crowd.mode, crowd.tolerance
-        stays = (crowd.mode != STAY) & crowd.one_place
+        stays = np.isin(crowd.mode, (LOOP, RANDOM)) & crowd.one_place
         goals.count[w, :n][stays], goals.mode[w, :n][stays] = 1, STAY
         now.heading[w, :n] = crowd.heading
         moving = np.hypot(*crowd.velocity.T) > 0

@@ -69,6 +69,7 @@ class Apartment(Area):
             raise self.fail("hallway", f"it leaves no rooms of {least:.2f} m on both sides")
         low = plan.snap(y0 + least + cell + spare * float(stream.uniform(0.35, 0.65)))
         plan.zone("hallway", "corridor", (x0, low, x1, low + hallway))
+        plan.entrance(3, low, low + hallway)
         first, second = ["living_room", "kitchen"], ["bathroom", *["bedroom"] * self.bedrooms]
         for kinds, lower, upper in ((first, low + hallway + cell, y1), (second, y0, low - cell)):
             shares = [_ROOMS[kind][0] * float(stream.uniform(0.85, 1.15)) for kind in kinds]

@@ -17,6 +17,7 @@ from agora.seeds import Stream
 
 _REACH = 0.8  # from the middle of a table to that of a chair, m
 _MOST_COUNTERS = 4
+_ENTRANCE = 2.4  # m
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,9 @@ class Canteen(Area):
             plan.put((("table", 0.0, 0.0, 0.0), *chairs), (x, y, float(stream.uniform(-math.pi, math.pi))))
             plan.zone(f"table {k}", "table", (x - half, y - half, x + half, y + half))
         plan.zone("dining hall", "room", hall)
+        for side in (3, 1, 2):
+            middle = (hall[1] + hall[3]) / 2 if side % 2 else (hall[0] + hall[2]) / 2
+            plan.entrance(side, middle - _ENTRANCE / 2, middle + _ENTRANCE / 2)
         return plan.finish("canteen")
 
     def _counter(self, plan: Plan) -> Rectangle:

@@ -68,4 +68,6 @@ class Crossing(Area):
         for number, (label, box) in enumerate(arms.items()):
             if number < self.arms and min(box[2] - box[0], box[3] - box[1]) > 0.5 * self.resolution:
                 plan.zone(f"{label} arm", "corridor", box)
+                side = (3, 1, 0, 2)[number]
+                plan.entrance(side, *((box[1], box[3]) if side % 2 else (box[0], box[2])))
         return plan.finish("crossing")

@@ -59,6 +59,8 @@ class Doorway(Area):
             low = plan.snap(y0 + k * share + float(stream.uniform(0.0, share - door - self.resolution)))
             plan.carve((at, low, at + thick, low + door))
             plan.zone(f"door {k}", "door", (max(at - door, x0), low, min(at + thick + door, x1), low + door))
+        for side in (3, 1):
+            plan.entrance(side, (y0 + y1) / 2 - door, (y0 + y1) / 2 + door)
         plan.zone("first room", "room", (x0, y0, at, y1))
         plan.zone("second room", "room", (at + thick, y0, x1, y1))
         return plan.finish("doorway")

@@ -64,6 +64,8 @@ class HospitalWard(Area):
         if count < 1:
             raise self.fail("room_width", "not one room fits")
         plan.zone("corridor", "corridor", (x0, low, x1, low + wide))
+        for side in (3, 1):
+            plan.entrance(side, low, low + wide)
         station = stream.integer(0, 2 * count - 1)
         share = (x1 - x0 + cell) / count
         for n in range(2 * count):

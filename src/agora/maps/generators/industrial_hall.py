@@ -79,4 +79,7 @@ class IndustrialHall(Area):
             plan.zone(f"aisle {k}", "aisle", (x0, low, x1, high))
         for k, (low, high) in enumerate(grid.crossings):
             plan.zone(f"crossing {k}", "corridor", (low, plan.inner[1], high, plan.inner[3]))
+            if k in (0, len(grid.crossings) - 1):
+                plan.entrance(0, low, high)
+                plan.entrance(2, low, high)
         return plan.finish("industrial_hall")

@@ -21,6 +21,7 @@ from agora.seeds import Stream
 _MOST_CELLS = 1 << 26
 _FARTHEST = 10_000.0  # m
 _TINY = 1e-6  # cells
+_DEEP = 1.0  # m, of the strip before an entrance
 _HALF_DIAGONAL = math.sqrt(0.5)  # of a cell, in cells
 
 
@@ -145,6 +146,19 @@ class Plan:
         """Name a part of the place."""
         corners = np.array([[[x0, y0], [x1, y0], [x1, y1], [x0, y1]] for x0, y0, x1, y1 in boxes])
         self._zones.append((label, category, corners))
+
+    def entrance(self, side: int, low: float, high: float, box: Rectangle | None = None) -> None:
+        """Name a strip along a side as one at which people come in and leave, as if there were a door in the wall.
+
+        Args:
+            side: 0 the lower, 1 the right, 2 the upper, 3 the left.
+            low, high: from where to where along it, x or y, m.
+            box: the rectangle whose side it is; the inner one where not given.
+        """
+        x0, y0, x1, y1 = box or self.inner
+        strip = ((low, y0, high, y0 + _DEEP), (x1 - _DEEP, low, x1, high), (low, y1 - _DEEP, high, y1), (x0, low, x0 + _DEEP, high))
+        count = sum(category == "entrance" for _, category, _ in self._zones)
+        self.zone(f"entrance {count}", "entrance", strip[side])
 
     def finish(self, name: str, *, fill: bool = False) -> Place:
         """Return the place.

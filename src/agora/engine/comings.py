@@ -1,0 +1,78 @@
+"""Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
+
+Who is not there yet, and who has left, is not active: nobody sees, meets or measures them. Who finds somebody in the entrance waits
+outside until there is room.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import ZERO
+from agora.core.state import LEAVE
+from agora.engine.taken import ROOM
+
+_OUT = np.float32(0.6)  # m, from the last waypoint, at which somebody has left at the latest
+_TINY = np.float32(1e-6)
+
+
+@hidden
+def _has_room(after, traits, robots, robot_traits, w, i):
+    """Whether nobody stands where pedestrian i comes in."""
+    x, y, own = after.x[w, i], after.y[w, i], traits.radius[w, i] + ROOM
+    for j in range(traits.count[w]):
+        dx, dy, reach = after.x[w, j] - x, after.y[w, j] - y, own + traits.radius[w, j]
+        if after.active[w, j] and j != i and dx * dx + dy * dy < reach * reach:
+            return False
+    for r in range(robots.x.shape[1]):
+        dx, dy, reach = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r]
+        if robots.active[w, r] and dx * dx + dy * dy < reach * reach:
+            return False
+    return True
+
+
+@hidden
+def _come(after, traits, waypoints, w, i):
+    """Let pedestrian i come in, at its pace."""
+    dx, dy = waypoints.list_x[w, i, 0] - after.x[w, i], waypoints.list_y[w, i, 0] - after.y[w, i]
+    pace = traits.speed[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
+    after.vx[w, i], after.vy[w, i] = dx * pace, dy * pace
+    after.active[w, i], waypoints.enters[w, i] = True, ZERO
+
+
+@hidden
+def _has_left(after, waypoints, w, i):
+    """Whether pedestrian i is at the last waypoint of a list at whose end it leaves."""
+    last = waypoints.count[w, i] - 1
+    if waypoints.mode[w, i] != LEAVE or waypoints.index[w, i] < last:
+        return False
+    dx, dy = waypoints.list_x[w, i, last] - after.x[w, i], waypoints.list_y[w, i, last] - after.y[w, i]
+    reach = max(waypoints.tolerance[w, i], _OUT)
+    return dx * dx + dy * dy <= reach * reach
+
+
+@lean_kernel
+def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, first, last):
+    """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
+
+    Args:
+        dt: physics step, s. visits: (W,) whether anybody comes or leaves in a world.
+        now: pedestrians at the beginning of the step; after: at its end.
+        robots: at the beginning of the step.
+    """
+    for w in range(first, last):
+        if clock.done[w] or not visits[w]:
+            continue
+        time = np.float32(clock.step[w] + 1) * dt
+        for i in range(traits.count[w]):
+            if after.active[w, i]:
+                if _has_left(after, waypoints, w, i):
+                    after.active[w, i], after.vx[w, i], after.vy[w, i] = False, ZERO, ZERO
+            elif waypoints.enters[w, i] > ZERO:
+                after.x[w, i], after.y[w, i] = now.x[w, i], now.y[w, i]
+                after.vx[w, i], after.vy[w, i], after.heading[w, i] = ZERO, ZERO, now.heading[w, i]
+                if time >= waypoints.enters[w, i] and _has_room(after, traits, robots, robot_traits, w, i):
+                    _come(after, traits, waypoints, w, i)

@@ -1,0 +1,152 @@
+"""Where people of a place come from and go to: its entrances, the spots of its furniture, and places to stand."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Bools, Doubles
+from agora.draft.placement import component_of
+from agora.maps.distance import inside_all
+from agora.maps.furniture import Furniture
+from agora.maps.grid import Map
+from agora.maps.zones import Zone
+from agora.pedestrians.social_records import USES
+from agora.pedestrians.spots import usable_spots
+
+__all__ = ["Destinations", "Stop", "destinations_of"]
+
+_ENTRANCES = ("entrance", "end")
+_NO_STOPS = {"door", "entrance", "end", "corridor", "crossing", "forbidden", "staff", "aisle"}
+_ROOM = 0.15  # m, to walls, beyond the radius, of who comes in or goes out
+_ASIDE = 0.5  # m, to walls, beyond the radius, of who stands: others pass
+_EDGE = 1.5  # m, from the map's edge to the free space, beyond which a side has no entrance
+_DEEP = 0.4  # m, of an entrance
+_DOOR = 2.0  # m, width of an entrance in a wall
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """A place where one person does something.
+
+    Attributes:
+        point: (2,) m. heading: rad. use: "sit", "work", "stand" or "queue".
+    """
+
+    point: Doubles
+    heading: float
+    use: str
+
+
+@dataclass(frozen=True, eq=False)
+class Destinations:
+    """Places of one map for people of a radius; all of them can be reached from each other.
+
+    Attributes:
+        entrances: for each the points (N, 2) at which people come in and go out, m.
+        stops: where furniture is used.
+        standing: (N, 2) points at which one stands in nobody's way, m.
+        area: that people can walk on, m2.
+    """
+
+    entrances: tuple[Doubles, ...]
+    stops: tuple[Stop, ...]
+    standing: Doubles
+    area: float
+
+
+@functools.lru_cache(maxsize=32)
+def destinations_of(
+    map: Map, furniture: tuple[Furniture, ...], zones: tuple[Zone, ...], radius: float, robot: float
+) -> Destinations:
+    """Return the places of a map.
+
+    Entrances are the zones of the category "entrance", or "end" where there are none of the former. In a map without either they
+    lie where the free space comes nearest to each side of the map: all along an open side, else in the middle of the longest
+    stretch, as if there were a door in the wall. People stand in zones that are neither corridors nor doors, or anywhere in a map
+    of no zones.
+
+    Args:
+        map: the surroundings. furniture: in it. zones: parts of it.
+        radius: of the largest person, m. robot: of the largest robot, which passes who stands, m.
+    """
+    walked = component_of(map, radius) == 1
+    clear = map.clearance
+    free, aside = walked & (clear >= radius + _ROOM), walked & (clear >= radius + max(_ASIDE, 2.2 * robot))
+    named = [zone for category in _ENTRANCES for zone in zones if category in zone.category]
+    kinds = set(named[0].category) if named else set()
+    entrances = [_points(map, free & _within(map, zone)) for zone in named if kinds & set(zone.category)]
+    if not named:
+        entrances = [_points(map, side) for side in _sides(map, free)]
+    rooms = [zone for zone in zones if not _NO_STOPS & set(zone.category)]
+    if rooms:
+        aside &= np.any([_within(map, zone) for zone in rooms], axis=0)
+    for zone in zones:
+        if "door" in zone.category:
+            aside &= ~_within(map, zone)
+    poses, uses = usable_spots(furniture, map, radius)
+    rows, columns = map.cell_of(poses[:, :2])
+    stops = tuple(
+        Stop(pose[:2], float(pose[2]), USES[use])
+        for pose, use, r, c in zip(poses, uses, rows, columns, strict=True)
+        if walked[r, c]
+    )
+    area = float(np.count_nonzero(walked)) * map.resolution**2
+    return Destinations(tuple(points for points in entrances if len(points)), stops, _points(map, aside), area)
+
+
+def _points(map: Map, cells: Bools) -> Doubles:
+    """The centres (N, 2) of cells, m."""
+    return map.centre_of(*np.nonzero(cells))
+
+
+def _within(map: Map, zone: Zone) -> Bools:
+    """(rows, columns) the cells whose centre is in a zone."""
+    rows, columns = map.shape
+    found = np.zeros(map.shape, np.bool_)
+    for polygon in zone.polygons:
+        low, high = (
+            np.clip(np.array(map.cell_of(corner)), 0, (rows - 1, columns - 1)) for corner in (polygon.min(0), polygon.max(0))
+        )
+        window = slice(low[0], high[0] + 1), slice(low[1], high[1] + 1)
+        grid = np.indices(found[window].shape)
+        centres = map.centre_of(grid[0] + low[0], grid[1] + low[1]).reshape(-1, 2)
+        inside = np.empty(len(centres), np.bool_)
+        inside_all(polygon, centres, inside)
+        found[window] |= inside.reshape(found[window].shape)
+    return found
+
+
+def _sides(map: Map, free: Bools) -> Sequence[Bools]:
+    """The entrances at the left, right, lower and upper side of a map, as cells; those that there are."""
+    deep, edge, door = (max(1, round(length / map.resolution)) for length in (_DEEP, _EDGE, _DOOR))
+    open_map = not (map.occupied.any() or map.has_shapes)
+    found = []
+    for turns in range(4):
+        turned = np.rot90(free, turns)
+        lines = turned.any(axis=1)
+        first = np.where(lines, turned.argmax(axis=1), turned.shape[1])
+        nearest = int(first.min(initial=turned.shape[1]))
+        if nearest > edge:
+            continue
+        run = first <= nearest + deep // 2
+        if not open_map:
+            low, high = _longest(run)
+            middle, half = (low + high) // 2, min(door, high - low) // 2
+            run = np.zeros(len(run), np.bool_)
+            run[middle - half : middle + half + 1] = True
+        cells = np.zeros(turned.shape, np.bool_)
+        cells[:, nearest : nearest + deep] = turned[:, nearest : nearest + deep] & run[:, None]
+        found.append(np.rot90(cells, -turns))
+    return found
+
+
+def _longest(run: Bools) -> tuple[int, int]:
+    """Begin and end of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], run, [False]])))
+    begins, ends = edges[::2], edges[1::2]
+    k = int(np.argmax(ends - begins))
+    return int(begins[k]), int(ends[k])

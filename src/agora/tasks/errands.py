@@ -1,0 +1,301 @@
+"""Itineraries of people: where each comes from, where it stops and for how long, where it goes, and how far it is at the start."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.state import LEAVE, STAY, Doubles
+from agora.draft.pedestrian_types import pedestrian_types
+from agora.draft.people import Person
+from agora.draft.task import Task
+from agora.errors import PlacementError
+from agora.maps.ways import along, length_of, way
+from agora.tasks.destinations import Destinations, Stop
+from agora.tasks.population import robot_places
+
+if TYPE_CHECKING:
+    from agora.tasks.obstacles.itineraries import Stays
+
+__all__ = ["Errands", "Party"]
+
+_STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue": "queueing", "wait": "idle"}
+"""Social state of who uses a place, by its use."""
+
+_FILE = 0.8  # m, between the members of a party that walk in file
+_ROUNDS = 600.0  # s, for which somebody who leaves nowhere has places to go to
+_APART = 0.1  # m, between bodies at the start
+_AT_STOP = 0.25  # m, at which a place counts as reached
+_TRIES = 200
+_CHOICES = 8  # entrances and places that are tried for one with a way to it
+
+
+@dataclass(frozen=True)
+class Party:
+    """People who walk together.
+
+    Attributes:
+        purpose: "passing", "visiting", "working" or "waiting". size: how many. group: number of the group, -1 for one alone.
+    """
+
+    purpose: str
+    size: int
+    group: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Visit:
+    """A place on an itinerary, how long one stays, s, what one does there, in which heading, rad; a way's end where stay is 0."""
+
+    point: Doubles
+    stay: float = 0.0
+    doing: str = ""
+    heading: float = 0.0
+
+
+class Errands:
+    """Makes the people of one task.
+
+    Args:
+        task: to add to.
+        places: where people can go.
+        stays: how long they stay. visits: least and most places of who visits.
+        keep_clear: of robots, m.
+    """
+
+    def __init__(self, task: Task, places: Destinations, stays: Stays, visits: tuple[int, int], keep_clear: float) -> None:
+        self._task, self._places, self._stays, self._visits, self._keep_clear = task, places, stays, visits, keep_clear
+        goals = robot_places(task, keep_clear, goals=True)
+        self._free: dict[str, list[Stop]] = {}
+        for n in task.stream.permutation(len(places.stops)):
+            stop = places.stops[n]
+            if (np.hypot(*(goals[:, :2] - stop.point).T) >= goals[:, 2]).all():
+                self._free.setdefault(stop.use, []).append(stop)
+        away = (
+            np.hypot(*(places.standing[:, None] - goals[None, :, :2]).transpose(2, 0, 1))
+            if len(goals)
+            else np.ones((len(places.standing), 0))
+        )
+        self._standing = places.standing[(away >= goals[:, 2]).all(axis=1)]
+        self._taken: list[Doubles] = []
+        if not (places.entrances or self._free or len(self._standing)):
+            raise PlacementError(f"map {task.map.name!r} has neither entrances nor places to which people could go")
+
+    def present(self, party: Party) -> float:
+        """Add a party that is there at the start, at a moment of its itinerary; return how long all of that takes, s.
+
+        Infinite for whoever does not leave.
+
+        Raises:
+            PlacementError: there is no room.
+        """
+        people = self._members(party)
+        for _ in range(_TRIES):
+            route = self._route(party, people[0]["radius"])
+            if route is not None and self._begin(party, people, route):
+                return self._duration(party, people, route)
+        raise PlacementError(
+            f"no place for a party of {party.size}, {party.purpose}, in {_TRIES} tries: map {self._task.map.name!r} has "
+            f"{len(self._task.pedestrians)} people on {self._places.area:.4g} m2"
+        )
+
+    def arrive(self, party: Party, time: float) -> None:
+        """Add a party that comes in at a time, s, one after the other; nobody where no way leads from an entrance to its places."""
+        people = self._members(party)
+        route = self._route(party, people[0]["radius"])
+        if route is None or not self._places.entrances:
+            return
+        (entry, *rest), gap = route, 1.5 * _FILE / people[0]["speed"]
+        for k, person in enumerate(people):
+            self._add(person, entry.point, rest, enters=time + k * gap, last=LEAVE)
+
+    def _members(self, party: Party) -> list[dict[str, Any]]:
+        """What the members of a party are like; they walk at the pace of the slowest type."""
+        task, types = self._task, pedestrian_types()
+        kinds = [task.crowd.draw_kind(task.kinds) for _ in range(party.size)]
+        speed = task.crowd.draw_speed(task.stream) * min(types[kind].speed for kind, _ in kinds)
+        return [
+            {
+                "speed": speed,
+                "radius": task.crowd.radius * types[kind].radius,
+                "group": party.group,
+                "type": kind,
+                "reaction": reaction,
+            }
+            for kind, reaction in kinds
+        ]
+
+    def _route(self, party: Party, radius: float) -> list[_Visit] | None:
+        """An itinerary: an entrance or the first place, places, and an exit where there is any; None where no way was found."""
+        entry = self._entrance()
+        if party.purpose == "passing" and len(self._places.entrances) > 1 and entry is not None:
+            for _ in range(_CHOICES):
+                leave = self._entrance(other_than=entry[0])
+                if leave is not None and self._leads(radius, entry[1], leave[1]):
+                    return [_Visit(entry[1]), _Visit(leave[1])]
+            return None
+        route = [] if entry is None else [_Visit(entry[1])]
+        if party.purpose == "working":
+            route += self._work()
+        else:
+            count = 1 if party.purpose == "waiting" else max(1, self._task.stream.integer(*self._visits))
+            uses = ("wait", "sit", "queue") if party.purpose == "waiting" else ("stand", "queue", "sit", "wait", "work")
+            route += [visit for _ in range(count) if (visit := self._visit(uses, party.size)) is not None]
+        leave = self._entrance()
+        if leave is not None:
+            route.append(_Visit(leave[1]))
+        elif route and party.purpose != "working":
+            route = self._round(route)
+        ends = list(zip(route, route[1:], strict=False))
+        if not route or any(not self._leads(radius, a.point, b.point) for a, b in ends):
+            return None
+        return route
+
+    def _leads(self, radius: float, start: Doubles, end: Doubles) -> bool:
+        return way(self._task.map, radius, start, end) is not None
+
+    def _entrance(self, other_than: int = -1) -> tuple[int, Doubles] | None:
+        """The number of an entrance, and a point in it."""
+        numbers = [k for k in range(len(self._places.entrances)) if k != other_than]
+        if not numbers:
+            return None
+        number = numbers[self._task.stream.integer(0, len(numbers) - 1)]
+        return number, self._one(self._places.entrances[number])
+
+    def _one(self, points: Doubles) -> Doubles:
+        """One of some points (N, 2)."""
+        chosen: Doubles = points[self._task.stream.integer(0, len(points) - 1)]
+        return chosen
+
+    def _visit(self, uses: tuple[str, ...], size: int) -> _Visit | None:
+        """A place for a party: one of the furniture's that nobody else has, or a point where there is room for all."""
+        kinds = [use for use in uses if use == "wait" and len(self._standing) or self._free.get(use) and size == 1]
+        if not kinds:
+            kinds = ["wait"] if len(self._standing) else []
+        if not kinds:
+            return None
+        use = kinds[self._task.stream.integer(0, len(kinds) - 1)]
+        stay = self._stays.draw(use, self._task.stream)
+        if use != "wait":
+            stop = self._free[use].pop()
+            return _Visit(stop.point, stay, _STATES[use], stop.heading)
+        for _ in range(_CHOICES):
+            point = self._one(self._standing)
+            if all(np.hypot(*(point - other)) > 1.0 for other in self._taken):
+                break
+        self._taken.append(point)
+        return _Visit(point, stay, _STATES[use], float(self._task.stream.uniform(-np.pi, np.pi)))
+
+    def _work(self) -> list[_Visit]:
+        """A place of its own, with errands from it, for longer than an episode lasts."""
+        own = self._visit(("work",) if self._free.get("work") else ("stand", "sit", "wait"), 1)
+        errand = self._visit(("stand", "wait"), 1)
+        if own is None or errand is None:
+            return [visit for visit in (own, errand) if visit is not None]
+        route, time = [own], own.stay
+        while time < _ROUNDS:
+            stay = self._stays.draw("work", self._task.stream)
+            route += [errand, _Visit(own.point, stay, own.doing, own.heading)]
+            time += errand.stay + stay
+        return route
+
+    def _round(self, route: list[_Visit]) -> list[_Visit]:
+        """Places again and again, for longer than an episode lasts."""
+        rounds = 1 + int(_ROUNDS / max(sum(visit.stay for visit in route), 10.0))
+        return route * (min(rounds, 8) if len(route) > 1 else 1)
+
+    def _begin(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> bool:
+        """Put a party at a moment of its itinerary, each as likely; returns whether there was room."""
+        task, radius, speed = self._task, people[0]["radius"], people[0]["speed"]
+        if len(route) == 1:
+            return self._stand(people, route[0], route[0].stay, [])
+        found = [way(task.map, radius, a.point, b.point) for a, b in zip(route, route[1:], strict=False)]
+        ways = [points for points in found if points is not None]
+        times = np.array([t for visit, points in zip(route, ways, strict=False) for t in (visit.stay, length_of(points) / speed)])
+        if party.purpose == "working":
+            times[2:] = 0.0  # at work, or on the way to it
+        moment = float(task.stream.uniform()) * float(times.sum())
+        part = min(int(np.searchsorted(np.cumsum(times), moment, side="right")), len(times) - 1)
+        since = moment - float(times[:part].sum())
+        leg, rest = part // 2, route[part // 2 + 1 :]
+        if part % 2 == 0:
+            return self._stand(people, route[leg], route[leg].stay - since, rest)
+        return self._walk(people, ways[leg], since * speed, rest)
+
+    def _duration(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> float:
+        """How long an itinerary takes from coming in to leaving, s."""
+        if party.purpose == "working" or not self._places.entrances:
+            return math.inf
+        found = [way(self._task.map, people[0]["radius"], a.point, b.point) for a, b in zip(route, route[1:], strict=False)]
+        walk = sum(length_of(points) for points in found if points is not None)
+        return max(walk / float(people[0]["speed"]) + sum(visit.stay for visit in route), 1.0)
+
+    def _walk(self, people: list[dict[str, Any]], points: Doubles, done: float, rest: list[_Visit]) -> bool:
+        """Put a party on its way, in file."""
+        done = max(done, _FILE * (len(people) - 1))
+        places = [along(points, done - _FILE * k) for k in range(len(people))]
+        if not self._have_room(people, places):
+            return False
+        ahead = along(points, done + 0.1) - places[0]
+        for person, place in zip(people, places, strict=True):
+            self._add(person, place, rest, heading=math.atan2(ahead[1], ahead[0]))
+        return True
+
+    def _stand(self, people: list[dict[str, Any]], visit: _Visit, left: float, rest: list[_Visit]) -> bool:
+        """Put a party at a place where it stays for some more time, the others about the first."""
+        angles = visit.heading + math.pi + np.array([0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1, 2.8, -2.8])
+        places = [visit.point]
+        for k in range(len(people) - 1):
+            places.append(visit.point + _FILE * np.array([math.cos(angles[k]), math.sin(angles[k])]))
+        if not self._have_room(people, places):
+            return False
+        for k, (person, place) in enumerate(zip(people, places, strict=True)):
+            look = visit.heading if k == 0 else math.atan2(*(visit.point - place)[::-1])
+            self._add(person, place, rest, heading=look, stays=left, doing=visit.doing)
+        return True
+
+    def _have_room(self, people: list[dict[str, Any]], places: list[Doubles]) -> bool:
+        """Whether people can stand somewhere: on the map, off walls, robots and each other."""
+        task = self._task
+        points, radius = np.array(places), max(person["radius"] for person in people)
+        others = [[*p.position, p.radius + radius + _APART] for p in task.pedestrians if p.enters <= 0]
+        discs = np.vstack([robot_places(task, self._keep_clear, goals=False), np.reshape(others, (-1, 3))])
+        apart = np.hypot(*(points[:, None] - discs[None, :, :2]).transpose(2, 0, 1)) >= discs[:, 2]
+        each = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)) + 9.0 * np.eye(len(points))
+        return bool(apart.all() and (each >= 2 * radius + _APART / 2).all() and task.allows(points, radius).all())
+
+    def _add(
+        self,
+        person: dict[str, Any],
+        place: Doubles,
+        rest: list[_Visit],
+        *,
+        heading: float | None = None,
+        enters: float = 0.0,
+        stays: float = 0.0,
+        doing: str = "",
+        last: int | None = None,
+    ) -> None:
+        """Add one person at a place, where it stays for some time and does something, with the rest of its itinerary."""
+        leaves = bool(self._places.entrances) and bool(rest) and rest[-1].stay == 0.0
+        rest = rest or [_Visit(place)]
+        look = math.atan2(*(rest[0].point - place)[::-1]) if heading is None else heading
+        self._task.pedestrians.append(
+            Person(
+                place,
+                np.array([visit.point for visit in rest]),
+                mode=(LEAVE if leaves else STAY) if last is None else last,
+                tolerance=_AT_STOP,
+                heading=look,
+                state=doing or "walking",
+                waits=(stays, *(visit.stay for visit in rest[:-1])),
+                doing=(doing or ("idle" if stays else ""), *(visit.doing for visit in rest[:-1])),
+                faces=(look, *(visit.heading for visit in rest[:-1])),
+                enters=enters,
+                name=self._task.name("D", "actor1"),
+                **person,
+            )
+        )

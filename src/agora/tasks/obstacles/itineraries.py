@@ -1,0 +1,198 @@
+"""People who are going somewhere: they come in, do what the place is for, and leave."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar
+
+import numpy as np
+
+from agora.draft.task import Task
+from agora.errors import PlacementError
+from agora.ranges import Distance, Duration
+from agora.seeds import Stream
+from agora.tasks.destinations import Destinations, destinations_of
+from agora.tasks.errands import Errands, Party
+from agora.tasks.population import MOST
+
+__all__ = ["Itineraries", "Purposes", "Stays"]
+
+_DENSEST = 1.5  # people per m2 at the start
+
+
+@dataclass(frozen=True)
+class Purposes:
+    """Shares of people by what they came for, in any unit.
+
+    Attributes:
+        passing: from one entrance to another.
+        visiting: from an entrance to some places, and out again.
+        working: at a place of their own, with errands to others.
+        waiting: at one place, then out.
+    """
+
+    passing: float = 0.45
+    visiting: float = 0.35
+    working: float = 0.1
+    waiting: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in self.names():
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+        if sum(getattr(self, name) for name in self.names()) <= 0:
+            raise ValueError("one of the shares must be above 0")
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The purposes, in their order."""
+        return [each.name for each in fields(cls)]
+
+    def draw(self, stream: Stream) -> str:
+        """One of them, by its share."""
+        return self.names()[_one_of([getattr(self, name) for name in self.names()], stream)]
+
+
+@dataclass(frozen=True)
+class Stays:
+    """How long people stay at a place: medians of log-normal distributions, by what they do there, s.
+
+    The medians are our own choice, of the order of what such an errand takes.
+
+    Attributes:
+        sit: on a chair, a bench or a sofa. work: at a desk or a machine. stand: at a shelf, a printer or a bed.
+        queue: at a counter. wait: somewhere in the room.
+        spread: standard deviation of the logarithm of all of them.
+    """
+
+    sit: Duration = 180.0
+    work: Duration = 300.0
+    stand: Duration = 20.0
+    queue: Duration = 40.0
+    wait: Duration = 45.0
+    spread: float = 0.6
+
+    def __post_init__(self) -> None:
+        for name in ("sit", "work", "stand", "queue", "wait"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 <= self.spread <= 2:
+            raise ValueError(f"spread must be in [0, 2], got {self.spread}")
+
+    def draw(self, use: str, stream: Stream) -> float:
+        """How long one stays, s."""
+        return float(getattr(self, use) * math.exp(self.spread * float(stream.normal())))
+
+
+@dataclass(frozen=True)
+class Itineraries:
+    """People with itineraries: they come in at entrances, go to places, stay there for a time, and leave.
+
+    Places are the spots of the furniture, each for one person, and points in rooms; entrances are zones or the map's edges
+    (`agora.tasks.destinations`). An episode begins in the middle of the day: everybody who is there is at a moment of the own
+    itinerary, each moment as likely. Others arrive later. Where a map has no entrance, nobody comes or leaves, and who would go out
+    goes to another place.
+
+    Attributes:
+        people: least and most who are there at the start; instead of ``density``.
+        density: people per m2 that they can walk on, at the start.
+        arrivals: people a minute who come in later, in the mean; their parties arrive at random (a Poisson process). Where not
+            given, parties like those who are there, each as often as it fits into its own time there, so that as many come as leave
+            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961).
+        until: time up to which they do, s.
+        purposes: shares of those who are there and of those who come.
+        groups: shares of parties of one, two, three, ... people, in any unit; those who work are alone. The default is the count of
+            pedestrians of J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming groups", Sociometry 24,
+            1961, up to four.
+        stays: how long people stay at places.
+        visits: least and most places of who visits.
+        keep_clear: distance between robots' starts and people at the start, and between robots' goals and places to stay, m.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("groups", "cues")
+
+    people: tuple[int, int] | None = None
+    density: float = 0.05
+    arrivals: float | None = None
+    until: Duration = 120.0
+    purposes: Purposes = field(default_factory=Purposes)
+    groups: tuple[float, ...] = (1486.0, 694.0, 195.0, 37.0)
+    stays: Stays = field(default_factory=Stays)
+    visits: tuple[int, int] = (1, 3)
+    keep_clear: Distance = 1.5
+
+    def __post_init__(self) -> None:
+        if self.people is not None and not 0 <= self.people[0] <= self.people[1] <= MOST:
+            raise ValueError(f"people must be [least, most], at most {MOST}, got {list(self.people)}")
+        if not 0 <= self.density <= _DENSEST:
+            raise ValueError(f"density must be in [0, {_DENSEST}] people per m2, got {self.density}")
+        if self.arrivals is not None and not (0 <= self.arrivals < math.inf and self.arrivals * self.until / 60.0 <= MOST):
+            raise ValueError(
+                f"arrivals must be at least 0 a minute, and at most {MOST} people in until = {self.until} s, got {self.arrivals}"
+            )
+        if not self.groups or min(self.groups) < 0 or not 0 < sum(self.groups) < math.inf or len(self.groups) > 10:
+            raise ValueError(f"groups must be the shares of parties of 1 to at most 10 people, not all 0, got {list(self.groups)}")
+        if not 0 <= self.visits[0] <= self.visits[1] <= 10:
+            raise ValueError(f"visits must be [least, most] in [0, 10], got {list(self.visits)}")
+        if self.keep_clear < 0:
+            raise ValueError(f"keep_clear must be at least 0, got {self.keep_clear}")
+
+    def place(self, task: Task) -> None:
+        """Put people into the task.
+
+        Raises:
+            PlacementError: there is no room for so many, or they can go nowhere.
+        """
+        furniture = (*task.world.furniture, *(thing.furniture for thing in task.things))
+        found = destinations_of(task.map, furniture, task.world.zones, task.crowd.radius, task.radius)
+        errands = Errands(task, found, self.stays, self.visits, self.keep_clear)
+        wanted, group = self._count(task, found), 1 + max((person.group for person in task.pedestrians), default=-1)
+        there: list[tuple[Party, float]] = []
+        while wanted > 0:
+            party = self._party(task, wanted, group)
+            there.append((party, errands.present(party)))
+            wanted, group = wanted - party.size, group + (party.size > 1)
+        rates = [1.0 / time for _, time in there] if self.arrivals is None else [1.0]
+        often = sum(rates) if self.arrivals is None else self.arrivals / 60.0 / self._mean_size
+        time = _next(often, task.stream)
+        while found.entrances and time < self.until:
+            if self.arrivals is None:
+                like = there[_one_of(rates, task.stream)][0]
+                party = replace(like, group=group if like.size > 1 else -1)
+            else:
+                party = self._party(task, len(self.groups), group)
+            errands.arrive(party, time)
+            group += party.size > 1
+            time += _next(often, task.stream)
+
+    @property
+    def _mean_size(self) -> float:
+        """Of a party, people."""
+        return sum(size * share for size, share in enumerate(self.groups, 1)) / sum(self.groups)
+
+    def _count(self, task: Task, found: Destinations) -> int:
+        if self.people is not None:
+            return task.stream.integer(*self.people)
+        whole, part = divmod(self.density * found.area, 1.0)
+        count = int(whole) + int(float(task.stream.uniform()) < part)
+        if count > MOST:
+            raise PlacementError(f"density {self.density:g} on {found.area:.0f} m2 is {count} people; at most {MOST}")
+        return count
+
+    def _party(self, task: Task, most: int, group: int) -> Party:
+        """What a party came for, and how many they are."""
+        purpose, drawn = self.purposes.draw(task.stream), 1 + _one_of(self.groups, task.stream)
+        size = 1 if purpose == "working" else min(drawn, most)
+        return Party(purpose, size, group if size > 1 else -1)
+
+
+def _next(often: float, stream: Stream) -> float:
+    """Time to the next of some events that happen so often a second, s."""
+    return -math.log1p(-float(stream.uniform())) / often if often > 0 else math.inf
+
+
+def _one_of(shares: tuple[float, ...] | list[float], stream: Stream) -> int:
+    """A number drawn by its share."""
+    steps = np.cumsum(shares)
+    return int(min(np.searchsorted(steps, float(stream.uniform()) * steps[-1], side="right"), np.flatnonzero(shares)[-1]))
