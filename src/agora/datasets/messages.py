@@ -130,19 +130,23 @@ def model_of(text: str) -> RobotModel:
 
 
 def from_crowd(message: Any) -> PedestrianStarts:
-    """The simulated pedestrians of a message."""
+    """The simulated pedestrians of a message; those of older bags have no itineraries."""
     count = len(message.id)
     shape = (count, int(message.waypoints))
     arrays = declared(PedestrianStarts)
 
     def real(name: str) -> Array:
-        return np.asarray(getattr(message, name), np.float64)
+        return np.asarray(getattr(message, name, ()), np.float64)
+
+    def listed(name: str) -> Array:
+        return real(name).reshape(shape) if len(getattr(message, name, ())) else np.zeros((0, 0))
 
     return PedestrianStarts(
-        **{name: np.asarray(getattr(message, told), arrays[name].kind) for name, told in OF_EACH.items()},
+        **{name: np.asarray(getattr(message, told, ()), arrays[name].kind) for name, told in OF_EACH.items()},
         position=np.stack([real("x"), real("y")], -1), velocity=np.stack([real("vx"), real("vy")], -1),
         waypoints=np.stack([real("waypoint_x").reshape(shape), real("waypoint_y").reshape(shape)], -1),
         waits=real("waits").reshape(shape), company=real("company").reshape(count, 3),
+        doing=listed("doing").astype(np.int32), facing=listed("facing"),
         habits=tuple(parse(message.habits, list[Habits], "habits")) if message.habits else (),
     )  # fmt: skip
 

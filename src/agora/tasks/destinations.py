@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,7 +74,7 @@ def destinations_of(
         map: the surroundings. furniture: in it. zones: parts of it.
         radius: of the largest person, m. robot: of the largest robot, which passes who stands, m.
     """
-    walked = component_of(map, radius) == 1
+    walked = (component_of(map, radius) == 1) & _inside(map, radius)
     clear = map.clearance
     free, aside = walked & (clear >= radius + _ROOM), walked & (clear >= radius + max(_ASIDE, 2.2 * robot))
     named = [zone for category in _ENTRANCES for zone in zones if category in zone.category]
@@ -96,6 +97,14 @@ def destinations_of(
     )
     area = float(np.count_nonzero(walked)) * map.resolution**2
     return Destinations(tuple(points for points in entrances if len(points)), stops, _points(map, aside), area)
+
+
+def _inside(map: Map, margin: float) -> Bools:
+    """(rows, columns) the cells whose centre is farther than that from the map's border, m."""
+    far = math.ceil(margin / map.resolution + 0.5)
+    cells = np.zeros(map.shape, np.bool_)
+    cells[far:-far, far:-far] = True
+    return cells
 
 
 def _points(map: Map, cells: Bools) -> Doubles:

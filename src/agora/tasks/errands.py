@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.state import LEAVE, STAY, Doubles
+from agora.core.state import LEAVE, STAY, Bools, Doubles
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.draft.people import Person
 from agora.draft.task import Task
 from agora.errors import PlacementError
+from agora.maps.distance import inside_all
 from agora.maps.ways import along, length_of, way
 from agora.tasks.destinations import Destinations, Stop
 from agora.tasks.population import robot_places
@@ -30,6 +31,8 @@ _ROUNDS = 600.0  # s, for which somebody who leaves nowhere has places to go to
 _APART = 0.1  # m, between bodies at the start
 _AT_STOP = 0.25  # m, at which a place counts as reached
 _TRIES = 200
+_ACROSS = 0.6  # of the distance to the farthest entrance, from which on one is on the other side
+_ALONE, _TOGETHER = 1.1, 1.35  # times as long as it takes to walk straight on, with others in the way; as measured
 _CHOICES = 8  # entrances and places that are tried for one with a way to it
 
 
@@ -72,16 +75,17 @@ class Errands:
         self._free: dict[str, list[Stop]] = {}
         for n in task.stream.permutation(len(places.stops)):
             stop = places.stops[n]
-            if (np.hypot(*(goals[:, :2] - stop.point).T) >= goals[:, 2]).all():
+            if self._allowed(stop.point[None]).all() and (np.hypot(*(goals[:, :2] - stop.point).T) >= goals[:, 2]).all():
                 self._free.setdefault(stop.use, []).append(stop)
         away = (
             np.hypot(*(places.standing[:, None] - goals[None, :, :2]).transpose(2, 0, 1))
             if len(goals)
             else np.ones((len(places.standing), 0))
         )
-        self._standing = places.standing[(away >= goals[:, 2]).all(axis=1)]
+        self._standing = places.standing[self._allowed(places.standing) & (away >= goals[:, 2]).all(axis=1)]
+        self._entrances = [points for every in places.entrances if len(points := every[self._allowed(every)])]
         self._taken: list[Doubles] = []
-        if not (places.entrances or self._free or len(self._standing)):
+        if not (self._entrances or self._free or len(self._standing)):
             raise PlacementError(f"map {task.map.name!r} has neither entrances nor places to which people could go")
 
     def present(self, party: Party) -> float:
@@ -106,7 +110,7 @@ class Errands:
         """Add a party that comes in at a time, s, one after the other; nobody where no way leads from an entrance to its places."""
         people = self._members(party)
         route = self._route(party, people[0]["radius"])
-        if route is None or not self._places.entrances:
+        if route is None or not self._entrances:
             return
         (entry, *rest), gap = route, 1.5 * _FILE / people[0]["speed"]
         for k, person in enumerate(people):
@@ -131,9 +135,9 @@ class Errands:
     def _route(self, party: Party, radius: float) -> list[_Visit] | None:
         """An itinerary: an entrance or the first place, places, and an exit where there is any; None where no way was found."""
         entry = self._entrance()
-        if party.purpose == "passing" and len(self._places.entrances) > 1 and entry is not None:
+        if party.purpose == "passing" and len(self._entrances) > 1 and entry is not None:
             for _ in range(_CHOICES):
-                leave = self._entrance(other_than=entry[0])
+                leave = self._entrance(across=entry[0])
                 if leave is not None and self._leads(radius, entry[1], leave[1]):
                     return [_Visit(entry[1]), _Visit(leave[1])]
             return None
@@ -154,16 +158,27 @@ class Errands:
             return None
         return route
 
+    def _allowed(self, points: Doubles) -> Bools:
+        """Which points (N, 2) are in no forbidden zone."""
+        allowed = np.ones(len(points), np.bool_)
+        for polygon in self._task.forbidden:
+            inside = np.empty(len(points), np.bool_)
+            inside_all(polygon, np.ascontiguousarray(points), inside)
+            allowed &= ~inside
+        return allowed
+
     def _leads(self, radius: float, start: Doubles, end: Doubles) -> bool:
         return way(self._task.map, radius, start, end) is not None
 
-    def _entrance(self, other_than: int = -1) -> tuple[int, Doubles] | None:
-        """The number of an entrance, and a point in it."""
-        numbers = [k for k in range(len(self._places.entrances)) if k != other_than]
+    def _entrance(self, across: int = -1) -> tuple[int, Doubles] | None:
+        """The number of an entrance, and a point in it; of those on the other side from one of a number."""
+        middles = [points.mean(axis=0) for points in self._entrances]
+        away = [0.0 if across < 0 else float(np.hypot(*(middle - middles[across]))) for middle in middles]
+        numbers = [k for k, distance in enumerate(away) if k != across and distance >= _ACROSS * max(away)]
         if not numbers:
             return None
         number = numbers[self._task.stream.integer(0, len(numbers) - 1)]
-        return number, self._one(self._places.entrances[number])
+        return number, self._one(self._entrances[number])
 
     def _one(self, points: Doubles) -> Doubles:
         """One of some points (N, 2)."""
@@ -227,11 +242,12 @@ class Errands:
 
     def _duration(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> float:
         """How long an itinerary takes from coming in to leaving, s."""
-        if party.purpose == "working" or not self._places.entrances:
+        if party.purpose == "working" or not self._entrances:
             return math.inf
         found = [way(self._task.map, people[0]["radius"], a.point, b.point) for a, b in zip(route, route[1:], strict=False)]
         walk = sum(length_of(points) for points in found if points is not None)
-        return max(walk / float(people[0]["speed"]) + sum(visit.stay for visit in route), 1.0)
+        pace = float(people[0]["speed"]) / (_TOGETHER if party.size > 1 else _ALONE)
+        return max(walk / pace + sum(visit.stay for visit in route), 1.0)
 
     def _walk(self, people: list[dict[str, Any]], points: Doubles, done: float, rest: list[_Visit]) -> bool:
         """Put a party on its way, in file."""
@@ -280,7 +296,7 @@ class Errands:
         last: int | None = None,
     ) -> None:
         """Add one person at a place, where it stays for some time and does something, with the rest of its itinerary."""
-        leaves = bool(self._places.entrances) and bool(rest) and rest[-1].stay == 0.0
+        leaves = bool(self._entrances) and bool(rest) and rest[-1].stay == 0.0
         rest = rest or [_Visit(place)]
         look = math.atan2(*(rest[0].point - place)[::-1]) if heading is None else heading
         self._task.pedestrians.append(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.state import Array
+from agora.core.state import LEAVE, Array
 from agora.draft.people import People
 from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
 from agora.draft.surroundings import Surroundings
@@ -150,10 +150,11 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
     """Check an obstacles mode against the contract of `agora.interfaces.ObstaclesMode`.
 
-    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall, in no robot and not in each other; names
-    are different; random places are in no forbidden zone; static obstacles leave the robots' starts and goals free; recorded
-    pedestrians appear only where there are some; the same stream gives the same bits, and another one another task if the mode is
-    random; the world, its map and the robots' places are not written to; no global generator is drawn from.
+    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall and, if they are there at the start, in
+    no robot and not in each other; names are different; random places are in no forbidden zone; static obstacles leave the robots'
+    starts and goals free; recorded pedestrians appear only where there are some; the same stream gives the same bits, and another
+    one another task if the mode is random; the world, its map and the robots' places are not written to; no global generator is
+    drawn from.
 
     Args:
         mode: to check.
@@ -170,14 +171,14 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
         where = f"seed {seed}"
         for start, goals in done.robots:
             check.clear(done.map, np.vstack((start, goals))[:, :2], _RADIUS, f"a robot's start or goal, {where}")
-        radii = [p.radius for p in done.pedestrians]
+        radii = [p.radius for p in done.pedestrians if p.enters <= 0]
         for number, person in enumerate(done.pedestrians):
             who = f"pedestrian {number} of {where}"
             shapes = np.shape(person.position), np.ndim(person.waypoints), np.shape(person.waypoints)[-1:]
             numbers = np.concatenate((np.ravel(person.position), np.ravel(person.waypoints), (person.speed, person.radius)))
             if shapes != ((2,), 2, (2,)) or not len(person.waypoints) or not np.isfinite(numbers).all():
                 raise check.fail(f"{who}: {person} is no place (2,) with waypoints (K, 2), speed and radius")
-            if not (person.speed > 0 and person.radius > 0 and person.mode in (0, 1, 2)):
+            if not (person.speed > 0 and person.radius > 0 and person.mode in range(LEAVE + 1)):
                 raise check.fail(f"{who}: speed {person.speed}, radius {person.radius}, mode {person.mode}")
             check.clear(done.map, person.position[None], person.radius, who)
             check.allowed(done, np.vstack([person.position, person.waypoints]), who, random)
@@ -186,7 +187,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
         if len(set(names)) < len(names):
             raise check.fail(f"{where}: names are not different: {sorted(names)}")
         starts = [start[:2] for start, _ in done.robots]
-        people = [p.position for p in done.pedestrians]
+        people = [p.position for p in done.pedestrians if p.enters <= 0]
         check.apart(np.array([*starts, *people]), np.array([_RADIUS] * len(starts) + radii), f"robots and pedestrians of {where}")
         if done.phase.size not in (0, done.replay.count if done.replay is not None else 0):
             raise check.fail(f"{where}: {done.phase.size} phases for recorded pedestrians that do not match them")

@@ -73,9 +73,9 @@ class Office(Area):
             plan.zone(f"workplace {k}", "workplace", (left, low - behind * (turn > 0), right, high + behind * (turn == 0)))
         for k, (low, high) in enumerate(grid.aisles):
             plan.zone(f"aisle {k}", "aisle", (x0, low, x1, high))
-        for share in (0.25, 0.75):
-            middle = x0 + share * (x1 - x0)
-            plan.entrance(2, middle - self.door, middle + self.door)
+        for side in (3, 1):
+            plan.entrance(side, *grid.aisles[-1])
+        plan.entrance(2, (x0 + x1) / 2 - self.door, (x0 + x1) / 2 + self.door)
         self._storage(plan, stream, (x0, y0, x1, y1))
         plan.zone("floor", "room", (x0, y0, x1, y1))
         return plan.finish("office")

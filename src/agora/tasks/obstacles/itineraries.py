@@ -32,10 +32,10 @@ class Purposes:
         waiting: at one place, then out.
     """
 
-    passing: float = 0.45
-    visiting: float = 0.35
-    working: float = 0.1
-    waiting: float = 0.1
+    passing: float = 0.3
+    visiting: float = 0.4
+    working: float = 0.15
+    waiting: float = 0.15
 
     def __post_init__(self) -> None:
         for name in self.names():

@@ -174,6 +174,7 @@ def to_crowd(start: Start) -> msg.Crowd:
         crowd.waypoints[..., 1].reshape(-1).tolist(),
     )
     message.waits, message.company = crowd.waits.reshape(-1).tolist(), crowd.company.reshape(-1).tolist()
+    message.doing, message.facing = crowd.doing.reshape(-1).tolist(), crowd.facing.reshape(-1).tolist()
     message.habits = dump(crowd.habits) if crowd.habits else ""
     return message
 
