@@ -27,6 +27,7 @@ __all__ = ["Crowd", "Navigation", "Stage"]
 _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0
 """Time limit of an episode, s."""
+Minding = Literal["early", "late", "never"]
 Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 
@@ -36,10 +37,13 @@ class Share:
 
     Attributes:
         model: crowd model. share: of the walking groups and of those who walk alone; in the sum of all shares.
+        minds_robots: when they mind a robot that they see: early, as the crowd model says; late, in the last step alone, so that
+            they do not step into it; or never, as if it were not there.
     """
 
     model: Annotated[Named, Plug("crowd_models")]
     share: float = 1.0
+    minds_robots: Minding = "early"
 
     def __post_init__(self) -> None:
         if self.share <= 0:
@@ -80,6 +84,11 @@ class Crowd:
     def parts(self) -> tuple[Named, ...]:
         """The crowd models; `Person.model` is the number of one of them."""
         return tuple(share.model for share in self.models) if self.model is None else (self.model,)
+
+    @property
+    def minding(self) -> tuple[Minding, ...]:
+        """When the pedestrians of each crowd model mind a robot."""
+        return tuple(share.minds_robots for share in self.models) or ("early",)
 
     def with_needed(self, behaviours: Sequence[str]) -> Crowd:
         """The crowd with those of some behaviours, by name, that it does not have yet, after its own."""

@@ -29,6 +29,9 @@ MINDS = get_args(LastStep)
 
 ALL, ROBOTS, NOTHING = range(3)
 
+HEEDLESS = 4
+"""Added to one of these: robots are not minded."""
+
 _MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robot
 _PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
 _CREEP = np.float32(0.01)  # m/s, of two who come closer
@@ -216,7 +219,8 @@ def _begin(
     pressed = False
     for i in range(traits.count[w]):
         recorded = replay.last[w, i] >= replay.first[w, i]
-        mind[i] = minds[number[w, i]] if people.active[w, i] and not recorded else NOTHING
+        whom = minds[number[w, i]]
+        mind[i] = whom % HEEDLESS if people.active[w, i] and not recorded else NOTHING
         vx[i] = people.vx[w, i] if recorded else out_x[w, i]
         vy[i] = people.vy[w, i] if recorded else out_y[w, i]
         near[i] = 0
@@ -224,7 +228,7 @@ def _begin(
             step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
             if clearance[i] < traits.radius[w, i] + step:
                 near[i] = 1
-            if sees_robots and _near_robots(people, traits, robots, robot_traits, w, i, step):
+            if sees_robots and whom < HEEDLESS and _near_robots(people, traits, robots, robot_traits, w, i, step):
                 near[i] += 2
             pressed = pressed or near[i] > 0
     return pressed
@@ -270,7 +274,8 @@ def hold_back(
     Args:
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models.
-        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING. number: (W, P) whose model moves a pedestrian.
+        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
+        number: (W, P) whose model moves a pedestrian.
         people: at the beginning of the substep. goals: the waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)

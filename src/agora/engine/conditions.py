@@ -14,7 +14,7 @@ from agora.planners.global_.astar import AStar
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT
 
 if TYPE_CHECKING:
-    from agora.draft.stage import Stage
+    from agora.draft.stage import Minding, Stage
     from agora.interfaces import AnyCrowdModel, Behaviour, CostmapLayer, GlobalPlanner, Simulator
     from agora.sensors.lidar import Lidar
 
@@ -42,6 +42,7 @@ class Conditions:
         routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
             pedestrian whom they see (`agora.engine.careful`).
         sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
+        minding: when the pedestrians of each crowd model mind a robot; early where not given.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -60,6 +61,7 @@ class Conditions:
     routes: bool = False
     careful: bool = False
     sidestep: Sidestep | None = None
+    minding: tuple[Minding, ...] = ()
 
     @property
     def models(self) -> tuple[AnyCrowdModel, ...]:
@@ -85,4 +87,5 @@ class Conditions:
             routes=stage.crowd.routes,
             careful=not stage.crowd.faithful,
             sidestep=stage.crowd.sidestep,
+            minding=stage.crowd.minding,
         )

@@ -12,7 +12,7 @@ from agora.core import state
 from agora.core.jit import bind
 from agora.core.state import LEAVE
 from agora.engine.arrived import stand
-from agora.engine.careful import MINDS, hold_back
+from agora.engine.careful import HEEDLESS, MINDS, hold_back
 from agora.engine.comings import come_and_go
 from agora.engine.heed import Heed
 from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, settle, take_forces
@@ -29,6 +29,7 @@ from agora.world.threads import Work
 if TYPE_CHECKING:
     from agora.core.state import Ints, Waypoints
     from agora.draft.sidestep import Sidestep
+    from agora.draft.stage import Minding
     from agora.interfaces import AnyCrowdModel, Behaviour
     from agora.world.start import PedestrianStarts, Start
     from agora.world.world import World
@@ -61,6 +62,7 @@ class EngineCrowd:
             where they walk straight to their waypoints. drawn: these are examples of such episodes.
         careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
         sidestep: how recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
+        minding: when the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
 
     Attributes:
         every: as given.
@@ -88,12 +90,14 @@ class EngineCrowd:
         drawn: bool = False,
         careful: bool = False,
         sidestep: Sidestep | None = None,
+        minding: Sequence[Minding] = (),
     ) -> None:
         for model in models:
             _check(model)
         self._models, self._world, self.every = tuple(models), world, every
         self._sees = sees_pedestrians, sees_robots
         self._bits = np.int64(SEES_PEDESTRIANS * sees_pedestrians + SEES_ROBOTS * sees_robots)
+        self._minding = minding or ("early",) * len(models)
         worlds, slots = world.layout.worlds, world.slots
         self.number: Ints = np.zeros((worlds, slots), np.int32)
         longest = [model.declares.max_step for model in models]
@@ -106,7 +110,9 @@ class EngineCrowd:
         self._careful = careful and bool(models)
         self._visits = np.zeros(worlds, np.bool_)
         self._sidestep = sidestep if sees_robots else None
-        self._minds = np.array([MINDS.index(model.declares.last_step) for model in models] or [0], np.int32)
+        heedless = [HEEDLESS * (when == "never") for when in self._minding]
+        whom = [MINDS.index(model.declares.last_step) for model in models]
+        self._minds = np.array([a + b for a, b in zip(whom, heedless, strict=False)] or [0], np.int32)
         self._chosen = np.zeros((2, worlds, slots), np.float32)
         between = [state.pedestrians(worlds, slots)] if self.substeps > 1 else []
         self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
@@ -171,16 +177,17 @@ class EngineCrowd:
         """The calls of those models that need substeps, or of the others."""
         world, (sees_pedestrians, sees_robots) = self._world, self._sees
         period = world.dt / self.substeps if stiff else world.dt * self.every
-        for model, out, is_stiff in zip(self._models, self._answers, self._stiff, strict=False):
+        for model, out, is_stiff, minding in zip(self._models, self._answers, self._stiff, self._minding, strict=False):
+            early = minding == "early"
             if is_stiff != stiff:
                 continue
             if not isinstance(model, CompiledCrowdModel):
-                seen = self._generations[people], world.generation(robots)[1], self.goals, sees_pedestrians, sees_robots
+                seen = self._generations[people], world.generation(robots)[1], self.goals, sees_pedestrians, sees_robots and early
                 yield CrowdReader(model, world, *seen, float(np.float32(period)), out)
                 continue
             crowd = CrowdRecord(
                 np.float32(period),
-                self._bits,
+                self._bits if early else self._bits & ~np.int64(SEES_ROBOTS),
                 self._generations[people],
                 world.traits,
                 self.goals,

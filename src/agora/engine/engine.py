@@ -93,6 +93,7 @@ class Engine:
             drawn=drawn,
             careful=conditions.careful,
             sidestep=conditions.sidestep,
+            minding=conditions.minding,
         )
         return Engine(world, crowd, conditions.simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
