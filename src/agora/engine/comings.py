@@ -1,7 +1,7 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 Who is not there yet, and who has left, is not active: nobody sees, meets or measures them. Who finds somebody in the entrance waits
-outside until there is room.
+outside until there is room. Those who come later are in later slots, which kernels do not look at before it is time.
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         if clock.done[w] or not visits[w]:
             continue
         time = np.float32(clock.step[w] + 1) * dt
+        count = traits.count[w]
+        while count < after.x.shape[1] and ZERO < waypoints.enters[w, count] <= time:
+            count += 1
+        traits.count[w] = count
         for i in range(traits.count[w]):
             if after.active[w, i]:
                 if _has_left(after, waypoints, w, i):

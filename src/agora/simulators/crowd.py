@@ -335,6 +335,7 @@ class Crowd:
                 target[0, stay, : source.shape[2]] = source[0, stay]
             else:
                 target[0, stay] = source[0, stay]
+        world.traits.count[0] = max(int(world.traits.count[0]), count)
         for source, target in zip(old.robots, world.robots, strict=True):
             target[:, : source.shape[1]] = source
         for part in ("last", "cursor", "aside_x", "aside_y"):

@@ -103,7 +103,8 @@ class PedestrianStarts:
             moment, s; nothing of both where not given (`agora.pedestrians.cues`).
         doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of what one does who stands before setting out, -1 for nothing
             that is said; facing: (P, K) heading in which one does it, rad.
-        enters: (P,) when each comes into the world, s; at the start where not given.
+        enters: (P,) when each comes into the world, s, in rising order after those who are there at the start; nobody comes later
+            where not given.
     """
 
     position: Doubles = field(metadata=axes("P 2"))
@@ -142,6 +143,11 @@ class PedestrianStarts:
                 object.__setattr__(self, name, np.zeros(shape))
         if not self.doing.size:
             object.__setattr__(self, "doing", np.full(listed, -1, np.int32))
+
+    @property
+    def at_first(self) -> int:
+        """One more than the last of those who are there at the start."""
+        return int(np.flatnonzero(self.enters <= 0).max(initial=-1)) + 1
 
     @property
     def one_place(self) -> Bools:

@@ -173,7 +173,7 @@ class World:
         clock = status.clock
         clock.key[w] = key_of(start.entry, start.seed, "waypoints")
         clock.time_limit[w], clock.done[w] = round(start.timeout / self.dt), False
-        self.traits.count[w] = start.crowd_size
+        self.traits.count[w] = start.pedestrians.at_first if start.replay is None else start.crowd_size
         self._reset_simulated(w, start)
         self._reset_replayed(w, start)
         self._reset_robots(w, start)

@@ -165,6 +165,7 @@ class Itineraries:
             errands.arrive(party, time)
             group += party.size > 1
             time += _next(often, task.stream)
+        task.pedestrians.sort(key=lambda person: person.enters)
 
     @property
     def _mean_size(self) -> float:
