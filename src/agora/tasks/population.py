@@ -125,7 +125,8 @@ def add_pedestrians(
     radius = crowd.radius * max(types[kind].radius for kind, _ in members)
     ring = _RING if size > 1 else 0.0
     clearance = max(clearance, radius) + ring
-    others = np.array([[*p.position, 1.1 * (p.radius + radius)] for p in task.pedestrians]).reshape(-1, 3)
+    x, y, theirs = task.bodies().T
+    others = np.column_stack([x, y, 1.1 * (theirs + radius)])
     blocked = np.vstack([robot_places(task, keep_clear, goals=False), others]) + np.array([0.0, 0.0, ring])
     centre = task.place(clearance, 1, keep_out=blocked, region=region)
     route = task.place(clearance, waypoints, connected_to=centre[0], region=region)

@@ -54,7 +54,8 @@ class Groups(Random):
         """Put one standing group where all its members have room."""
         count = task.stream.integer(*self.standing_size)
         reach = float(o_space_radius(count)) + task.crowd.radius
-        taken = np.array([[*p.position, 2.2 * task.crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
+        places = task.bodies()[:, :2]
+        taken = np.column_stack([places, np.full(len(places), 2.2 * task.crowd.radius)])
         keep_out = np.vstack((clear, taken)) + np.array([0.0, 0.0, reach])
         centre = task.place(reach + self.clearance, 1, keep_out=keep_out)[0]
         kind: Kind = "circle"
