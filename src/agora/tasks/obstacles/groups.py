@@ -45,7 +45,8 @@ class Groups(Random):
     def place(self, task: Task) -> None:
         """Put standing groups into the task, then the rest."""
         routes = [np.vstack((start[None, :2], goals[:, :2])) for start, goals in task.robots]
-        clear = np.vstack([np.column_stack((r, np.full(len(r), self.keep_clear))) for r in routes] or [np.zeros((0, 3))])
+        apart = max(self.keep_clear, task.radius + task.safety)
+        clear = np.vstack([np.column_stack((r, np.full(len(r), apart))) for r in routes] or [np.zeros((0, 3))])
         for number in range(task.stream.integer(*self.standing_groups)):
             self._stand(task, number, clear)
         super().place(task)
