@@ -25,7 +25,9 @@ from agora.wire import message
 
 WALL = Map.from_shapes(bounds=(-9.0, -7.0, 12.0, 8.0), segments=[[6.0, -5.0, 6.5, 5.0]], name="wall")
 PARTED = Map.from_shapes(
-    bounds=(-9.0, -7.0, 12.0, 8.0), segments=[[-3.0, -0.3, 1.5, -0.3], [-0.15, 0.0, -0.15, 0.6], [6.0, -5.0, 6.5, 5.0]], name="parted"
+    bounds=(-9.0, -7.0, 12.0, 8.0),
+    segments=[[-3.0, -0.3, 1.5, -0.3], [-0.15, 0.0, -0.15, 0.6], [6.0, -5.0, 6.5, 5.0]],
+    name="parted",
 )
 """Two robots that stand together do not see each other; a wall is close behind the second."""
 NARROW, WIDE = Lidar(beams=41, angle_min=-0.4, angle_max=0.5, range_max=5.0), Lidar(beams=180, x=0.1, heading=0.2, range_max=9.0)

@@ -88,7 +88,8 @@ def place(
     areas = _areas(region)
     cells = _candidates(map, clearance, passage, areas, connected_to)
     limit = attempts * count if len(cells) else 0
-    points, taken = [], _Taken(apart)
+    points: list[Doubles] = []
+    taken = _Taken(apart)
     while len(points) < count and limit > 0:
         batch = min(max(64, 2 * count), 4096)
         limit -= batch
@@ -108,7 +109,7 @@ def place(
 
 
 class _Taken:
-    """Points that keep a distance, m, from each other; they are kept by squares, so that only those near a new one are looked at."""
+    """Points that keep a distance, m, from each other, by squares: only those near a new one are looked at."""
 
     def __init__(self, apart: float) -> None:
         self._apart, self._size = apart, 1.001 * apart

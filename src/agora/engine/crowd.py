@@ -226,7 +226,9 @@ class EngineCrowd:
             if found >= 0:
                 w, i = divmod(found, self._world.slots)
                 name = type(self._models[self.number[w, i]]).__name__
-                raise InputError(f"crowd model {name} returned values that are not finite, for pedestrian {self._world.traits.id[w, i]}")
+                raise InputError(
+                    f"crowd model {name} returned values that are not finite, for pedestrian {self._world.traits.id[w, i]}"
+                )
 
         return check
 
