@@ -17,6 +17,12 @@ DEFINITIONS = {
     "tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms",
     "move_base_msgs/msg/MoveBaseGoal": "geometry_msgs/PoseStamped target_pose",
     "move_base_msgs/msg/MoveBaseActionGoal": "Header header\nactionlib_msgs/GoalID goal_id\nmove_base_msgs/MoveBaseGoal goal",
+    "move_base_msgs/msg/MoveBaseResult": "",
+    "actionlib_msgs/msg/GoalID": "time stamp\nstring id",
+    "actionlib_msgs/msg/GoalStatus": "actionlib_msgs/GoalID goal_id\nuint8 status\nstring text",
+    "move_base_msgs/msg/MoveBaseActionResult": (
+        "Header header\nactionlib_msgs/GoalStatus status\nmove_base_msgs/MoveBaseResult result"
+    ),
 }
 
 
@@ -88,9 +94,18 @@ class BagOf:
         message = of().PoseStamped(header(time, frame), pose(x, y, heading))
         self.write(topic, message, time if recorded is None else recorded)
 
-    def action(self, time: float, x: float, y: float, *, topic: str = "/move_base/goal", frame: str = "map") -> None:
+    def action(
+        self, time: float, x: float, y: float, *, topic: str = "/move_base/goal", frame: str = "map", name: str = "1"
+    ) -> None:  # fmt: skip
         inner = of().MoveBaseGoal(of().PoseStamped(header(time, frame), pose(x, y)))
-        self.write(topic, of().MoveBaseActionGoal(header(time, ""), of().GoalID(stamp(time), "1"), inner), time)
+        self.write(topic, of().MoveBaseActionGoal(header(time, ""), of().GoalID(stamp(time), name), inner), time)
+
+    def result(self, time: float, status: int, name: str, sent: float, *, topic: str = "/move_base/result") -> None:
+        there = of().GoalStatus(of().GoalID(stamp(sent), name), status, "")
+        self.write(topic, of().MoveBaseActionResult(header(time, ""), there, of().MoveBaseResult()), time)
+
+    def cancel(self, time: float, name: str = "", sent: float = 0.0, *, topic: str = "/move_base/cancel") -> None:
+        self.write(topic, of().GoalID(stamp(sent), name), time)
 
     def transform(
         self, time: float, parent: str, child: str, x: float, y: float, heading: float = 0.0, *,

@@ -162,7 +162,7 @@ def test_a_suite_is_run_reported_and_resumed(agora, small):
     assert other[0] == 2 and "suite.seed is 3 there and 4 here" in other[2]
 
 
-def test_a_strangers_planner_that_ends_its_process_fails_and_one_that_is_killed_is_named(small, tmp_path):
+def test_a_strangers_planner_that_ends_its_process_fails_in_a_worker_and_one_that_is_killed_is_named(small, tmp_path):
     module = "from dataclasses import dataclass\nimport os\n\nfrom agora.interfaces import Declaration\n"
     module += "@dataclass(frozen=True)\nclass Quitter:\n"
     module += "    at: float = 5.0\n    signal: int = 0\n"
@@ -180,7 +180,9 @@ def test_a_strangers_planner_that_ends_its_process_fails_and_one_that_is_killed_
     arguments = [sys.executable, "-c", "from agora.cli import main; main()"]
     arguments += ["bench", str(small), "-o", str(tmp_path / "out")]
     arguments += [word for name in ("quitter", "quitter:signal=9", "quitter:at=99") for word in ("-p", name)]
-    ended = subprocess.run(arguments, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False)
+    how = {"env": os.environ | {"PYTHONPATH": path}, "capture_output": True, "text": True, "check": False}
+    assert subprocess.run([*arguments, "--workers", "0"], **how).returncode == 9  # nothing in a process outlives its end
+    ended = subprocess.run([*arguments, "--resume"], **how)
     assert ended.returncode == 1, ended.stderr
     lost = (tmp_path / "out" / "interrupted.txt").read_text().splitlines()
     assert 0 < len(lost) <= 2

@@ -18,13 +18,13 @@ def test_a_file_is_written_in_place_of_the_one_that_is_there(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["page"]
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_what_was_there_and_the_error_names_the_file(tmp_path, monkeypatch):
     def full(_):
         raise OSError(28, "No space left on device")
 
     write_whole(tmp_path / "page", "whole")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"No space left on device: '.*/page'"):
         write_whole(tmp_path / "page", "half")
     assert [path.name for path in tmp_path.iterdir()] == ["page"]
     assert (tmp_path / "page").read_text() == "whole"

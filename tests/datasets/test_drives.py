@@ -288,6 +288,69 @@ def test_each_goal_is_an_episode_and_one_that_comes_again_is_none(written, tmp_p
     assert [row["key"] for row in rows] == [f"recorded/x/{k}/unknown/0" for k in range(4)]
 
 
+ABORTED, PREEMPTED, SUCCEEDED = 4, 2, 3
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_action_that_ends_ends_its_episode_and_no_other_and_the_same_goal_again_is_another(written, known):
+    write, read = written
+    with write() as bag:
+
+        def send(time, x, y, name):
+            bag.goal(time, x, y)
+            if known:  # else the bag has no topic that tells the name
+                bag.action(time + 0.01, x, y, name=name)
+
+        send(START, 8.0, 0.0, "a")
+        end, _ = straight(bag, START, 3.0)
+        bag.result(end, ABORTED, "a", START + 0.01)  # gives up after 3 s, and stands for 6 s
+        end, _ = straight(bag, end + STEP, 0.0, start=(3.0, 0.0), seconds=6.0)
+        again = end + STEP
+        send(again, 8.0, 0.0, "b")
+        end, _ = straight(bag, again, 2.0, start=(3.0, 0.0))
+        send(end, 5.0, 6.0, "c")  # in the place of the second, whose result comes after that
+        bag.result(end + 0.03, PREEMPTED, "b", again + 0.01)
+        end, place = straight(bag, end + STEP, 4.0, start=(5.0, 0.0), heading=np.pi / 2)
+        bag.cancel(end)
+        bag.result(end + 0.3, PREEMPTED, "c", again + 2.01)
+        straight(bag, end + STEP, 0.0, start=place, seconds=9.0)
+    episodes = read()
+    ends = [(p.robots[0].recording.outcome.label, round(float(p.robots[0].recording.time[-1]), 2)) for p in episodes]
+    assert ends == [("timeout", 3.0), ("timeout", 2.0), ("timeout", 4.05)]
+    words = ["episode 0 ends after 3.0 s: its goal was aborted", "episode 2 ends after 4.0 s: its goal was cancelled"]
+    assert [note.partition(": ")[2] for p in episodes for note in p.notes if "its goal was" in note] == words
+
+
+def test_a_robot_that_has_arrived_has_reached_its_goal_whatever_is_said_later(written):
+    write, read = written
+    with write() as bag:
+        bag.action(START, 4.0, 0.0, name="a")
+        end, _ = straight(bag, START, 4.0, seconds=1.0)
+        bag.result(end, SUCCEEDED, "a", START)
+        bag.cancel(end + STEP)
+        straight(bag, end + STEP, 2.0, start=(4.0, 0.0))
+    (played,) = read()
+    assert values(played)["success"] == 1.0 and values(played)["time_to_goal"] == pytest.approx(4.0)
+    assert "its goal was" not in said(played)
+
+
+def test_a_cancel_concerns_the_robot_whose_action_it_is(written):
+    write, read = written
+    with write() as bag:
+        for k in range(101):
+            for robot, y in (("a", 0.0), ("b", 3.0)):
+                bag.odometry(
+                    START + k * STEP, k * STEP, y, 0.0, 1.0, topic=f"/{robot}/odom", frame=f"{robot}/odom", child=f"{robot}/base"
+                )
+            if k == 0:
+                bag.action(START, 9.0, 0.0, topic="/a/move_base/goal", frame="a/odom", name="a")
+                bag.action(START, 9.0, 3.0, topic="/b/move_base/goal", frame="b/odom", name="b")
+            if k == 60:
+                bag.cancel(START + k * STEP, topic="/b/move_base/cancel")
+                bag.cancel(START + k * STEP, topic="/a/exe_path/cancel")
+    assert [round(float(p.robots[0].recording.time[-1]), 2) for p in read()] == [5.0, 3.0]
+
+
 def test_a_goal_by_hand_is_that_of_the_whole_bag(written):
     write, read = written
     with write() as bag:

@@ -169,3 +169,13 @@ def test_without_room_placing_fails_loudly_and_says_what_was_asked(arguments, sa
 def test_arguments_that_make_no_sense_are_refused(arguments):
     with pytest.raises(InputError):
         place(stream(), two_rooms(), **{"clearance": 0.3, "count": 2, **arguments})
+
+
+def test_points_that_keep_a_distance_are_the_first_that_do_so_however_many_there_are():
+    m = Map.open((30.0, -70.0), (101.0, -12.0), resolution=0.25)
+    drawn, kept = place(stream(9), m, 0.3, 4000), np.empty((0, 2))
+    for point in drawn:
+        if (np.hypot(*(kept - point).T) >= 0.45).all():
+            kept = np.vstack((kept, point))
+    assert 2500 < len(kept) < 3900
+    assert (place(stream(9), m, 0.3, 2500, apart=0.45) == kept[:2500]).all()

@@ -11,6 +11,7 @@ import pytest
 from tests.engines import engine
 from tests.starts import people, plane, start
 
+from agora.core.jit import kernel
 from agora.core.recording import Outcome
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
@@ -41,6 +42,32 @@ class Listener:
     def compute(self, scene: Any) -> Any:
         self.shown.append(dataclasses.replace(scene, position=scene.position.copy(), active=scene.active.copy()))
         return np.broadcast_to(np.float32(self.velocity), scene.position.shape)
+
+
+@kernel
+def _stray(parameters, crowd, out_x, out_y, first, last):
+    for w in range(first, last):
+        for i in range(out_x.shape[1]):
+            out_x[w, i] = np.float32(0.5)
+            out_y[w, i] = parameters[0] if crowd.pedestrians.x[w, i] > np.float32(3.0) else np.float32(0.0)
+
+
+@dataclass(frozen=True)
+class Stray:
+    """A compiled model whose pedestrians have no velocity that is a number east of x = 3 m."""
+
+    velocity: float = np.nan
+    max_step: float = np.inf
+
+    @property
+    def declares(self):
+        return CrowdDeclaration("velocity", max_step=self.max_step)
+
+    def kernel(self):
+        return _stray
+
+    def parameters(self):
+        return (np.float32(self.velocity),)
 
 
 def after(starts, steps=20, dt=DT, **more) -> np.ndarray:
@@ -81,6 +108,16 @@ def test_everybody_is_moved_by_its_own_model_and_capped_by_it():
         alone = after(numbered(starts, [0]), 12, crowd=models[number])
         assert mixed[0, person] == pytest.approx(alone[0, person], abs=1e-4)
     assert mixed[0, 2, 2:] == pytest.approx((0.6 * 1.8, 0.8 * 1.8), abs=1e-5)
+
+
+@pytest.mark.parametrize("model", [Stray(), Stray(np.inf), Stray(-np.inf, max_step=DT / 4)], ids=repr)
+def test_a_compiled_model_whose_answer_is_not_finite_is_named_with_the_pedestrian(model):
+    crowd = people([[0.0, 1.0], [2.8, -2.0]], [[[9.0, 1.0]], [[9.0, -2.0]]])
+    starts = numbered([start(crowd=crowd, pose=(-9.0, 8.0, 0.0))], [0, 1])
+    assert after(starts, 6, crowd=[Waypoint(), model])[0, 1, 0] == pytest.approx(2.8 + 6 * 0.5 * DT, abs=1e-5)
+    with pytest.raises(InputError, match="^crowd model Stray returned values that are not finite, for pedestrian 12$"):
+        after(starts, 9, crowd=[Waypoint(), model])
+    after(numbered(starts, [0]), 9, crowd=[Waypoint(), model])
 
 
 def test_models_are_neighbours_of_each_other():

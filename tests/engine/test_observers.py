@@ -16,6 +16,7 @@ from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Answer, Declaration, Field
 from agora.maps.grid import Map
+from agora.pedestrians.waypoint import Waypoint
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.sensors.lidar import Lidar
@@ -23,6 +24,12 @@ from agora.testing import ContractError, check_planner, check_sensor
 from agora.wire import message
 
 WALL = Map.from_shapes(bounds=(-9.0, -7.0, 12.0, 8.0), segments=[[6.0, -5.0, 6.5, 5.0]], name="wall")
+PARTED = Map.from_shapes(
+    bounds=(-9.0, -7.0, 12.0, 8.0),
+    segments=[[-3.0, -0.3, 1.5, -0.3], [-0.15, 0.0, -0.15, 0.6], [6.0, -5.0, 6.5, 5.0]],
+    name="parted",
+)
+"""Two robots that stand together do not see each other; a wall is close behind the second."""
 NARROW, WIDE = Lidar(beams=41, angle_min=-0.4, angle_max=0.5, range_max=5.0), Lidar(beams=180, x=0.1, heading=0.2, range_max=9.0)
 
 
@@ -65,10 +72,10 @@ class Watches:
         return Answer(twists)
 
 
-def together(*lidars: Lidar | None, sensors: Any = ()) -> Any:
+def together(*lidars: Lidar | None, sensors: Any = (), place: Map = WALL) -> Any:
     """One episode of robots that stand beside each other, each with its own lidar."""
     crowd = people([(2.0, 1.0)], [(2.0, -3.0)], speed=0.4)
-    begun = start(pose=(0.0, 0.0, 0.2), goal=(9.0, 3.0, 0.0), crowd=crowd, place=WALL, timeout=3.0)
+    begun = start(pose=(0.0, 0.0, 0.2), goal=(9.0, 3.0, 0.0), crowd=crowd, place=place, timeout=3.0)
     robots = [
         replace(
             begun.robots[0],
@@ -93,10 +100,13 @@ def test_every_robot_scans_with_its_own_lidar():
         assert (alone.observer.observe().scan[robot] == seen.scan[robot]).all()
 
 
-def test_a_robot_drives_the_same_beside_robots_with_other_lidars():
-    part = named_planner("dwa_scan+replan:lookahead=3.0")[1].part
-    conditions = Conditions(ends=0)
-    (_, mixed), (_, same) = (next(iter(Episodes([together(NARROW, other)], part, conditions))) for other in (WIDE, NARROW))
+@pytest.mark.parametrize(
+    "planner", ["dwa_scan+replan:lookahead=3.0", "pure_pursuit+polite:window=null", "pure_pursuit+meta:window=null"]
+)
+def test_a_robot_drives_the_same_beside_robots_with_other_lidars(planner):
+    part, conditions = named_planner(planner)[1].part, Conditions(ends=0, crowd=Waypoint())
+    starts = [together(NARROW, other, place=PARTED) for other in (WIDE, NARROW)]
+    (_, mixed), (_, same) = (next(iter(Episodes([begun], part, conditions))) for begun in starts)
     assert (mixed[0].pose == same[0].pose).all() and (mixed[0].reason == same[0].reason).all()
     assert not np.array_equal(mixed[1].pose, same[1].pose)
 

@@ -218,3 +218,13 @@ def test_who_stands_looks_where_the_scenario_says_and_who_walks_to_its_first_way
         Pedestrian("walks", (-3.0, 6.0, 2.1), waypoints=((-3.0, 1.0),)),
     )
     assert (stands.facing(), also.facing(), walks.facing()) == (2.1, -1.3, pytest.approx(-np.pi / 2))
+
+
+def test_nobody_and_nothing_is_put_into_a_robot_however_little_is_to_be_kept_clear():
+    for episode in range(8):
+        made = task(episode)
+        Random(dynamic=(30, 30), static=(2, 2), keep_clear=0.0).place(made)
+        people, discs = np.array([p.position for p in made.pedestrians]), made.map.discs
+        radii = np.array([p.radius for p in made.pedestrians])
+        assert (np.hypot(*(people - START[:2]).T) - radii).min() >= 0.35 + 0.25
+        assert (np.hypot(*(discs[:, :2] - START[:2]).T) - discs[:, 2]).min() >= 0.35 + 0.25

@@ -1,12 +1,15 @@
 """Goals in a bag, and the episodes that they make of a drive.
 
-An episode begins at the stamp of its goal. It ends at the arrival, or at the next goal, or where the record ends. The robot arrives
-when it is within `TOLERANCE` of the goal and comes no nearer than by another 2 cm, before it leaves again.
+An episode begins at the stamp of its goal. It ends at the arrival, or when the action of the goal has its result or is cancelled,
+or at the next goal, or where the record ends. The robot arrives when it is within `TOLERANCE` of the goal and comes no nearer than
+by another 2 cm, before it leaves again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +19,16 @@ from agora.datasets.drive import TOLERANCE
 from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
-__all__ = ["Span", "StampedPose", "goal_of", "is_goal", "spans"]
+__all__ = ["Aim", "End", "Span", "StampedPose", "Word", "goal_of", "is_goal", "is_word", "spans", "word_of"]
 
 _LEAVES = ("goal", "current_goal", "goal_pose")
 _LATE = 1.0  # s: a stamp that is farther from the record's is of another clock
 _SETTLED = 0.02  # m that a robot may still come nearer once it has arrived
 _SAME = 0.1  # m between two goals that are one
+_SOON = 1.0  # s within which an action has a goal that came on a topic
+_ROUNDING = 1e-4  # s of stamps in seconds
+_CANCELLED = "cancelled"
+_STATUS = {2: "preempted", 3: "succeeded", 4: "aborted", 5: "rejected", 8: "recalled", 9: "lost"}  # of actionlib_msgs/GoalStatus
 
 
 class StampedPose(NamedTuple):
@@ -29,7 +36,7 @@ class StampedPose(NamedTuple):
 
     Attributes:
         number: of its message in the bag. topic: it came on. recorded, stamp: s. frame: of the pose, empty where nobody says.
-        pose: (1, 3) and (1, 4).
+        pose: (1, 3) and (1, 4). name: of the action's goal, empty for none.
     """
 
     number: int
@@ -38,6 +45,7 @@ class StampedPose(NamedTuple):
     stamp: float
     frame: str
     pose: Transforms
+    name: str = ""
 
     @staticmethod
     def of(number: int, topic: str, recorded: float, header: Any, pose: Any) -> StampedPose:
@@ -51,8 +59,33 @@ class StampedPose(NamedTuple):
 
     def time(self, shift: float) -> float:
         """When it was sent on the robot's clock, which is ``shift`` ahead of the record's: its stamp, if that is of this clock."""
-        there = self.recorded + shift
-        return self.stamp if abs(self.stamp - there) <= _LATE else there
+        return _moment(self.stamp, self.recorded + shift)
+
+
+class Word(NamedTuple):
+    """Word that a goal of an action is done with: its result, or that somebody cancels it.
+
+    Attributes:
+        number: of its message in the bag. topic: it came on. recorded, stamp: s. says: what, in a word.
+        name: of the goal; empty for all. sent: when the goal was, s by the clock of who sent it; 0 where nobody says.
+    """
+
+    number: int
+    topic: str
+    recorded: float
+    stamp: float
+    says: str
+    name: str
+    sent: float
+
+    def time(self, shift: float) -> float:
+        """When it came, on the robot's clock (`StampedPose.time`)."""
+        return _moment(self.stamp, self.recorded + shift)
+
+
+def _moment(stamp: float, recorded: float) -> float:
+    """A stamp, if it is of the clock that says ``recorded``, which counts otherwise; s."""
+    return stamp if abs(stamp - recorded) <= _LATE else recorded
 
 
 def is_goal(topic: str, kind: str) -> bool:
@@ -63,44 +96,120 @@ def is_goal(topic: str, kind: str) -> bool:
 def goal_of(number: int, topic: str, recorded: float, message: Any) -> StampedPose:
     """The goal of a message of a topic of goals."""
     posed = message.goal.target_pose if hasattr(message, "goal") else message
-    return StampedPose.of(number, topic, recorded, posed.header, posed.pose)
+    name = message.goal_id.id if hasattr(message, "goal_id") else ""
+    return StampedPose.of(number, topic, recorded, posed.header, posed.pose)._replace(name=name)
+
+
+def is_word(topic: str, kind: str) -> bool:
+    """Whether a topic of a type says that goals are done with: results of move_base and Move Base Flex, and cancels of these."""
+    return kind.endswith("/MoveBaseActionResult") or (kind == "actionlib_msgs/GoalID" and topic.endswith("move_base/cancel"))
+
+
+def word_of(number: int, topic: str, recorded: float, message: Any) -> Word | None:
+    """The word of a message of such a topic; None for a status that is no end."""
+    if not hasattr(message, "status"):
+        return Word(number, topic, recorded, recorded, _CANCELLED, message.id, seconds(message.stamp))
+    goal, said = message.status.goal_id, _STATUS.get(message.status.status)
+    if said is None:
+        return None
+    return Word(number, topic, recorded, seconds(message.header.stamp), said, goal.id, seconds(goal.stamp))
+
+
+class Aim(NamedTuple):
+    """A goal (3,) in the frame of a drive, when it was sent, s, and its name."""
+
+    time: float
+    goal: Array
+    name: str = ""
+
+
+class End(NamedTuple):
+    """When a goal was done with, s, what was said, the goal's name, and when it was sent (`Word`)."""
+
+    time: float
+    says: str
+    name: str
+    sent: float
 
 
 class Span(NamedTuple):
-    """An episode: its goal (3,), None for none, and its times on the robot's clock, s."""
+    """An episode: its goal (3,), None for none, its times on the robot's clock, s, and what was said if that ended it."""
 
     goal: Array | None
     begin: float
     end: float
+    says: str = ""
 
 
-def spans(time: Array, pose: Array, goals: Iterable[tuple[float, Array]]) -> Iterator[Span]:
+@dataclass
+class _Chosen:
+    """A goal that makes an episode, and the names that it has."""
+
+    time: float
+    goal: Array
+    names: set[str] = field(default_factory=set)
+
+
+def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = ()) -> Iterator[Span]:
     """Yield the episodes that goals make of a drive.
 
     A goal that is sent again, on the same topic or on another, is the same while the robot is on its way to it or stands on it.
 
     Args:
-        time: (T,) s. pose: (T, 3). goals: times and poses in the same frame, in the order of time.
+        time: (T,) s. pose: (T, 3). goals: in the same frame, in the order of time. ends: of goals, in the order of time.
     """
-    chosen: list[tuple[float, Array]] = []
-    for moment, goal in goals:
-        if moment >= time[-1]:
+    chosen: list[_Chosen] = []
+    for aim in goals:
+        if aim.time >= time[-1]:
             break
-        if chosen:
-            since, last = chosen[-1]
-            same = np.hypot(*(goal[:2] - last[:2])) < _SAME
-            way = (time >= since) & (time <= moment)
-            away = way.any() and np.hypot(*(pose[way][-1, :2] - last[:2])) >= TOLERANCE
-            if same and not (away and arrival(pose[way], last) is not None):
-                continue
-        chosen.append((moment, goal))
-    for k, (moment, goal) in enumerate(chosen):
-        begin = max(moment, float(time[0]))
-        end = float(time[-1]) if k + 1 == len(chosen) else chosen[k + 1][0]
+        if not (chosen and _is_again(time, pose, aim, chosen, ends)):
+            chosen.append(_Chosen(aim.time, aim.goal))
+        chosen[-1].names |= {aim.name} - {""}
+    for k, one in enumerate(chosen):
+        begin = max(one.time, float(time[0]))
+        end, says = float(time[-1]) if k + 1 == len(chosen) else chosen[k + 1].time, ""
+        ended = _end_of(k, chosen, ends)
+        if ended is not None and ended.time < end:
+            end, says = min(end, float(time[np.searchsorted(time, max(ended.time, begin) - _ROUNDING)])), ended.says
         within = np.flatnonzero((time >= begin) & (time <= end))
         if len(within):
-            arrived = arrival(pose[within], goal)
-            yield Span(goal, begin, end if arrived is None else float(time[within[max(arrived, min(1, len(within) - 1))]]))
+            arrived = arrival(pose[within], one.goal)
+            if arrived is not None:
+                end, says = float(time[within[max(arrived, min(1, len(within) - 1))]]), ""
+            yield Span(one.goal, begin, end, says)
+
+
+def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], ends: Sequence[End]) -> bool:
+    """Whether a goal is the last chosen one, which the robot is on its way to, or on which it stands."""
+    last = chosen[-1]
+    if np.hypot(*(aim.goal[:2] - last.goal[:2])) >= _SAME:
+        return False
+    ended = _end_of(len(chosen) - 1, chosen, ends)
+    if ended is not None and ended.time < aim.time:
+        return False
+    way = (time >= last.time) & (time <= aim.time)
+    away = way.any() and np.hypot(*(pose[way][-1, :2] - last.goal[:2])) >= TOLERANCE
+    return not (away and arrival(pose[way], last.goal) is not None)
+
+
+def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | None:
+    """What ends goal number k; None for nothing.
+
+    A result names its goal. Where nobody has told the goal's name, it is the last one that was sent by then, or the one under way.
+    """
+    known = set().union(*(one.names for one in chosen))
+    for end in ends:
+        if end.time < chosen[k].time:
+            continue
+        if end.name in known:
+            whose = end.name in chosen[k].names
+        else:
+            by = min(end.sent + _SOON if end.sent > 0.0 else math.inf, end.time)
+            begun = [j for j, one in enumerate(chosen) if one.time <= by]
+            whose = k == (begun[-1] if begun else k)
+        if whose:
+            return end
+    return None
 
 
 def arrival(pose: Array, goal: Array) -> int | None:

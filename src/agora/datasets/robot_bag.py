@@ -19,7 +19,7 @@ import numpy as np
 
 from agora.core.state import Array, Doubles
 from agora.datasets.drive import drive
-from agora.datasets.goals import Span, StampedPose, goal_of, is_goal, spans
+from agora.datasets.goals import Aim, End, Span, StampedPose, Word, goal_of, is_goal, is_word, spans, word_of
 from agora.datasets.located import MAP, Frames, located
 from agora.datasets.messages import heading_of
 from agora.datasets.odometry import Odometry, Stretch, preferred, robots_of
@@ -47,6 +47,7 @@ class _Heard:
     logs: dict[str, TransformLog] = field(default_factory=dict)
     estimates: list[StampedPose] = field(default_factory=list)
     goals: list[StampedPose] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
     maps: list[tuple[int, str]] = field(default_factory=list)
     topics: dict[str, str] = field(default_factory=dict)
 
@@ -57,7 +58,8 @@ class _Robot:
 
     Attributes:
         name: of it; empty for the only one. odometry: of it that is read. logs: of the transforms that it is in.
-        goals, estimates: sent to it. maps: numbers of the messages with maps. notes: what is to be said.
+        goals, estimates: sent to it. words: of the ends of its goals.
+        maps: numbers of the messages with maps. notes: what is to be said.
     """
 
     name: str
@@ -65,6 +67,7 @@ class _Robot:
     logs: tuple[TransformLog, ...]
     goals: list[StampedPose]
     estimates: list[StampedPose]
+    words: list[Word]
     maps: list[int]
     notes: list[str]
 
@@ -115,6 +118,8 @@ def _hear(bag: Source) -> _Heard:
             heard.estimates.append(StampedPose.of(number, topic, recorded, content.header, content.pose.pose))
         elif is_goal(topic, kind):
             heard.goals.append(goal_of(number, topic, recorded, message.decode()))
+        elif is_word(topic, kind) and (word := word_of(number, topic, recorded, message.decode())):
+            heard.words.append(word)
     return heard
 
 
@@ -141,7 +146,8 @@ def _robots(path: Path, heard: _Heard, asked: str) -> Iterator[_Robot]:
         notes = [f"odometry is read from {best.topic}, which {why}; there is {others}, too: --odometry chooses"] * bool(others)
         maps = [number for number, topic in heard.maps if topic.strip("/") == MAP or is_its(topic)]
         goals, estimates = ([one for one in sent if is_its(one.topic)] for sent in (heard.goals, heard.estimates))
-        yield _Robot(name, best, tuple(logs), goals, estimates, maps, notes)
+        words = [one for one in heard.words if is_its(one.topic)]
+        yield _Robot(name, best, tuple(logs), goals, estimates, words, maps, notes)
 
 
 def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[Played]:
@@ -161,24 +167,28 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         frames = Frames.of(robot.odometry, stretch, robot.logs, robot.estimates, target, robot.name)
         time, pose, twist, said = located(frames, stretch)
         goals, lost = _goals(robot.goals, stretch, frames)
+        own = [one for one in robot.words if stretch.begin <= one.number < stretch.end]
+        ends = sorted(End(one.time(stretch.shift), one.says, one.name, one.sent) for one in own)
         said += robot.notes + notes + frames.notes + lost
         said += [f"no {what}; metrics about it are missing" for what, there in (("map", place),) if there is None]
         if given is not None:
-            goals = [(float(time[0]), np.array([given[0], given[1], 0.0]))]
-        found = list(spans(time, pose, goals)) or [Span(None, float(time[0]), float(time[-1]))]
+            goals, ends = [Aim(float(time[0]), np.array([given[0], given[1], 0.0]))], []
+        found = list(spans(time, pose, goals, ends)) or [Span(None, float(time[0]), float(time[-1]))]
         said += ["no goal; metrics about it are missing"] * (found[0].goal is None)
         for span in found:
             cut = _cut(span, time, pose, twist)
             if len(cut[0]) > 1:
                 played = drive(model, *cut, span.goal, place)
                 began = round((span.begin - stretch.shift) * 1e9)
-                yield Played(bag.path, "recorded", name, number, 0, (played,), notes=tuple(said), began=began)
+                word = [f"episode {number} ends after {cut[0][-1]:.1f} s: its goal was {span.says}"] * bool(span.says)
+                yield Played(bag.path, "recorded", name, number, 0, (played,), notes=(*word, *said), began=began)
                 number += 1
 
 
-def _goals(sent: Sequence[StampedPose], stretch: Stretch, frames: Frames) -> tuple[list[tuple[float, Array]], list[str]]:
-    """Times and poses in the map of the goals of a stretch, in the order of time; and notes."""
-    found, notes = [], set()
+def _goals(sent: Sequence[StampedPose], stretch: Stretch, frames: Frames) -> tuple[list[Aim], list[str]]:
+    """The goals of a stretch in the map, in the order of time; and notes."""
+    found: list[Aim] = []
+    notes = set()
     for goal in sent:
         if not stretch.begin <= goal.number < stretch.end:
             continue
@@ -189,8 +199,8 @@ def _goals(sent: Sequence[StampedPose], stretch: Stretch, frames: Frames) -> tup
         pose, later = placed
         if later > _LATER:
             notes.add(f"a goal on {goal.topic} is in {goal.frame}, and placed by the first transform, {later:.1f} s later")
-        found.append((goal.time(stretch.shift), pose))
-    return sorted(found, key=lambda one: one[0]), sorted(notes)
+        found.append(Aim(goal.time(stretch.shift), pose, goal.name))
+    return sorted(found, key=lambda aim: aim.time), sorted(notes)
 
 
 def _cut(span: Span, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:

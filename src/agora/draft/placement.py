@@ -88,23 +88,44 @@ def place(
     areas = _areas(region)
     cells = _candidates(map, clearance, passage, areas, connected_to)
     limit = attempts * count if len(cells) else 0
-    points: Doubles = np.empty((0, 2))
+    points: list[Doubles] = []
+    taken = _Taken(apart)
     while len(points) < count and limit > 0:
         batch = min(max(64, 2 * count), 4096)
         limit -= batch
         drawn = _draw(stream, map, cells, batch)
-        for point in drawn[have_room(map, drawn, clearance, discs, areas, forbidden)]:
+        for point in drawn[have_room(map, drawn, clearance, areas, forbidden)]:
             if len(points) == count:
                 break
-            if (np.hypot(*(points - point).T) >= apart).all():
-                points = np.vstack((points, point))
+            if (np.hypot(*(discs[:, :2] - point).T) >= discs[:, 2]).all() and taken.take(point):
+                points.append(point)
     if len(points) < count:
         asked = _asked(count, clearance, apart, len(discs), bool(areas), len(forbidden))
         area = f"{len(cells) * map.resolution**2:.4g} of {map.size[0] * map.size[1]:.4g} m2"
         unknown = " (all are unknown)" * (map.unknown is not None and bool(map.unknown.all()))
         room = f"cells with room are at most {area}{unknown}"
         raise PlacementError(f"no room for {asked} in map {map.name!r}: placed {len(points)}; {room}")
-    return points
+    return np.array(points, np.float64).reshape(-1, 2)
+
+
+class _Taken:
+    """Points that keep a distance, m, from each other, by squares: only those near a new one are looked at."""
+
+    def __init__(self, apart: float) -> None:
+        self._apart, self._size = apart, 1.001 * apart
+        self._squares: dict[tuple[int, int], list[Doubles]] = {}
+
+    def take(self, point: Doubles) -> bool:
+        """Whether a point (2,) is far enough from all; if so, it is one of them from now on."""
+        if self._apart == 0.0:
+            return True
+        column, row = (int(cell) for cell in point // self._size)
+        squares = ((column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1))
+        near = [other for square in squares for other in self._squares.get(square, ())]
+        free = not near or bool((np.hypot(*(np.array(near) - point).T) >= self._apart).all())
+        if free:
+            self._squares.setdefault((column, row), []).append(point)
+        return free
 
 
 def _asked(count: int, clearance: float, apart: float, discs: int, region: bool, forbidden: int) -> str:
@@ -175,14 +196,10 @@ def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple
     return cells
 
 
-def have_room(
-    map: Map, points: Doubles, clearance: float, discs: Doubles, areas: list[Doubles], forbidden: Sequence[Doubles]
-) -> Bools:
-    """Which points keep the clearance to everything static and forbidden, are in an area and outside the discs."""
+def have_room(map: Map, points: Doubles, clearance: float, areas: list[Doubles], forbidden: Sequence[Doubles]) -> Bools:
+    """Which points keep the clearance to everything static and forbidden, and are in an area."""
     lower, upper = np.array(map.origin) + clearance, np.array(map.origin) + map.size - clearance
     allowed = np.asarray(((points >= lower) & (points <= upper)).all(axis=1))
-    if len(discs):
-        allowed &= (np.hypot(points[:, :1] - discs[:, 0], points[:, 1:] - discs[:, 1]) >= discs[:, 2]).all(axis=1)
     if areas:
         allowed &= np.any([_inside(area, points) for area in areas], axis=0)
     if forbidden:

@@ -62,6 +62,7 @@ class Task:
     later: list[Callable[[], None]] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     kinds: Stream = field(init=False)
+    _bodies: Doubles = field(default_factory=lambda: np.zeros((0, 3)), init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.kinds = self.stream.branch("people")
@@ -70,6 +71,12 @@ class Task:
     def inscribed(self) -> float:
         """Radius of the largest disc that fits the outline of every robot, m."""
         return min((model.inscribed_radius for model in self.models), default=self.radius)
+
+    def bodies(self) -> Doubles:
+        """Discs (N, 3) of the pedestrians so far, m; they are only added to."""
+        new = [[*person.position, person.radius] for person in self.pedestrians[len(self._bodies) :]]
+        self._bodies = np.vstack([self._bodies, np.reshape(new, (-1, 3))])
+        return self._bodies
 
     def place(self, clearance: float, count: int, **conditions: Any) -> Doubles:
         """Points (count, 2) in free space and in no forbidden zone; ``conditions`` are those of `agora.draft.placement.place`.
@@ -81,7 +88,7 @@ class Task:
 
     def allows(self, points: Doubles, clearance: float) -> Bools:
         """Which points (N, 2) are on the map, and keep a clearance to its border, its obstacles and forbidden zones."""
-        return have_room(self.map, points, clearance, np.zeros((0, 3)), [], self.forbidden)
+        return have_room(self.map, points, clearance, [], self.forbidden)
 
     def name(self, letter: Literal["S", "I", "D"], model: str) -> str:
         """The next name of a thing or pedestrian as Arena forms it: S, I or D (static, interactive, dynamic), model and number."""

@@ -15,7 +15,7 @@ from agora.engine.arrived import stand
 from agora.engine.careful import HEEDLESS, MINDS, hold_back
 from agora.engine.comings import come_and_go
 from agora.engine.heed import Heed
-from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, settle, take_forces
+from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.sidestep import step_aside
@@ -27,7 +27,7 @@ from agora.world.records import Fed, fed
 from agora.world.threads import Work
 
 if TYPE_CHECKING:
-    from agora.core.state import Ints, Waypoints
+    from agora.core.state import Ints, Pedestrians, Waypoints
     from agora.draft.sidestep import Sidestep
     from agora.draft.stage import Minding
     from agora.interfaces import AnyCrowdModel, Behaviour
@@ -206,6 +206,8 @@ class EngineCrowd:
         factors = np.array([model.declares.max_speed_factor for model in models] or [1.0], np.float32)
         chosen = self.number, people, world.traits, self._answers, *self._chosen
         yield bind(choose_velocities, *step, accelerations, factors, *chosen)
+        if models:
+            yield self._checked(people)
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, world.traits, self.fed, *self._chosen)
         if self._careful:
@@ -228,6 +230,21 @@ class EngineCrowd:
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
             yield bind(come_and_go, step[0], self._visits, now, after, world.traits, world.waypoints, *machines, world.status.clock)
+
+    def _checked(self, people: Pedestrians) -> Work:
+        """A function that raises `InputError` where a crowd model has chosen a velocity that is not finite."""
+        find = bind(find_unwalkable, people, *self._chosen)
+
+        def check(first: int, last: int) -> None:
+            found = find(first, last)
+            if found >= 0:
+                w, i = divmod(found, self._world.slots)
+                name = type(self._models[self.number[w, i]]).__name__
+                raise InputError(
+                    f"crowd model {name} returned values that are not finite, for pedestrian {self._world.traits.id[w, i]}"
+                )
+
+        return check
 
 
 def _check(model: object) -> None:

@@ -14,6 +14,7 @@ from agora.world.records import ADDED
 from agora.world.replayed import place_replayed
 
 _TINY = np.float32(1e-12)
+_LARGEST = np.float32(np.finfo(np.float32).max)
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
 
 
@@ -62,6 +63,16 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
                 a, b = _next_velocity(vx[i], vy[i], ox[i], oy[i], acceleration[k], speed[i] * factor[k], h)
                 wx[i] = a if mine[i] == k else wx[i]
                 wy[i] = b if mine[i] == k else wy[i]
+
+
+@lean_kernel
+def find_unwalkable(now, x, y, first, last):
+    """Return ``w * P + i`` of the first pedestrian whose chosen velocity (W, P) is not finite; -1 where all are."""
+    for w in range(first, last):
+        for i in range(x.shape[1]):
+            if now.active[w, i] and not (abs(x[w, i]) <= _LARGEST and abs(y[w, i]) <= _LARGEST):
+                return w * x.shape[1] + i
+    return -1
 
 
 @lean_kernel

@@ -15,6 +15,7 @@ from agora.core.state import Array
 from agora.documents import read_text, refuse_what_is_no_file
 from agora.errors import InputError, ResultsError, reading
 from agora.files import write_whole
+from agora.policies.weights import packed
 
 ALWAYS = ("steps", "seconds", "best_success", "best_seconds")
 """Numbers that every checkpoint has."""
@@ -39,11 +40,9 @@ def write_checkpoint(path: Path, training: str, numbers: Mapping[str, float], ar
     Args:
         path: of the file. training: that it is of, a digest. numbers: by name, `ALWAYS` among them. arrays: by name.
     """
-    from safetensors.numpy import save
-
     said = json.dumps(numbers)
     about = {"numbers": said, "training": training, "digest": _digest(training, said, arrays)}
-    write_whole(path, save(dict(arrays), metadata=about))
+    write_whole(path, packed(arrays, about))
 
 
 def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Mapping[str, Array]]:

@@ -28,7 +28,7 @@ from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.episode import Conditions, Episodes
 from agora.errors import DivergedError, InputError, ResultsError, nearest
-from agora.files import write_whole
+from agora.files import naming, write_whole
 from agora.interfaces import Savable
 from agora.learning.card import Result
 from agora.learning.checkpoint import check_finite, read_checkpoint, read_curve, steps_of, write_checkpoint
@@ -199,7 +199,8 @@ class Run:
             values: by name; those that are not finite are left out.
         """
         finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
-        with (self.folder / CURVE).open("a") as curve:
+        path = self.folder / CURVE
+        with naming(path), path.open("a") as curve:
             curve.write(json.dumps({"steps": steps, "seconds": round(self.seconds, 1), **finite}) + "\n")
         for name, value in finite.items():
             self._board.add_scalar(name, value, steps)

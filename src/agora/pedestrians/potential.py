@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from agora.core.state import Doubles, Floats
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, UnknownNameError, reading
-from agora.policies.weights import read_safetensors
+from agora.files import write_whole
+from agora.policies.weights import packed, read_safetensors
 from agora.share import folder
 
 _SUFFIX = ".safetensors"
@@ -84,12 +85,10 @@ class Potential:
         Raises:
             InputError: the file cannot be written.
         """
-        from safetensors.numpy import save
-
-        data = save({"rate": self.rate, "offset": self.offset, "weight": self.weight}, metadata=dict(self.about))
+        data = packed({"rate": self.rate, "offset": self.offset, "weight": self.weight}, self.about)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            write_whole(path, data)
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
 

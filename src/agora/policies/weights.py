@@ -45,14 +45,25 @@ def write_weights(path: Path, kind: str, version: int, said: Any, arrays: Mappin
     Raises:
         InputError: the file cannot be written.
     """
-    from safetensors.numpy import save
-
     about = {"format": kind, "version": str(version), _SAID: json.dumps(asdict(said))}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, save(dict(arrays), metadata=about))
+        write_whole(path, packed(arrays, about))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def packed(arrays: Mapping[str, Array], about: Mapping[str, str]) -> bytes:
+    """The bytes of a safetensors file, the same for the same contents; the library alone writes metadata in any order."""
+    from safetensors.numpy import save
+
+    whole = save(dict(arrays), metadata=dict(about))
+    end = 8 + int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8:end])
+    header["__metadata__"] = dict(sorted(about.items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + whole[end:]
 
 
 def read_weights(path: Path, kind: str, version: int, said: type[T]) -> tuple[T, dict[str, Array]]:

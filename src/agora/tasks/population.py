@@ -28,8 +28,14 @@ _TRIES = 100
 _RING = 0.8  # distance of a group's members from its centre at the start, m
 
 
-def robot_places(task: Task, distance: float, *, goals: bool) -> Doubles:
-    """Discs (K, 3) about the robots' starts, and goals where asked for, m."""
+def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0) -> Doubles:
+    """Discs (K, 3) about the robots' starts, and goals where asked for, m.
+
+    Args:
+        task: with the robots. distance: m, or what the robots' bodies need beside one of radius ``body``, m, where that is more.
+        goals: whether they are kept clear too.
+    """
+    distance = max(distance, task.radius + task.safety + body)
     points = [point for start, ends in task.robots for point in (start[:2], *(ends[:, :2] if goals else ()))]
     unique = np.array(list(dict.fromkeys((float(x), float(y)) for x, y in points))).reshape(-1, 2)
     return np.column_stack([unique, np.full(len(unique), distance)])
@@ -47,7 +53,7 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
         UnknownNameError: no such model.
         PlacementError: there is no room.
     """
-    taken = robot_places(task, max(keep_clear, task.radius + task.safety), goals=True)
+    taken = robot_places(task, keep_clear, goals=True)
     room, things = _Room(task.map, task.radius), []
     for kind, name in wanted:
         radius = model_of(name).radius
@@ -125,8 +131,9 @@ def add_pedestrians(
     radius = crowd.radius * max(types[kind].radius for kind, _ in members)
     ring = _RING if size > 1 else 0.0
     clearance = max(clearance, radius) + ring
-    others = np.array([[*p.position, 1.1 * (p.radius + radius)] for p in task.pedestrians]).reshape(-1, 3)
-    blocked = np.vstack([robot_places(task, keep_clear, goals=False), others]) + np.array([0.0, 0.0, ring])
+    x, y, theirs = task.bodies().T
+    others = np.column_stack([x, y, 1.1 * (theirs + radius)])
+    blocked = np.vstack([robot_places(task, keep_clear, goals=False, body=radius), others]) + np.array([0.0, 0.0, ring])
     centre = task.place(clearance, 1, keep_out=blocked, region=region)
     route = task.place(clearance, waypoints, connected_to=centre[0], region=region)
     speed = crowd.draw_speed(task.stream) * min(types[kind].speed for kind, _ in members)

@@ -45,7 +45,8 @@ class Groups(Random):
     def place(self, task: Task) -> None:
         """Put standing groups into the task, then the rest."""
         routes = [np.vstack((start[None, :2], goals[:, :2])) for start, goals in task.robots]
-        clear = np.vstack([np.column_stack((r, np.full(len(r), self.keep_clear))) for r in routes] or [np.zeros((0, 3))])
+        apart = max(self.keep_clear, task.radius + task.safety)
+        clear = np.vstack([np.column_stack((r, np.full(len(r), apart))) for r in routes] or [np.zeros((0, 3))])
         for number in range(task.stream.integer(*self.standing_groups)):
             self._stand(task, number, clear)
         super().place(task)
@@ -54,7 +55,8 @@ class Groups(Random):
         """Put one standing group where all its members have room."""
         count = task.stream.integer(*self.standing_size)
         reach = float(o_space_radius(count)) + task.crowd.radius
-        taken = np.array([[*p.position, 2.2 * task.crowd.radius] for p in task.pedestrians]).reshape(-1, 3)
+        places = task.bodies()[:, :2]
+        taken = np.column_stack([places, np.full(len(places), 2.2 * task.crowd.radius)])
         keep_out = np.vstack((clear, taken)) + np.array([0.0, 0.0, reach])
         centre = task.place(reach + self.clearance, 1, keep_out=keep_out)[0]
         kind: Kind = "circle"
