@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from tests.planners.local.observations import observe
 
+from agora.costmap.window import disc_inside
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
-from agora.planners.local.teb import Teb, _inscribed
+from agora.planners.local.teb import Teb
 from agora.planners.presets import named_planner
 from agora.registry import make
 from agora.robots.model import load_robot
@@ -43,8 +44,8 @@ def test_a_band_is_as_fine_as_its_robot_is_fast():
 
 
 def test_a_corner_that_is_given_twice_makes_no_outline_thin():
-    corners = np.array([[0.4, -0.1, -0.1, 0.4, 0.4], [0.15, 0.15, -0.15, -0.15, -0.15]], np.float32)[:, None]
-    assert _inscribed(corners) == pytest.approx(0.1)
+    corners = np.array([[[0.4, 0.15], [-0.1, 0.15], [-0.1, -0.15], [0.4, -0.15], [0.4, -0.15]]], np.float32)
+    assert disc_inside(corners) == pytest.approx(0.1)
 
 
 def test_orca_goes_round_the_end_of_a_wall_without_touching_it():

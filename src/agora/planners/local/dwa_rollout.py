@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import hidden
+from agora.core.path import point_ahead
 from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints, frozen
 from agora.costmap.window import Window
@@ -337,3 +338,32 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
             value = np.int32(cost[row, column])
         worst = max(worst, value)
     return np.float32(worst)
+
+
+@hidden
+def comes_free(scene, n, points, count):
+    """Whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no other."""
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    free = False
+    for i in range(count):
+        x, y, sine, cosine = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
+        was, free = free, footprint_cost(scene.cost[n], corners_x, corners_y, ONE, x, y, sine, cosine, scene.inverse) >= 0
+        if free != was and (was or i == 0):
+            return False
+    return free
+
+
+@hidden
+def way_round(scene, n, lookahead):
+    """Curvature, 1/m, of the tightest curve to the side where the path goes on, for a robot that must turn round; else 0.
+
+    A robot with a turning radius must where its path goes on behind it. A short roll-out to either side brings it no nearer, so that
+    by their scores it would drive straight on.
+    """
+    if scene.turning_radius[n] <= ZERO:
+        return ZERO
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    _, px, py, _ = point_ahead(scene.path[n], scene.path_count[n], x, y, lookahead)
+    sine, cosine = sincos(scene.pose[n, 2])
+    ahead, aside = cosine * (px - x) + sine * (py - y), cosine * (py - y) - sine * (px - x)
+    return math.copysign(ONE / scene.turning_radius[n], aside) if ahead < ZERO else ZERO
