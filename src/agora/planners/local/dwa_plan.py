@@ -12,7 +12,6 @@ from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.planners.local.dwa_critics import cell_of, clear, extended, flood, footprint_cost, pruned, seed, trace
 from agora.planners.local.dwa_rollout import (
     DISCARDED,
-    comes_free,
     fill_samples,
     grid_cost,
     is_another,
@@ -27,6 +26,7 @@ from agora.planners.local.dwa_rollout import (
 
 _EPSILON = np.float32(1e-4)
 GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
+_INSCRIBED = 253
 _IN_CONTACT, _ESCAPING = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.ESCAPING)
 
 
@@ -196,13 +196,36 @@ def why_none(scene, n):
 
 
 @spliced
+def _waits(p, scene, n, time, scratch, acceleration, gains):
+    """Whether the robot waits where no sample is left: no way leads to the local goal, and what shuts it is not near ahead."""
+    x, y, cost = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.cost[n]
+    column, row = cell_of(x, y, scene.inverse, cost)
+    if scratch.goal[(row + 1) * (cost.shape[1] + 2) + 1 + column] >= 0:
+        return False
+    return _rolled(p, scene, n, time, scratch, (p.escape_gap / time, ZERO, ZERO), acceleration, gains)[1]
+
+
+@hidden
+def _gets_away(scene, n, points, count):
+    """Whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it meets, or that its centre is close to."""
+    cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
+    close = False
+    for i in (0, count - 1):
+        x, y = points[i, 0], points[i, 1]
+        column, row = cell_of(x, y, inverse, cost)
+        meets = footprint_cost(cost, corners_x, corners_y, ONE, x, y, points[i, 2], points[i, 3], inverse) < 0
+        was, close = close, meets or cost[row, column] >= _INSCRIBED
+    return was and not close
+
+
+@spliced
 def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
-    """Whether the robot goes on to back up: not far enough as yet, and what is behind is free, or the robot comes free by it."""
+    """Whether the robot goes on to back up: not far enough as yet, and what is behind is free, or it gets away from what it is at."""
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_distance * p.escape_distance:
         return False
     count, free = _rolled(p, scene, n, time, scratch, back, acceleration, gains)
-    return free or comes_free(scene, n, scratch.points, count)
+    return free or _gets_away(scene, n, scratch.points, count)
 
 
 @lean_kernel
@@ -279,7 +302,8 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
                 _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curve)
                 command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale, curve)
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
-        if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO:
+        waits = best < ZERO and _waits(p, scene, n, time, scratch, acceleration, gains)
+        if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO and not waits:
             recall.escape[n, 0], recall.escape[n, 1], oscillation[:] = pose[0], pose[1], 0
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:

@@ -45,6 +45,7 @@ class Parameters(NamedTuple):
     lenient: np.float32
     escape: np.float32
     escape_distance: np.float32
+    escape_gap: np.float32
     min_x: np.float32
     max_x: np.float32
     max_y: np.float32
@@ -338,19 +339,6 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
             value = np.int32(cost[row, column])
         worst = max(worst, value)
     return np.float32(worst)
-
-
-@hidden
-def comes_free(scene, n, points, count):
-    """Whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no other."""
-    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-    free = False
-    for i in range(count):
-        x, y, sine, cosine = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
-        was, free = free, footprint_cost(scene.cost[n], corners_x, corners_y, ONE, x, y, sine, cosine, scene.inverse) >= 0
-        if free != was and (was or i == 0):
-            return False
-    return free
 
 
 @hidden

@@ -25,7 +25,7 @@ from agora.planners.local.dwa_critics import (
     trace,
 )
 from agora.planners.local.dwa_plan import BLOCKED, GOES_ON, NO_PATH, why_none
-from agora.planners.local.dwa_rollout import comes_free, is_another, least_of, obstacle_cost, stop_and_turn, write_poses
+from agora.planners.local.dwa_rollout import is_another, least_of, obstacle_cost, stop_and_turn, write_poses
 
 _HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
 _FAR = np.float32(1e30)
@@ -312,6 +312,19 @@ def _ends_escape(p, recall, n, pose):
         recall.escaping[n] = False
 
 
+@hidden
+def _comes_free(scene, n, scratch, count):
+    """Whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no other."""
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    free = False
+    for i in range(count):
+        x, y, sine, cosine = scratch.points[i, 0], scratch.points[i, 1], scratch.points[i, 2], scratch.points[i, 3]
+        was, free = free, footprint_cost(scene.cost[n], corners_x, corners_y, ONE, x, y, sine, cosine, scene.inverse) >= 0
+        if free != was and (was or i == 0):
+            return False
+    return free
+
+
 @spliced
 def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
     """The twist of the best sample, zero where there is no path or no way; and the reason for what is neither curve nor turn."""
@@ -344,7 +357,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
     score = _with_obstacles(p, scene, n, scratch, score, count, scale)
     forget(recall, n, pose, p.reset_distance)
-    may = score > _NO_WAY and (p.escape_blindly or score >= ZERO or comes_free(scene, n, scratch.points, count))
+    may = score > _NO_WAY and (p.escape_blindly or score >= ZERO or _comes_free(scene, n, scratch, count))
     if not recall.escaping[n] and may:
         recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
         recall.escaping[n] = True
