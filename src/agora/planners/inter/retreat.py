@@ -6,8 +6,8 @@ a pedestrian is computed with x and y swapped, and angles of laser beams are com
 pedestrian where it ends within 0.1 m of the pedestrian's disc.
 
 Two things are added: the way back is looked at in the local costmap too, because many lidars do not see behind the robot, and none
-sees the end of the map, and the temporary goal lies before what is there; and people who stand are no reason to back away, or the robot would flee for ever from somebody who has
-arrived. It slows down for them, and the local planner drives round them.
+sees the end of the map; the temporary goal lies before what is there. And people who stand are no reason to back away, or the robot
+would flee for ever from somebody who has arrived. It slows down for them, and the local planner drives round them.
 """
 
 from __future__ import annotations
