@@ -64,7 +64,9 @@ def main() -> None:
             passed, asked = (sum(int(row[key]) for row in rows) for key in ("passed", "asked"))
             cells.append(f"{passed} of {asked}")
             missed += [
-                f"{name}, {place}: {row['robot']} {row['passed']} of {row['asked']}" for row in rows if row["passed"] != row["asked"]
+                f"{name}, {place}: {row['robot']} {row['passed']} of {row['asked']}"
+                for row in rows
+                if row["passed"] != row["asked"]
             ]
             if arguments.write:
                 write(rows)

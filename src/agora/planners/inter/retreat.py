@@ -127,7 +127,7 @@ class Retreat:
 
     def _target(self, o: Observation, manner: Manner, turned: Doubles) -> Floats:
         """The temporary goals (N, 3) opposite to ``turned`` (N,), before any wall, with the heading that the robot has."""
-        far = room_on_way(o, turned + math.pi, np.full(len(o.pose), manner.stretch * self.temp_goal_distance))
+        far = room_on_way(o, (turned + math.pi).astype(np.float32), np.full(len(o.pose), manner.stretch * self.temp_goal_distance))
         x, y = far * np.cos(turned), far * np.sin(turned)
         return np.column_stack((o.pose[:, 0] - x, o.pose[:, 1] - y, o.pose[:, 2])).astype(np.float32)
 

@@ -24,9 +24,9 @@ Where it differs:
   slower it is, the farther from a door it stands for ever (``occdist_length``).
 - A robot that does not gain its slowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
   gain speed as it does. Upstream it has no sample left but those that turn while they drive (``patient_start``).
-- Where no sample is left it backs up a little, if what is behind is free or it gets away from what it is at; so it comes away from a
-  wall or a jamb. Where people shut the only way it makes room for them and waits a metre away (``escape_gap``). Upstream it stands,
-  and move_base then starts its recovery behaviours, which are no part of this (``escape_vel``).
+- Where no sample is left it backs up a little, if what is behind is free or it gets away from what it is at; so it comes away from
+  a wall or a jamb. Where people shut the only way it makes room for them and waits a metre away (``escape_gap``). Upstream it
+  stands, and move_base then starts its recovery behaviours, which are no part of this (``escape_vel``).
 
 The presets of the package and of others who use it do as upstream in all of this.
 """

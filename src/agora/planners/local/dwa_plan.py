@@ -186,6 +186,18 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
             best, chosen, number = score, command, least
 
 
+@spliced
+def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature):
+    """What `_choose` finds; where that is nothing and there is a ``curvature``, what it finds on the other side."""
+    command, best = (ZERO, ZERO, ZERO), DISCARDED
+    for side in range(2):
+        if best < ZERO and (side == 0 or curvature != ZERO):
+            curve = curvature if side == 0 else -curvature
+            _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curve)
+            command, best = _choose(p, scene, n, time, scratch, counts, limits[0], acceleration, due, gains, scale, curve)
+    return command, best
+
+
 @hidden
 def why_none(scene, n):
     """Why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
@@ -207,7 +219,7 @@ def _waits(p, scene, n, time, scratch, acceleration, gains):
 
 @hidden
 def _gets_away(scene, n, points, count):
-    """Whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it meets, or that its centre is close to."""
+    """Whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it meets or is close to."""
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     close = False
     for i in (0, count - 1):
@@ -220,7 +232,7 @@ def _gets_away(scene, n, points, count):
 
 @spliced
 def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
-    """Whether the robot goes on to back up: not far enough as yet, and what is behind is free, or it gets away from what it is at."""
+    """Whether the robot goes on to back up: not far enough as yet, and the way is free or away from what it is at."""
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_distance * p.escape_distance:
         return False
@@ -295,12 +307,9 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             continue
         limits = (max_trans, max_theta)
         scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
-        command, best = (ZERO, ZERO, ZERO), DISCARDED
-        for side in range(2):
-            if best < ZERO and (side == 0 or curvature != ZERO):
-                curve = curvature if side == 0 else -curvature
-                _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curve)
-                command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale, curve)
+        command, best = _best(
+            p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature
+        )
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
         waits = best < ZERO and _waits(p, scene, n, time, scratch, acceleration, gains)
         if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO and not waits:

@@ -345,8 +345,8 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
 def way_round(scene, n, lookahead):
     """Curvature, 1/m, of the tightest curve to the side where the path goes on, for a robot that must turn round; else 0.
 
-    A robot with a turning radius must where its path goes on behind it. A short roll-out to either side brings it no nearer, so that
-    by their scores it would drive straight on.
+    A robot with a turning radius must where its path goes on behind it. A short roll-out to either side brings it no nearer, so
+    that by their scores it would drive straight on.
     """
     if scene.turning_radius[n] <= ZERO:
         return ZERO

@@ -29,8 +29,8 @@ Where it differs:
   down to something else drives those of the next tenth of a metre a second above, more slowly.
 - Where a start speed has no splines, those of the nearest that has some are taken.
 
-Narrow places: a robot whose base is not in its middle, as a car's, may touch a jamb with its nose: the disc inside its outline about
-the base is all that it keeps clear. It drives forward only, and stands 0.15 m before a wall.
+Narrow places: a robot whose base is not in its middle, as a car's, may touch a jamb with its nose: the disc inside its outline
+about the base is all that it keeps clear. It drives forward only, and stands 0.15 m before a wall.
 """
 
 from __future__ import annotations

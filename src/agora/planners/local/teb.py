@@ -42,7 +42,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Floats, Ints, frozen
+from agora.core.state import Bools, Floats, Ints, frozen
 from agora.costmap.window import Window, disc_inside
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
