@@ -23,8 +23,9 @@ Where it differs:
 - The solver stops where less than 1e-5 of the cost is to be won.
 
 Narrow places: a robot that cannot drive backwards stays where it stands 0.15 m before a wall, as `pioneer3dx` and `rlca` do in 3
-of 3 starts. `burger`, `waffle` and a car of 0.18 m/s come through no corridor of 1.0 m, and `agvota` and a loaded pallet truck mostly do
-not turn round in a lane of 2.0 m; why is not known yet. With the package's times `jackal` touches the jamb of a door of 0.9 m in 3 of 12 starts at its 2 m/s.
+of 3 starts. `burger`, `waffle` and a car of 0.18 m/s come through no corridor of 1.0 m, and `agvota` and a loaded pallet truck
+mostly do not turn round in a lane of 2.0 m; why is not known yet. With the package's times `jackal` touches the jamb of a door of
+0.9 m in 3 of 12 starts at its 2 m/s.
 
 Not here: via points, sideways motion (robots that can are driven as if they could not), slowing down near obstacles, arcs' exact
 lengths, several bands of one class, dropping bands at random, durations as costs, footprints and obstacles other than points and
