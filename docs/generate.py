@@ -192,6 +192,7 @@ def write(place: Path) -> None:
     pages |= {name: "\n".join(record_section(record) for record in records) for name, records in (FILES | RECORDS).items()}
     pages |= {
         "interplanners": interplanners(),
+        "narrow": narrow(),
         "metrics": metrics(),
         "robots": robots(),
         "suites": suites(),
@@ -269,6 +270,24 @@ def planners() -> str:
         rows.append([f"[`{name}`](generated/planners/{name}.md)", declares.label, needs, done])
     head = "## Local planners\n\nEach has a page of its own.\n\n"
     return head + table(["name", "label", "reads", "success on the suite `planners`"], rows)
+
+
+def narrow() -> str:
+    """Who gets through narrow places, of the rows that benchmarks/narrow.py keeps; below it, the robots that do not always."""
+    with (MEASURED.parent / "narrow.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    places = list(dict.fromkeys(row["place"] for row in rows))
+    lines, missed = [], []
+    for name in dict.fromkeys(row["planner"] for row in rows):
+        cells = []
+        for place in places:
+            there = [row for row in rows if (row["planner"], row["place"]) == (name, place)]
+            passed, asked = (sum(int(row[key]) for row in there) for key in ("passed", "asked"))
+            cells.append(f"{passed} of {asked}" if there else "not measured")
+            missed += [(name, place, row) for row in there if row["passed"] != row["asked"]]
+        lines.append([f"`{name}`", *cells])
+    short = [[f"`{name}`", place, f"`{row['robot']}`", f"{row['passed']} of {row['asked']}"] for name, place, row in missed]
+    return "\n".join([table(["planner", *places], lines), table(["planner", "place", "robot", "passes"], short)])
 
 
 def planner_page(name: str) -> str:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.planners.local.observations import observe
+from tests.starts import people, start
 
+from agora.core.recording import Reason
+from agora.costmap.window import disc_inside
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
-from agora.planners.local.teb import Teb, _inscribed
+from agora.pedestrians.anticipation import Anticipation
+from agora.planners.local.teb import Teb
 from agora.planners.presets import named_planner
 from agora.registry import make
 from agora.robots.model import load_robot
 from agora.testing import ContractError, check_narrow_places
+from agora.testing.narrow import PLACES
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 
@@ -43,13 +49,36 @@ def test_a_band_is_as_fine_as_its_robot_is_fast():
 
 
 def test_a_corner_that_is_given_twice_makes_no_outline_thin():
-    corners = np.array([[0.4, -0.1, -0.1, 0.4, 0.4], [0.15, 0.15, -0.15, -0.15, -0.15]], np.float32)[:, None]
-    assert _inscribed(corners) == pytest.approx(0.1)
+    corners = np.array([[[0.4, 0.15], [-0.1, 0.15], [-0.1, -0.15], [0.4, -0.15], [0.4, -0.15]]], np.float32)
+    assert disc_inside(corners) == pytest.approx(0.1)
 
 
 def test_orca_goes_round_the_end_of_a_wall_without_touching_it():
     robots = [load_robot("crowdnav"), load_robot("youbot")]
     check_narrow_places(make("planners", "orca"), ["hairpin", "door"], robots, starts=2)
+
+
+def through_the_door(planner, pose, crowd, robot="jackal", timeout=60.0):
+    """A recording of a robot that drives through the door of 0.9 m at (3, 3.05) among people."""
+    begun = start(pose=pose, goal=(6.0, 5.0, 0.0), crowd=crowd, model=load_robot(robot), timeout=timeout)
+    begun = replace(begun, map=PLACES["door"].map(load_robot(robot)))
+    ((_, (made,)),) = Episodes([begun], named_planner(planner)[1].part, Conditions(crowd=Anticipation()))
+    return made
+
+
+@pytest.mark.parametrize("planner", ["dwa+polite", "orca+polite"])
+@pytest.mark.parametrize("y", [1.2, 2.8])
+def test_who_gives_way_at_a_door_to_somebody_who_comes_through_drives_through_it_then(planner, y):
+    crowd = people([(5.5, 3.3)], [[(3.6, 3.05), (2.4, 3.05), (0.7, 5.5)]], speed=1.3)
+    made = through_the_door(planner, (1.0, y, 1.57), crowd)
+    assert made.outcome.label == "reached" and (made.reason == Reason.RETREATING).any()
+
+
+def test_dwa_waits_a_metre_from_somebody_who_stands_in_a_door():
+    crowd = people([(3.0, 3.1)], [[(3.0, 3.1)]], speed=1.0)
+    made = through_the_door("dwa", (1.9, 3.0, 0.1), crowd, "tiago", timeout=20.0)
+    gap = np.hypot(*(made.pose[-1, :2] - made.pedestrian_position[-1, 0])) - 0.3 - 0.27
+    assert made.outcome.label == "timeout" and np.ptp(made.pose[-50:, 0]) < 0.01 and 0.9 < gap < 1.3
 
 
 def test_four_robots_with_two_wheels_that_meet_in_the_middle_pass_each_other():

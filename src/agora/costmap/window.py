@@ -26,6 +26,15 @@ _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
 
 
+def disc_inside(corners: Array) -> Floats:
+    """Radius (N,) of the disc inside outlines (N, V, 2) about their origin, m."""
+    edge = np.roll(corners, -1, axis=1) - corners
+    area = np.abs(corners[..., 0] * edge[..., 1] - corners[..., 1] * edge[..., 0])
+    long = np.hypot(edge[..., 0], edge[..., 1])
+    radius: Floats = np.divide(area, long, out=np.full_like(area, np.inf), where=long > 0.0).min(axis=1)
+    return radius
+
+
 def corners_again(outline: Array, count: int) -> Array:
     """An outline (..., V, 2) with ``count`` corners: the last stands for those that it has not."""
     return outline[..., np.minimum(np.arange(count), outline.shape[-2] - 1), :]

@@ -125,6 +125,18 @@ def test_what_the_lidar_does_not_see_behind_and_the_end_of_the_map_call_the_retr
                 assert (inter.guide(seen, {})[0].path_count[0] != 61) == goes, (cost, inter, gap)
 
 
+def test_the_temporary_goal_lies_before_what_the_map_has_behind_the_robot():
+    back, corner = np.array([math.cos(0.9), math.sin(0.9)]), POSE[0, :2].astype(float) - (1.83, 2.11)
+    for gap, far in ((1.4, 1.03), (2.6, 2.0)):
+        cells = np.zeros((1, 80, 70), np.uint8)
+        column, row = ((POSE[0, :2] - gap * back - corner) / 0.05).astype(int)
+        if row >= 0 and column >= 0:
+            cells[0, row, column] = LETHAL
+        seen = replace(scene((1.5, 0.2)), costmap=Costmap(cells, corner[None].astype(np.float32), 0.05))
+        goal = Polite().guide(seen, {})[0].goal[0]
+        assert np.hypot(*(goal[:2] - POSE[0, :2])) == pytest.approx(far, abs=0.06) and goal[2] == POSE[0, 2]
+
+
 def test_a_retreat_goes_on_until_its_goal_is_reached_even_if_the_pedestrian_has_gone():
     begun, memory = Polite().guide(scene((1.5, 0.2)), {})
     going, memory = Polite().guide(scene(), memory)

@@ -6,8 +6,8 @@ a pedestrian is computed with x and y swapped, and angles of laser beams are com
 pedestrian where it ends within 0.1 m of the pedestrian's disc.
 
 Two things are added: the way back is looked at in the local costmap too, because many lidars do not see behind the robot, and none
-sees the end of the map; and people who stand are no reason to back away, or the robot would flee for ever from somebody who has
-arrived. It slows down for them, and the local planner drives round them.
+sees the end of the map; the temporary goal lies before what is there. And people who stand are no reason to back away, or the robot
+would flee for ever from somebody who has arrived. It slows down for them, and the local planner drives round them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.aggressive import slowed
-from agora.planners.inter.surroundings import Company, company, wall_within, way_shut
+from agora.planners.inter.surroundings import Company, company, room_on_way, wall_within
 from agora.ranges import Chance, Distance
 
 _POINTS = 21
@@ -98,10 +98,13 @@ class Retreat:
         away, begin, target, left = _recalled(memory, len(o.pose))
         seen = company(o, self.fov)
         manner = self._manner(o, seen)
-        fresh = self._target(o, manner)
+        turned = o.pose[:, 2].astype(float) + manner.turn
+        fresh = self._target(o, manner, turned)
         room = np.minimum(2.0 * o.radius + manner.margin, self.temp_goal_distance)
-        way = np.where(away[:, None], target, fresh)[:, :2] - o.pose[:, :2]
-        blocked = wall_within(o, room, behind=True) | way_shut(o, np.arctan2(way[:, 1], way[:, 0]), room - o.radius)
+        way = target[:, :2] - o.pose[:, :2]
+        need = room - o.radius
+        shut = room_on_way(o, np.where(away, np.arctan2(way[:, 1], way[:, 0]), turned + math.pi), need) < need
+        blocked = wall_within(o, room, behind=True) | shut
         reached = away & (_apart(o.pose, target) <= self.temp_goal_tolerance)
         left = np.where(reached, np.float32(self.pause), np.maximum(left - np.float32(o.dt), np.float32(0.0)))
         stands = left > 0.5 * o.dt
@@ -122,11 +125,11 @@ class Retreat:
         """How each robot backs away now."""
         return Manner(np.bool_(True), np.float32(self.stretch), np.float32(self.turn), np.float32(self.margin))
 
-    def _target(self, o: Observation, manner: Manner) -> Floats:
-        """The temporary goals (N, 3), with the heading that the robot has."""
-        heading, far = o.pose[:, 2].astype(float), manner.stretch * self.temp_goal_distance
-        x, y = far * np.cos(heading + manner.turn), far * np.sin(heading + manner.turn)
-        return np.column_stack((o.pose[:, 0] - x, o.pose[:, 1] - y, heading)).astype(np.float32)
+    def _target(self, o: Observation, manner: Manner, turned: Doubles) -> Floats:
+        """The temporary goals (N, 3) opposite to ``turned`` (N,), before any wall, with the heading that the robot has."""
+        far = room_on_way(o, (turned + math.pi).astype(np.float32), np.full(len(o.pose), manner.stretch * self.temp_goal_distance))
+        x, y = far * np.cos(turned), far * np.sin(turned)
+        return np.column_stack((o.pose[:, 0] - x, o.pose[:, 1] - y, o.pose[:, 2])).astype(np.float32)
 
 
 def _recalled(memory: Memory, rows: int) -> tuple[Bools, Floats, Floats, Floats]:

@@ -76,21 +76,24 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
     return out
 
 
-def way_shut(o: Observation, direction: Floats, reach: Floats) -> Bools:
-    """Which robots (N,) come to a wall of the costmap, or to what it does not know, within ``reach`` (N,) m in a direction (N,)."""
-    out = np.zeros(len(o.pose), np.bool_)
-    way = (frozen(o.pose), frozen(o.radius), frozen(direction.astype(np.float32)), frozen(reach.astype(np.float32)))
-    _ways(*way, window_of(o.costmap, len(out)), out, 0, len(out))
+def room_on_way(o: Observation, direction: Floats, reach: Floats) -> Floats:
+    """How far robots (N,) get in a direction (N,) before they touch a wall of the costmap, or what it does not know, m.
+
+    At most ``reach`` (N,), which is the answer without a costmap too.
+    """
+    out = reach.astype(np.float32)
+    way = (frozen(o.pose), frozen(o.radius), frozen(direction.astype(np.float32)))
+    _room_on_ways(*way, window_of(o.costmap, len(out)), out, 0, len(out))
     return out
 
 
 @lean_kernel
-def _ways(pose, radius, direction, reach, window, out, first, last):
+def _room_on_ways(pose, radius, direction, window, room, first, last):
     cost, origin, resolution = window
     for n in range(first, last if cost.shape[1] > 0 else first):
         sine, cosine = sincos(direction[n])
         seen = (cost[n], origin[n, 0], origin[n, 1], resolution, pose[n, 0], pose[n, 1])
-        out[n] = room_ahead(*seen, cosine, sine, radius[n], reach[n], _LETHAL) < reach[n]
+        room[n] = room_ahead(*seen, cosine, sine, radius[n], room[n], _LETHAL)
 
 
 @lean_kernel

@@ -10,7 +10,9 @@ Where it differs:
   comes by twice is followed in order. Paths are walked in pieces of a cell, so that sparse ones do as well.
 - The change of heading that lifts the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs its nose as
   much as any other; path and goal discard even with scale 0.
-- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal.
+- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. Where its path goes on behind
+  it, they are its tightest curves to that side, and it backs up along them; else it would drive straight on, since a short roll-out
+  to either side brings it no nearer.
 - Limits that are not given are the robot's; the package's own are the preset `dwa_ros`. Roll-outs end where the fastest would leave
   the window, and there is a speed every 0.1 m/s instead of three: between these a robot that accelerates well would miss its goal.
 - Near the end of the path the cost that obstacles have there is let off. Upstream a robot whose goal is near a wall stands before
@@ -22,8 +24,9 @@ Where it differs:
   slower it is, the farther from a door it stands for ever (``occdist_length``).
 - A robot that does not gain its slowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
   gain speed as it does. Upstream it has no sample left but those that turn while they drive (``patient_start``).
-- Where no sample is left it backs up a little, if what is behind is free; so it comes away from a wall or a jamb. Upstream it
-  stands there, and move_base then starts its recovery behaviours, which are no part of this (``escape_vel``).
+- Where no sample is left it backs up a little, if what is behind is free or it gets away from what it is at; so it comes away from
+  a wall or a jamb. Where people shut the only way it makes room for them and waits a metre away (``escape_gap``). Upstream it
+  stands, and move_base then starts its recovery behaviours, which are no part of this (``escape_vel``).
 
 The presets of the package and of others who use it do as upstream in all of this.
 """
@@ -98,6 +101,7 @@ class Dwa:
         goal_leniency_distance: how far before the path's end what obstacles cost there is let off everywhere, m; 0 is upstream.
         escape_vel: of backing up where no sample is left, m/s, not positive; 0 for standing, as upstream.
         escape_reset_dist: how far to back up, as long as what is behind is free, m.
+        escape_gap: where no way leads to the local goal, it backs up only before what is nearer than this ahead, m; else it waits.
         xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
         trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
         prune_plan: whether to cut off what lies behind.
@@ -136,6 +140,7 @@ class Dwa:
     goal_leniency_distance: Distance = 1.0
     escape_vel: Velocity = -0.1
     escape_reset_dist: Distance = 0.1
+    escape_gap: Distance = 1.0
     xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: float = 0.1
     trans_stopped_vel: Speed = 0.1
@@ -203,7 +208,7 @@ class Dwa:
             f(self.twirling_scale),
             *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
             *(f(self.scaling_speed), f(self.max_scaling_factor), f(self.goal_leniency_distance)),
-            *(f(self.escape_vel), f(self.escape_reset_dist)),
+            *(f(self.escape_vel), f(self.escape_reset_dist), f(self.escape_gap)),
             *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
             *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
             *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),

@@ -21,10 +21,12 @@ from agora.planners.local.dwa_rollout import (
     scale_of,
     stop_and_turn,
     towards,
+    way_round,
 )
 
 _EPSILON = np.float32(1e-4)
 GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
+_INSCRIBED = 253
 _IN_CONTACT, _ESCAPING = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.ESCAPING)
 
 
@@ -62,13 +64,14 @@ def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_
 
 
 @spliced
-def _may(p, scene, n, time, scratch, sample, acceleration, gains):
-    """Whether the footprint is free of obstacles along one sample."""
+def _rolled(p, scene, n, time, scratch, sample, acceleration, gains):
+    """Roll out one sample; return the number of poses, and whether the footprint is free of obstacles along it."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
     count, _ = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
-    return obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, False) >= ZERO
+    worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, False)
+    return count, worst >= ZERO
 
 
 @spliced
@@ -122,17 +125,19 @@ def _fastest(samples, count):
 
 
 @hidden
-def _sample(samples, counts, i):
-    """The sample of number ``i``: x is the slowest axis, rotation the fastest."""
-    return samples[0, i // (counts[1] * counts[2])], samples[1, (i // counts[2]) % counts[1]], samples[2, i % counts[2]]
+def _sample(samples, counts, i, curvature):
+    """The sample of number ``i``: x is the slowest axis, rotation the fastest, or follows from a ``curvature`` that is not 0."""
+    x, y, turn = samples[0, i // (counts[1] * counts[2])], samples[1, (i // counts[2]) % counts[1]], samples[2, i % counts[2]]
+    return x, y, turn if curvature == ZERO else x * curvature
 
 
 @spliced
-def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains):
+def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curvature):
     """Write the scores of all samples, as yet without obstacles; -1 for those that are discarded."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
     top, turn = _fastest(scratch.samples[0], counts[0]), _fastest(scratch.samples[2], counts[2])
+    turn = max(turn, abs(curvature) * top)
     top += _fastest(scratch.samples[1], counts[1])
     if p.patient or (top + _EPSILON < min_trans and turn + _EPSILON < min_theta):
         min_trans, min_theta = min(min_trans, top), min(min_theta, turn)
@@ -140,11 +145,13 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
     for i in range(counts[0] * counts[1] * counts[2]):
         scratch.scores[i] = DISCARDED
-        sample = _sample(scratch.samples, counts, i)
+        sample = _sample(scratch.samples, counts, i, curvature)
         speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
         if speed + _EPSILON < min_trans and abs(sample[2]) + _EPSILON < min_theta:
             continue
-        if speed - _EPSILON > max_trans or abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON:
+        if speed - _EPSILON > max_trans or abs(sample[2]) - _EPSILON > max_theta:
+            continue
+        if abs(sample[2]) * scene.turning_radius[n] > abs(sample[0]) + _EPSILON:
             continue
         count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
         if count > 0 and not forbids(oscillation, command):
@@ -153,7 +160,7 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
 
 
 @spliced
-def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale):
+def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale, curvature):
     """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
 
     Of the cost of obstacles only what is above ``due`` counts, times ``scale``. They only add to a score: samples are tried from
@@ -168,7 +175,7 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
             return chosen, best
         score = scratch.scores[least]
         scratch.scores[least] = DISCARDED
-        sample = _sample(scratch.samples, counts, least)
+        sample = _sample(scratch.samples, counts, least, curvature)
         count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
         driven = math.sqrt(command[0] * command[0] + command[1] * command[1])
         grown = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
@@ -177,6 +184,18 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
         score += scale * max(worst - due, ZERO)
         if worst >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
             best, chosen, number = score, command, least
+
+
+@spliced
+def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature):
+    """What `_choose` finds; where that is nothing and there is a ``curvature``, what it finds on the other side."""
+    command, best = (ZERO, ZERO, ZERO), DISCARDED
+    for side in range(2):
+        if best < ZERO and (side == 0 or curvature != ZERO):
+            curve = curvature if side == 0 else -curvature
+            _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curve)
+            command, best = _choose(p, scene, n, time, scratch, counts, limits[0], acceleration, due, gains, scale, curve)
+    return command, best
 
 
 @hidden
@@ -189,11 +208,36 @@ def why_none(scene, n):
 
 
 @spliced
+def _waits(p, scene, n, time, scratch, acceleration, gains):
+    """Whether the robot waits where no sample is left: no way leads to the local goal, and what shuts it is not near ahead."""
+    x, y, cost = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.cost[n]
+    column, row = cell_of(x, y, scene.inverse, cost)
+    if scratch.goal[(row + 1) * (cost.shape[1] + 2) + 1 + column] >= 0:
+        return False
+    return _rolled(p, scene, n, time, scratch, (p.escape_gap / time, ZERO, ZERO), acceleration, gains)[1]
+
+
+@hidden
+def _gets_away(scene, n, points, count):
+    """Whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it meets or is close to."""
+    cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
+    close = False
+    for i in (0, count - 1):
+        x, y = points[i, 0], points[i, 1]
+        column, row = cell_of(x, y, inverse, cost)
+        meets = footprint_cost(cost, corners_x, corners_y, ONE, x, y, points[i, 2], points[i, 3], inverse) < 0
+        was, close = close, meets or cost[row, column] >= _INSCRIBED
+    return was and not close
+
+
+@spliced
 def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
-    """Whether the robot goes on to back up: not far enough as yet, and what is behind is free."""
+    """Whether the robot goes on to back up: not far enough as yet, and the way is free or away from what it is at."""
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
-    near = dx * dx + dy * dy <= p.escape_distance * p.escape_distance
-    return near and _may(p, scene, n, time, scratch, (back, ZERO, ZERO), acceleration, gains)
+    if dx * dx + dy * dy > p.escape_distance * p.escape_distance:
+        return False
+    count, free = _rolled(p, scene, n, time, scratch, back, acceleration, gains)
+    return free or _gets_away(scene, n, scratch.points, count)
 
 
 @lean_kernel
@@ -235,22 +279,25 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             oscillation[:] = 0
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
             reasons[n] = BLOCKED
-            if _may(p, scene, n, time, scratch, command, acceleration, gains):
+            if _rolled(p, scene, n, time, scratch, command, acceleration, gains)[1]:
                 twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = command[0], command[1], command[2], GOES_ON
             continue
-        back = max(p.escape, scene.min_x[n])
+        curvature, slow = way_round(scene, n, p.forward), max(p.escape, scene.min_x[n])
+        back = (slow, ZERO, -slow * curvature)
         if recall.escaping[n]:
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:
-                twists[n, 0], reasons[n] = towards(back, now[0], acceleration[0] * p.period), _ESCAPING
+                twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
+                twists[n, 2] = back[2]
                 continue
         if not p.use_dwa:
             high_x, high_y = max(min(high_x, away / time), low_x), min(high_y, away / time)
         x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
+        turns = fill_samples(now[2], acceleration[2] * reached, -max_theta, max_theta, p.vth_samples, theta)
         counts = (
             fill_samples(now[0], acceleration[0] * reached, low_x, high_x, p.vx_samples, x),
             fill_samples(now[1], acceleration[1] * reached, -high_y, high_y, p.vy_samples, y),
-            fill_samples(now[2], acceleration[2] * reached, -max_theta, max_theta, p.vth_samples, theta),
+            1 if curvature != ZERO else turns,
         )
         fastest = _fastest(x, counts[0]) + _fastest(y, counts[1])
         fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
@@ -259,15 +306,19 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         if not found:
             continue
         limits = (max_trans, max_theta)
-        _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains)
         scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
-        command, best = _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale)
+        command, best = _best(
+            p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature
+        )
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
-        if best < ZERO and back < ZERO:
-            recall.escape[n, 0], recall.escape[n, 1] = pose[0], pose[1]
+        waits = best < ZERO and _waits(p, scene, n, time, scratch, acceleration, gains)
+        if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO and not waits:
+            recall.escape[n, 0], recall.escape[n, 1], oscillation[:] = pose[0], pose[1], 0
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:
-                twists[n, 0], reasons[n] = towards(back, now[0], acceleration[0] * p.period), _ESCAPING
+                twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
+                twists[n, 2] = back[2]
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
-            remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)
+            if command[0] >= ZERO or low_x < ZERO:  # else it brakes from backing up
+                remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)

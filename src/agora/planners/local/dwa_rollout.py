@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import hidden
+from agora.core.path import point_ahead
 from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints, frozen
 from agora.costmap.window import Window
@@ -44,6 +45,7 @@ class Parameters(NamedTuple):
     lenient: np.float32
     escape: np.float32
     escape_distance: np.float32
+    escape_gap: np.float32
     min_x: np.float32
     max_x: np.float32
     max_y: np.float32
@@ -337,3 +339,19 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
             value = np.int32(cost[row, column])
         worst = max(worst, value)
     return np.float32(worst)
+
+
+@hidden
+def way_round(scene, n, lookahead):
+    """Curvature, 1/m, of the tightest curve to the side where the path goes on, for a robot that must turn round; else 0.
+
+    A robot with a turning radius must where its path goes on behind it. A short roll-out to either side brings it no nearer, so
+    that by their scores it would drive straight on.
+    """
+    if scene.turning_radius[n] <= ZERO:
+        return ZERO
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    _, px, py, _ = point_ahead(scene.path[n], scene.path_count[n], x, y, lookahead)
+    sine, cosine = sincos(scene.pose[n, 2])
+    ahead, aside = cosine * (px - x) + sine * (py - y), cosine * (py - y) - sine * (px - x)
+    return math.copysign(ONE / scene.turning_radius[n], aside) if ahead < ZERO else ZERO

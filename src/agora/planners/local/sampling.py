@@ -17,6 +17,8 @@ Where it differs:
 - Obstacles are the lethal and unknown cells of the costmap. Splines whose middle line enters one, or a cell from which there is no
   way to the goal, are discarded; the original counts 1000 m there. Where none is left, the robot stands for the reason ``blocked``.
   A robot that touches an obstacle may not come nearer to it within the control horizon; the original's episode is over then.
+- Splines that bring the disc inside the robot's outline nearer to an obstacle that it touches then are discarded. To the original
+  the robot's width is but a cost of places near obstacles, and it touches the jambs of doors (``clearance``).
 - Splines that would back up are left out; the original's simulated car stands instead. Otherwise its LQR has no part in what is
   driven, because the benchmark is given poses. Here twists are commanded, those in the middle of every period; what a robot cannot
   follow is made good by the next spline.
@@ -27,8 +29,8 @@ Where it differs:
   down to something else drives those of the next tenth of a metre a second above, more slowly.
 - Where a start speed has no splines, those of the nearest that has some are taken.
 
-Narrow places: what it knows of the robot's width is a cost of places near obstacles, as in the original, and no limit. Through a
-door of 0.9 m with nobody there `jackal` comes 7 of 12 times and touches the jamb 5 times.
+Narrow places: a robot whose base is not in its middle, as a car's, may touch a jamb with its nose: the disc inside its outline
+about the base is all that it keeps clear. It drives forward only, and stands 0.15 m before a wall.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats, frozen
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
-from agora.costmap.window import Window
+from agora.costmap.window import Window, disc_inside
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.maps.distance import cell_distance
@@ -107,6 +109,8 @@ class Sampling:
         min_final_time, max_final_time: of splines, s.
         control_horizon: for how long a spline is driven, s.
         step: between the places of a spline that are looked at, s.
+        clearance: distance to obstacles within which it does not come nearer to them, m; None for the radius of the disc inside the
+            robot's outline, 0 is the original.
         obstacle_margin: distance to obstacles below which they cost something, m.
         obstacle_width: by how much nearer the cost is ``obstacle_cost``, m; it grows with the third power.
         obstacle_cost, goal_cost, angle_cost: weights; the second 1/m2, the third 1/rad.
@@ -126,6 +130,7 @@ class Sampling:
     max_final_time: Duration = 4.0
     control_horizon: Duration = 0.5
     step: Duration = 0.05
+    clearance: Distance | None = None
     obstacle_margin: Distance = 0.5
     obstacle_width: Distance = 0.2
     obstacle_cost: Weight = 1.3
@@ -185,6 +190,7 @@ class Sampling:
         scale = made / np.maximum(top[rows], np.float32(_SLACK))
         speed = np.maximum(o.twist[rows, 0], 0.0) * scale
         gaps, touching = _obstacles(o, rows)
+        clear = self._clear(o)[rows]
         best, parameters = _none(len(rows)), self._parameters
         kinds = np.column_stack((made, turn[rows], o.limits.turning_radius[rows]))
         for kind in np.unique(kinds, axis=0):
@@ -194,11 +200,17 @@ class Sampling:
             chosen, least = np.empty(len(mine), np.int64), np.empty(len(mine), np.float32)
             window = (frozen(o.costmap.cost), frozen(o.costmap.origin), np.float32(o.costmap.resolution), frozen(gaps[mine]))
             way = (frozen(o.path), frozen(o.path_count), frozen(o.pose))
-            choose(parameters, of, bins, rows[mine], *window, *way, touching[mine], chosen, least, 0, len(mine))
+            choose(parameters, of, bins, rows[mine], *window, *way, clear[mine], touching[mine], chosen, least, 0, len(mine))
             mine, chosen = mine[chosen >= 0], chosen[chosen >= 0]
             best.x[mine], best.y[mine], best.p[mine] = of.x[chosen], of.y[chosen], of.p[chosen]
             best.time[mine] = of.time[chosen] * scale[mine]
         return best
+
+    def _clear(self, o: Observation) -> Floats:
+        """How near to obstacles robots (N,) come at most, m."""
+        if self.clearance is not None:
+            return np.full(len(o.pose), self.clearance, np.float32)
+        return disc_inside(self.window.corners(o.footprint, o.radius))
 
     def splines(self, max_speed: float, max_omega: float, turning_radius: float) -> Splines:
         """Return all splines of a robot with these limits, m/s, rad/s and m; they are made once for all planners that ask."""

@@ -62,6 +62,7 @@ class Scene(NamedTuple):
         u, v: of the robot. sine, cosine: of its heading.
         inverse: cells in a metre.
         closed: distance from which on a cell is closed, m.
+        clear: distance to obstacles within which the robot may not come nearer to them, m.
         touching: whether the robot touches an obstacle: then it may not come nearer to it at once.
     """
 
@@ -73,6 +74,7 @@ class Scene(NamedTuple):
     cosine: np.float32
     inverse: np.float32
     closed: np.float32
+    clear: np.float32
     touching: bool
 
 
@@ -106,6 +108,8 @@ def _sum_of_places(p, x, y, way, time, scene, most):
         if gap < free:
             gap, _, _ = _between(scene.gaps, column, row, a, b)
         first = gap if k == 0 else first
+        if gap < min(first, scene.clear) - _STEP_BACK:
+            return np.float32(np.inf)
         if scene.touching and gap < first - _STEP_BACK and np.float32(k) * p.step <= p.control_horizon:
             return np.float32(np.inf)
         total += obstacle_and_goal(p, goal, gap)
@@ -145,7 +149,7 @@ def cost_of_spline(p, x, y, way, time, scene, limit):
 
 
 @kernel
-def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, touching, chosen, least, first, last):
+def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, clear, touching, chosen, least, first, last):
     """Write for the robots ``rows[i]``, ``first <= i < last``, the number of the best spline, -1 for none, and what it costs.
 
     Args:
@@ -160,6 +164,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         path: (N, K, 2) m. path_count: (N,).
         path_count: see there.
         pose: (N, 3).
+        clear: (R,) m, see `Scene`.
         touching: (R,) whether they touch an obstacle.
         chosen: out, (R,) int64.
         least: out, (R,) float32.
@@ -173,7 +178,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         closed = to_goal(cost[n], left, bottom, cell, path[n], path_count[n], x, y, distance)
         sine, cosine = sincos(pose[n, 2])
         u, v = (x - left) * inverse - HALF, (y - bottom) * inverse - HALF
-        scene = Scene(distance, gaps[i], u, v, sine, cosine, inverse, closed, touching[i])
+        scene = Scene(distance, gaps[i], u, v, sine, cosine, inverse, closed, clear[i], touching[i])
         chosen[i], least[i] = -1, np.float32(np.inf)
         for k in range(of.first[bins[i]], of.first[bins[i] + 1]):
             found = cost_of_spline(p, of.x[k], of.y[k], of.p[k], of.time[k], scene, least[i])
