@@ -17,7 +17,6 @@ from agora.engine.engine import Engine
 from agora.errors import PlacementError
 from agora.maps.generators.canteen import Canteen
 from agora.maps.generators.corridor import Corridor
-from agora.maps.generators.doorway import Doorway
 from agora.maps.grid import Map
 from agora.maps.ways import way
 from agora.registry import Named
@@ -219,7 +218,7 @@ def test_a_stage_with_the_mode_has_the_behaviours_that_its_people_need():
     assert [behaviour.name for behaviour in stage.crowd.behaviours] == ["groups", "cues"]
 
 
-@pytest.mark.parametrize("generator", [Canteen, Doorway, Corridor])
+@pytest.mark.parametrize("generator", [Canteen, Corridor])
 def test_after_a_minute_a_place_is_about_as_full_as_at_first_and_nobody_paces(generator):
     there, velocity, state = walked(suite(generator, density=0.05))
     count = there.sum(axis=(1, 2))
