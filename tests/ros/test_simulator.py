@@ -219,7 +219,11 @@ def played(graph: Any, wait_until: Any, number: int) -> list[list[bytes]]:
     assert last.robots[0].outcome == 0 and last.step == len(parts.crowd)
     assert [robots.step for robots in parts.crowd] == list(range(last.step))
     assert [plan.robots.step for plan in parts.plans] == list(range(0, last.step, 2))
-    assert [(plan.pedestrians.step, plan.pedestrians.x) for plan in parts.plans[:3]] == [(0, ()), (2, (pytest.approx(3.9),)), (4, (pytest.approx(3.8),))]
+    assert [(plan.pedestrians.step, plan.pedestrians.x) for plan in parts.plans[:3]] == [
+        (0, ()),
+        (2, (pytest.approx(3.9),)),
+        (4, (pytest.approx(3.8),)),
+    ]
     heard[0].wait(last.step + 1)
     heard[1].wait(last.step // 2 + 1), heard[2].wait(last.step + 1)
     heard[5].wait_for(lambda m: m.clock == heard[0][-1].header.stamp, "the clock of the last step")

@@ -47,7 +47,7 @@ class People:
     @property
     def slots(self) -> int:
         """How many there is room for."""
-        return self.now.x.shape[1]
+        return int(self.now.x.shape[1])
 
     @staticmethod
     def room(count: int, step: int = 0) -> People:

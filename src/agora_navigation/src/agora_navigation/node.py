@@ -316,7 +316,9 @@ class Navigation:
                 return PlanResponse(success=False, message=f"navigation: {why}")
             stamp, step = request.robots.header.stamp, request.robots.step
             if list(request.robots.name) != played.names:
-                return PlanResponse(success=False, message=f"navigation: the episode's robots are {played.names}, not those asked for")
+                return PlanResponse(
+                    success=False, message=f"navigation: the episode's robots are {played.names}, not those asked for"
+                )
             active = np.frombuffer(bytes(request.active), np.uint8) != 0
             if not self._changed.wait_for(lambda: not self._missing(played, stamp.to_sec(), step, active), self._answer_in):
                 missing = ", ".join(self._missing(played, stamp.to_sec(), step, active))

@@ -74,7 +74,7 @@ class Foreign(ABC):
         self._calls: list[Call] = []
         self._scans: list[tuple[int, float, Floats]] = []
         self._shown: set[str] = set()
-        self._walls, self._told, self._maps = "", "", 0
+        self._walls, self._told, self._maps, self._memory = "", "", 0, f"{self.name}_models"
         self._referee, self._lost, self._alive = Referee(), "", time.monotonic()
         for service in self.services:
             try:
@@ -93,6 +93,10 @@ class Foreign(ABC):
             return call.answer(rospy.is_shutdown)
 
         return ask
+
+    @abstractmethod
+    def _spawn(self, name: str, text: str, pose: Array) -> str:
+        """Ask the simulator to put a model into the world; why it refuses, empty where it does not."""
 
     @abstractmethod
     def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
@@ -161,6 +165,8 @@ class Foreign(ABC):
             self._begin(start, stage, names, since)
 
     def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
+        if not self._walls:
+            self._clear()
         self._learn_time()
         self._halt()
         models = tuple(robot.model for robot in start.robots)
@@ -214,6 +220,26 @@ class Foreign(ABC):
             with self._news:
                 if not self._news.wait_for(lambda: self._now >= 0.0, self._patience):
                     raise InputError(f"{self.name}: nobody tells the time on {self._clock.resolved_name}; {self.start_it}")
+
+    def _clear(self) -> None:
+        """Take away what was put into the simulator before it was lost, or by a launch before this one."""
+        for name in rospy.get_param(self._memory, []):
+            self._remove(name)
+        rospy.set_param(self._memory, [])
+
+    def _put(self, name: str, text: str, pose: Array) -> None:
+        """Put a model into the world, in place of one of its name.
+
+        The roscore keeps the names of all of them, for a launch after this one.
+
+        Raises:
+            InputError: the simulator refuses it.
+        """
+        rospy.set_param(self._memory, sorted({*self._shown, self._walls, name}))
+        if self._spawn(name, text, pose):
+            self._remove(name)
+            if refusal := self._spawn(name, text, pose):
+                raise InputError(f"{self.name} refuses the model {name}: {refusal}")
 
     def _forget_robots(self) -> None:
         for robot in self._watched:
