@@ -25,6 +25,7 @@ from agora.perception.perception import Perception
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.robots.model import load_robot
+from agora.world.start import Start
 from agora_msgs.msg import EpisodeStatus, Notes, Pedestrians, Robots
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, Plan, PlanResponse
 from agora_navigation.localisation import Localisation
@@ -161,11 +162,11 @@ class Navigation:
             made: dict[str, Navigator] = {}
             for (label, planner), robot in zip(chosen, episode.robots, strict=True):
                 if robot.navigation in ("", "agora") and label not in made:
+                    if label not in self._compiled:
+                        self._compile(start, Conditions.of(stage), planner.part)
+                        self._compiled.add(label)
                     patience = np.inf if self._lock_step else self._patience
                     made[label] = Navigator(start, Conditions.of(stage), planner.part, names=names, patience=patience)
-                    if label not in self._compiled:  # kernels compile now, not while the first moments of the episode pass
-                        Navigator(start, Conditions.of(stage), planner.part).decide(0.0, 0, np.ones(len(names), np.bool_))
-                        self._compiled.add(label)
         except AgoraError as error:
             rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
             return BeginEpisodeResponse(False, str(error))
@@ -183,6 +184,16 @@ class Navigation:
             self._played = Played(episode.number, names, crews, stage.periods.physics, active)
         gc.collect()  # the batch before is a circle of references
         return BeginEpisodeResponse(True, "")
+
+    @staticmethod
+    def _compile(start: Start, conditions: Conditions, planner: Any) -> None:
+        """Have kernels compiled now, not while the first moments of the episode pass; they stay, and are not collected over and over."""
+        first = Navigator(start, conditions, planner)
+        first.prepare()
+        first.decide(0.0, 0, np.ones(len(start.robots), np.bool_))
+        del first
+        gc.collect()
+        gc.freeze()
 
     def _port(self, name: str, number: int, navigator: Navigator) -> Port:
         return Port(name, number, navigator, self._changed, free=not self._lock_step)
