@@ -187,7 +187,7 @@ class Navigation:
 
     @staticmethod
     def _compile(start: Start, conditions: Conditions, planner: Any) -> None:
-        """Have kernels compiled now, not while the first moments of the episode pass; they stay, and are not collected over and over."""
+        """Have kernels compiled now, not while the first moments of the episode pass; collecting looks at them no more."""
         first = Navigator(start, conditions, planner)
         first.prepare()
         first.decide(0.0, 0, np.ones(len(start.robots), np.bool_))
