@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -39,6 +39,7 @@ from agora.simulators.base import Entity, People, Reading, RobotStanding, Simula
 from agora.simulators.referee import Referee
 from agora.simulators.track import Sighting, Track
 from agora.world.start import Start
+from agora_simulators.drivers.models import Models
 from agora_simulators.drivers.watched import Watched
 
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
@@ -47,7 +48,7 @@ WALLS, PERSON = "agora_walls_", "pedestrian_"  # what the names of these models 
 _AT_ONCE = 1e-6  # s: what is as old as the beginning may have been told before everything was in its place
 
 
-class Foreign(ABC):
+class Foreign(Models):
     """A simulator that is another process.
 
     Args:
@@ -57,7 +58,6 @@ class Foreign(ABC):
         InputError: its services do not come.
     """
 
-    name: ClassVar[str]
     services: ClassVar[tuple[str, ...]]
     start_it: ClassVar[str]
     _pause: Callable[[], Any]
@@ -65,6 +65,7 @@ class Foreign(ABC):
     can: frozenset[Ability] = frozenset({"pause", "delete"})
 
     def __init__(self, patience: float = 30.0) -> None:
+        super().__init__()
         self._patience, self._news = patience, threading.Condition()
         self.began, self.step, self.dt = 0.0, 0, 1 / 30
         self._now, self._zero = -1.0, 0.0  # s of the simulator's time: the present, and the beginning of the episode
@@ -73,8 +74,7 @@ class Foreign(ABC):
         self._watched: list[Watched] = []
         self._calls: list[Call] = []
         self._scans: list[tuple[int, float, Floats]] = []
-        self._shown: set[str] = set()
-        self._walls, self._told, self._maps, self._memory = "", "", 0, f"{self.name}_models"
+        self._told, self._maps = "", 0
         self._referee, self._lost, self._alive = Referee(), "", time.monotonic()
         for service in self.services:
             try:
@@ -93,10 +93,6 @@ class Foreign(ABC):
             return call.answer(rospy.is_shutdown)
 
         return ask
-
-    @abstractmethod
-    def _spawn(self, name: str, text: str, pose: Array) -> str:
-        """Ask the simulator to put a model into the world; why it refuses, empty where it does not."""
 
     @abstractmethod
     def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
@@ -118,10 +114,6 @@ class Foreign(ABC):
         """Put several models somewhere else."""
         for name, pose in poses.items():
             self._place(name, pose)
-
-    @abstractmethod
-    def _remove(self, name: str) -> None:
-        """Take a model away."""
 
     def pause(self) -> None:
         """Let time stand."""
@@ -221,35 +213,11 @@ class Foreign(ABC):
                 if not self._news.wait_for(lambda: self._now >= 0.0, self._patience):
                     raise InputError(f"{self.name}: nobody tells the time on {self._clock.resolved_name}; {self.start_it}")
 
-    def _clear(self) -> None:
-        """Take away what was put into the simulator before it was lost, or by a launch before this one."""
-        for name in rospy.get_param(self._memory, []):
-            self._remove(name)
-        rospy.set_param(self._memory, [])
-
-    def _put(self, name: str, text: str, pose: Array) -> None:
-        """Put a model into the world, in place of one of its name.
-
-        The roscore keeps the names of all of them, for a launch after this one.
-
-        Raises:
-            InputError: the simulator refuses it.
-        """
-        rospy.set_param(self._memory, sorted({*self._shown, self._walls, name}))
-        if self._spawn(name, text, pose):
-            self._remove(name)
-            if refusal := self._spawn(name, text, pose):
-                raise InputError(f"{self.name} refuses the model {name}: {refusal}")
-
     def _forget_robots(self) -> None:
         for robot in self._watched:
             robot.close()
             self._take_away(robot.name)
         self._watched = []
-
-    def _take_away(self, name: str) -> None:
-        self._remove(name)
-        self._shown.discard(name)
 
     def set_map(self, place: Map) -> None:
         """Change the static surroundings.
