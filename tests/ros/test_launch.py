@@ -20,6 +20,7 @@ from agora_bringup.descriptions import frames
 from agora_bringup.windows import configuration, filled
 from agora_task_generator.preparation import main
 from rosgraph_msgs.msg import Clock
+from roslib.packages import find_node
 from std_srvs.srv import Empty, EmptyResponse
 
 from agora.errors import InputError
@@ -139,13 +140,23 @@ def test_two_graphs_in_groups_have_their_own_nodes_parameters_clocks_and_frames(
         assert {("/clock", "clock"), ("/tf", "tf"), ("/tf_static", "tf_static")} <= set(map(tuple, node.remap_args))
 
 
-@pytest.mark.parametrize(("simulator", "process"), [("flatland", "flatland_server"), ("unity", "unity_endpoint")])
-def test_the_clock_of_a_foreign_simulator_is_not_the_graphs(tmp_path, simulator, process):
+def test_the_clock_of_a_foreign_simulator_is_not_the_graphs(tmp_path):
     file = tmp_path / "in_a_graph.launch"
-    part = LAUNCH.parent / "parts" / "simulator.launch"
-    file.write_text(f'<launch><remap from="/clock" to="clock"/><include file="{part}" pass_all_args="true"/></launch>')
-    remaps = {node.name: dict(node.remap_args)["/clock"] for node in loaded(f"simulator:={simulator}", file=file).nodes}
-    assert remaps == {"simulator_node": "clock", process: f"{simulator}/clock"}
+    parts = LAUNCH.parent / "parts"
+    inside = f'<include file="{parts}/simulator.launch" pass_all_args="true"/>'
+    file.write_text(f'<launch><remap from="/clock" to="clock"/>{inside}</launch>')
+    remaps = {node.name: dict(node.remap_args)["/clock"] for node in loaded("simulator:=unity", file=file).nodes}
+    assert remaps == {"simulator_node": "clock", "unity_endpoint": "unity/clock"}
+    (server,) = loaded("synchronous:=true", file=parts / "flatland_server.launch").nodes
+    assert (server.name, dict(server.remap_args)["/clock"]) == ("flatland_server", "flatland/clock")
+
+
+def test_what_a_foreign_simulator_reads_when_it_starts_is_left_alone_where_it_runs_already():
+    parts = LAUNCH.parent / "parts"
+    graph = loaded("simulator:=flatland", "synchronous:=true", file=parts / "simulator.launch")
+    assert not set(graph.params) & {"/train_mode", "/step_size"}
+    server = loaded("synchronous:=true", file=parts / "flatland_server.launch")
+    assert (value(server, "/train_mode"), value(server, "/step_size")) == (True, 0.05)
 
 
 def arguments(**changes):
@@ -207,13 +218,34 @@ def test_everything_is_compiled_for_the_episode_that_the_launch_begins_with(monk
     assert main() == 0 and len(warmed) == 1 and capsys.readouterr().out == "no\n"
 
 
-def test_a_gazebo_on_the_roscore_needs_no_package_here(graph, monkeypatch):
+@pytest.mark.parametrize(
+    ("simulator", "service", "package", "wrapper"),
+    [
+        ("flatland", "move_model", "flatland_server", "flatland_process"),
+        ("gazebo", "/gazebo/spawn_sdf_model", "gazebo_ros", "gazebo_server"),
+        ("unity", "unity/spawn_model", "ros_tcp_endpoint", "unity_endpoint"),
+    ],
+)
+def test_a_simulator_on_the_roscore_needs_no_package_here_and_is_not_started_again(
+    graph, monkeypatch, wait_until, simulator, service, package, wrapper
+):
     monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: None)
-    with pytest.raises(InputError, match="simulator:=gazebo needs the ROS package gazebo_ros"):
-        check(arguments(simulator="gazebo"))
-    graph.serve("/gazebo/spawn_sdf_model", Empty, lambda _: EmptyResponse())
-    check(arguments(simulator="gazebo"))
-    assert "gazebo_server" in started("simulator:=gazebo"), "it starts none where one is there"
+    monkeypatch.setenv("ROS_NAMESPACE", graph.namespace)
+    with pytest.raises(InputError, match=f"simulator:={simulator} needs the ROS package {package}.*offers its service {service}"):
+        check(arguments(simulator=simulator))
+    part = LAUNCH.parent / "parts" / "simulator.launch"
+    first = next(node for node in loaded(f"simulator:={simulator}", file=part).nodes if node.name == wrapper)
+    assert (first.package, first.type, first.args.split()[0]) == ("agora_bringup", "unless_running", simulator)
+    (program,) = find_node("agora_bringup", "unless_running")
+    command, environment = [program, simulator, "echo", "starts"], graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    assert subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout == "starts\n"
+    graph.serve(service, Empty, lambda _: EmptyResponse())
+    check(arguments(simulator=simulator))
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as waits:
+        assert waits.stdout.readline() == f"the {simulator} that is on this roscore is used\n"
+        assert waits.poll() is None
+        waits.send_signal(signal.SIGINT)
+        assert waits.wait(10) == -signal.SIGINT and not waits.stdout.read()
 
 
 def test_roslaunch_stops_at_what_is_refused_with_a_line_that_says_why(master):

@@ -34,7 +34,7 @@ from agora.maps.grid import Map
 from agora.navigation.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
-from agora_msgs.msg import Notes, Pedestrians, Robot, Robots
+from agora_msgs.msg import Notes, Pedestrians, Robot
 from agora_msgs.srv import BeginEpisode, Plan
 from starts import people, start
 
@@ -231,56 +231,32 @@ def test_paths_and_costmaps_are_published_where_somebody_listens(graph, node):
     graph.call("my_robot/move_base/clear_costmaps", Empty)
 
 
-def test_the_first_pedestrians_of_a_crowd_that_began_before_it_are_those_of_its_first_plan(graph):
-    graph.param("synchronous", True)
-    graph.launch("agora_navigation", "navigation", "navigation_node", answer_in=0.4)
-    begun, names = yard(crowd=[(3.1, -2.4)]), ["one"]
-    batch = Batch([begun], Conditions.of(STAGE), {"pedestrians"}, 1)
-    batch.begin(0, 0)
-    world = batch.world
-    robots, crowd = graph.publisher("simulator/robots", Robots), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
-    for step in (40, 0):  # the last of an episode before, and the first of this one
-        crowd.publish(to_pedestrians(world.pedestrians, world.traits, world.minds, step))
-    rospy.rostime.wallsleep(0.3)
-    message = to_episode(begun, STAGE, [Robot(name="one", planner="orca", interplanner="bypass")], 1)
-    assert graph.call("navigation/begin", BeginEpisode, message).success
-    said = to_robots(world.robots, world.robot_traits.radius[0], names, 0)
-    said.header.stamp = stamp_of(0, world.dt, 7.0)
-    robots.publish(said)
-    answer = graph.call("navigation/plan", Plan, stamp=said.header.stamp, step=0, robots=names, goals=[0], active=bytes([1]))
-    assert answer.success, answer.message
-
-
-def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys_though_the_crowd_is_ahead(graph):
+def test_in_lock_step_a_plan_is_the_librarys_for_the_moment_that_it_is_asked_about_and_waits_for_scans(graph):
     graph.param("synchronous", True)
     graph.launch("agora_navigation", "navigation", "navigation_node", answer_in=0.4)
     begun = yard(crowd=[(3.1, -2.4)])
     names, planners = ["one"], [Robot(name="one", planner="dwa", interplanner="polite")]
     assert graph.call("navigation/begin", BeginEpisode, to_episode(begun, STAGE, planners, 1)).success
-    robots, crowd = graph.publisher("simulator/robots", Robots), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
     scans = graph.publisher("one/scan", LaserScan)
     conditions = Conditions.of(STAGE)
     batch = Batch([begun], conditions, {"scan"}, 1)
     batch.begin(0, 0)
     world, nav = batch.world, Navigator(begun, conditions, named_planner("dwa+polite")[1].part, names=names)
-    for k in range(6):
+
+    def ask(step, people_):
+        robots = to_robots(world.robots, world.robot_traits.radius[0], names, step)
+        robots.header.stamp = stamp_of(step, world.dt, 7.0)
+        return graph.call("navigation/plan", Plan, robots=robots, pedestrians=people_, goals=[0], active=bytes([1]))
+
+    for step in range(0, 12, 2):
         batch.look()
-        step, stamp = 2 * k, stamp_of(2 * k, world.dt, 7.0)
-        if k % 2:  # the crowd is asked at the same time, and has said where everybody will be before this moment is planned
-            people_now, people_next = (to_pedestrians(world.pedestrians, world.traits, world.minds, step + n) for n in (0, 1))
-            people_now.header.stamp, people_next.header.stamp = stamp, stamp_of(step + 1, world.dt, 7.0)
-            people_next.x, people_next.y = [0.9] * len(people_next.x), [0.1] * len(people_next.y)  # in the robot's way
-            for people_ in (people_now, people_next):
-                crowd.publish(people_)
-            rospy.rostime.wallsleep(0.2)
-        for publisher, message in (
-            (robots, to_robots(world.robots, world.robot_traits.radius[0], names, step)),
-            *([] if k % 2 else [(crowd, to_pedestrians(world.pedestrians, world.traits, world.minds, step))]),
-            (scans, LaserScan(ranges=scan_of(batch).tolist())),
-        ):
-            message.header.stamp = stamp
-            publisher.publish(message)
-        answer = graph.call("navigation/plan", Plan, stamp=stamp, step=step, robots=names, goals=[0], active=bytes([1]))
+        if step == 6:  # somebody steps into the robot's way
+            world.pedestrians.x[0, 0], world.pedestrians.y[0, 0] = 0.9, 0.1
+        said = to_pedestrians(world.pedestrians, world.traits, world.minds, step)
+        scan = LaserScan(ranges=scan_of(batch).tolist())
+        scan.header.stamp = stamp_of(step, world.dt, 7.0)
+        scans.publish(scan)
+        answer = ask(step, said if step else Pedestrians())  # at first they are where the episode has them
         assert answer.success, answer.message
         for name in world.robots._fields:
             getattr(nav.robots, name)[...] = getattr(world.robots, name)
@@ -294,9 +270,11 @@ def test_in_lock_step_a_plan_waits_for_its_moment_and_is_the_librarys_though_the
         assert from_twist(answer.twists[0]).tolist() == expected.twists[0].tolist()
         batch.world.command(expected.twists, batch.active, {})
         batch.advance()
-    late = graph.call("navigation/plan", Plan, stamp=stamp_of(99, 0.05, 7.0), step=99, robots=names, goals=[0], active=bytes([1]))
-    assert not late.success
-    assert "waited 0.4 s for simulator/robots, pedsim_simulator/pedestrians, scan of one" in late.message
+    late = ask(99, said)
+    assert not late.success and "waited 0.4 s for scan of one of 11.950 s" in late.message
+    names[0] = "another"
+    other = ask(12, said)
+    assert not other.success and "robots are ['one']" in other.message
 
 
 def test_a_real_robot_is_driven_on_a_map_by_odometry_and_tf(graph, wait_until):

@@ -194,7 +194,7 @@ class Parts:
 
     def _plan(self, request: Any) -> Any:
         self.plans.append(request)
-        driven = [name for name in request.robots if name != "other"]
+        driven = [name for name in request.robots.name if name != "other"]
         return srv.PlanResponse(True, "", driven, [forward(0.6)] * len(driven), [""] * len(driven), 0.001)
 
 
@@ -218,13 +218,20 @@ def played(graph: Any, wait_until: Any, number: int) -> list[list[bytes]]:
     last = heard[3].wait_for(lambda m: m.done, "an end")
     assert last.robots[0].outcome == 0 and last.step == len(parts.crowd)
     assert [robots.step for robots in parts.crowd] == list(range(last.step))
-    assert [plan.step for plan in parts.plans] == list(range(0, last.step, 2))
+    assert [plan.robots.step for plan in parts.plans] == list(range(0, last.step, 2))
+    assert [(plan.pedestrians.step, plan.pedestrians.x) for plan in parts.plans[:3]] == [
+        (0, ()),
+        (2, (pytest.approx(3.9),)),
+        (4, (pytest.approx(3.8),)),
+    ]
     heard[0].wait(last.step + 1)
     heard[1].wait(last.step // 2 + 1), heard[2].wait(last.step + 1)
     heard[5].wait_for(lambda m: m.clock == heard[0][-1].header.stamp, "the clock of the last step")
     assert [m.step for m in heard[0].messages] == list(range(last.step + 1))
     assert [m.header.stamp for m in heard[1].messages] == [m.header.stamp for m in heard[0].messages[::2]]
     ticks = [m for m in heard[5].messages if m.clock > heard[0][0].header.stamp]
+    acts = [m.header.stamp for m in heard[0].messages if m.step and (m.step % 2 == 0 or m.step == last.step)]
+    assert [m.clock for m in ticks] == acts  # the clock ticks where robots act, and at the end
     return [[repr(m).encode() for m in messages] for messages in (*(each.messages for each in heard[:5]), ticks)]
 
 
@@ -284,7 +291,7 @@ def test_in_lock_step_a_planner_outside_has_one_say_for_every_scan_and_may_be_la
     wait_until(lambda: "no new cmd_vel of ['other']" in node.log, "a late planner")
     for k in range(19):
         assert robots[2 * k + 2].vx[1] == pytest.approx(0.01 * (k + 1))
-    assert [plan.step for plan in parts.plans[:20]] == list(range(0, 40, 2)) and not parts.crowd
+    assert [plan.robots.step for plan in parts.plans[:20]] == list(range(0, 40, 2)) and not parts.crowd
     robots.wait(44)
     assert robots[43].vx[1] == pytest.approx(0.2)
 

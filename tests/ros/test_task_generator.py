@@ -359,6 +359,8 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
     robot = parts.begun(wait_until, 4).robots[0]
     assert np.allclose([robot.pose.x, robot.pose.y, robot.pose.theta], [4.75, 2.25, -0.5])
     assert all(np.allclose([goal.x, goal.y], [4.75, 2.25]) for goal in robot.goals)
+    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=104, end_time=60.0, goal=79)])
+    node.said("episode 4: time is over, 60.0 s, 0 goals reached, 0 contacts")  # it waited where it stood
 
 
 def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start: Any, wait_until: Any) -> None:

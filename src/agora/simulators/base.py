@@ -44,6 +44,11 @@ class People:
     traits: Traits
     minds: Minds
 
+    @property
+    def slots(self) -> int:
+        """How many there is room for."""
+        return int(self.now.x.shape[1])
+
     @staticmethod
     def room(count: int, step: int = 0) -> People:
         """Room for some pedestrians, all absent."""

@@ -67,6 +67,7 @@ class OneWorld:
         self._simulator = simulator or Named.of("simulators", "native")
         self.name: str = self._simulator.name
         self.can: frozenset[Ability] = frozenset({"pause", "delete"}) | self._simulator.part.can
+        self._people = People.room(0)
         plane = Map.open((-10.0, -10.0), (10.0, 10.0))
         start = Start("native/plane/0", 0, plane, (), PedestrianStarts.none(), timeout=_NO_LIMIT)
         self._adopt(start, Conditions(), (), 0.0)
@@ -222,7 +223,8 @@ class OneWorld:
             carry(self._people.now, world.pedestrians)
 
     def _keep(self, people: People) -> None:
-        self._people = People.room(self._world.slots, people.step)
+        fits = self._people.slots == people.slots == self._world.slots
+        self._people = replace(self._people, step=people.step) if fits else People.room(self._world.slots, people.step)
         carry(people.now, self._people.now)
         carry(people.traits, self._people.traits)
 

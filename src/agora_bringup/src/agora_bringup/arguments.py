@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 import rosgraph
+import rosservice
 
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
@@ -28,8 +27,8 @@ NEEDS = {
     ("complexity", "2"): ("amcl",),
 }
 """Packages of others without which an argument's value cannot be."""
-RUNNING = {"gazebo_ros": "/gazebo/spawn_sdf_model"}
-"""Packages that need not be here where their process runs already, perhaps on another machine: a service that it offers."""
+RUNNING = {"flatland": "move_model", "gazebo": "/gazebo/spawn_sdf_model", "unity": "unity/spawn_model"}
+"""A service of each simulator's process. Where it answers, perhaps on another machine, the packages need not be here."""
 WITHOUT_EFFECT = {
     "map_path": "map_file takes the world's folder, agora import arena brings in Arena's worlds",
     "world_file": "the drivers make the world of Gazebo from the map",
@@ -59,9 +58,11 @@ def check(arguments: Mapping[str, str]) -> None:
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
     for (name, value), packages in NEEDS.items():
-        for package in packages if arguments[name] == value else ():
-            if ros_package(package) is None and not is_running(package):
-                raise InputError(f"{name}:={value} needs the ROS package {package}, which is not found ({UPSTREAMS[package][1]})")
+        missing = [package for package in packages if arguments[name] == value and ros_package(package) is None]
+        if missing and not is_running(value):
+            how = UPSTREAMS[missing[0]][1]
+            there = f"; nothing on this roscore offers its service {RUNNING[value]}" if value in RUNNING else ""
+            raise InputError(f"{name}:={value} needs the ROS package {missing[0]}, which is not found ({how}){there}")
     simulator, lock_step = arguments["simulator"], arguments["synchronous"].lower() in ("true", "1")
     if lock_step and arguments["complexity"] == "2":
         raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
@@ -69,14 +70,14 @@ def check(arguments: Mapping[str, str]) -> None:
         raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
 
 
-def is_running(package: str) -> bool:
-    """Whether a process of a package of `RUNNING` is on the roscore, there is one, and answers."""
-    if package not in RUNNING:
+def is_running(simulator: str) -> bool:
+    """Whether there is a roscore, and a simulator of `RUNNING` on it, in the namespace of this process, that answers."""
+    if simulator not in RUNNING:
         return False
     try:
-        place = urlsplit(rosgraph.Master("/check").lookupService(RUNNING[package]))
-        socket.create_connection((str(place.hostname), int(place.port or 0)), timeout=2.0).close()
-    except (OSError, rosgraph.MasterException):
+        service = rosgraph.names.script_resolve_name("check", RUNNING[simulator])
+        rosservice.get_service_headers(service, rosgraph.Master("/check").lookupService(service))
+    except (OSError, rosgraph.MasterException, rosservice.ROSServiceException):
         return False
     return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +25,7 @@ from agora.perception.perception import Perception
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.robots.model import load_robot
+from agora.world.start import Start
 from agora_msgs.msg import EpisodeStatus, Notes, Pedestrians, Robots
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, Plan, PlanResponse
 from agora_navigation.localisation import Localisation
@@ -57,7 +57,7 @@ class Played:
 
     Attributes:
         number: of the episode, -1 for none. names: of all robots. crews: who is driven here. dt: physics step, s.
-        crowd: whether there are pedestrians. active: robots that have not ended. began: stamp of the first decision, s.
+        active: robots that have not ended. began: stamp of the first decision, s.
         adopted: when it was taken on, on the clock of ROS, s.
     """
 
@@ -65,7 +65,6 @@ class Played:
     names: list[str]
     crews: list[Crew]
     dt: float
-    crowd: bool
     active: Bools
     began: float = np.nan
     adopted: float = field(default_factory=rospy.get_time)
@@ -85,31 +84,32 @@ class Navigation:
         get = rospy.get_param
         names = (("local_planner", "dwa"), ("inter_planner", "bypass"), ("agent_name", ""))
         self._planners = tuple(str(own_or_graphs(*name)) for name in names)
-        self._lock_step = bool(get("synchronous", False))
         self._patience, self._answer_in = float(get("~stale_after", 0.5)), float(get("~answer_in", 5.0))
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
+        self._lock_step = bool(get("synchronous", False)) and not self._model
         self._perception = _perception(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
         self._played: Played | None = None
-        self._crowds: deque[Any] = deque(maxlen=2)  # in lock step that of the next moment may come before this one is planned
         self._robots: Any = None
+        self._people: Any = None
         self._status: Any = None
         self._map: Any = None
         named_planner(*self._planners)  # a wrong name is said before anything is waited for
         self._global = Named.of("global_planners", str(own_or_graphs("global_planner", "a_star"))).part
         exact = not self._model and int(get("complexity", 1)) == 1
         self._localisation = None if self._lock_step else Localisation(trusting=exact)
-        for topic, kind, name in (
+        moment = (  # which in lock step comes with the call
             ("simulator/robots", Robots, "_robots"),
+            ("pedsim_simulator/pedestrians", Pedestrians, "_people"),
             ("simulator/status", EpisodeStatus, "_status"),
+        )
+        for topic, kind, name in (
+            *(() if self._lock_step else moment),
             *([("/map", OccupancyGrid, "_map")] if self._model else ()),
         ):
             rospy.Subscriber(topic, kind, self._store(name), queue_size=1, tcp_nodelay=True, buff_size=2**22)
-        rospy.Subscriber(
-            "pedsim_simulator/pedestrians", Pedestrians, self._keep_people, queue_size=2, tcp_nodelay=True, buff_size=2**22
-        )
         self._notes = rospy.Publisher("navigation/notes", Notes, queue_size=queue_size(10), tcp_nodelay=True)
         rospy.Service("navigation/begin", BeginEpisode, self._begin)
         rospy.Service("navigation/plan", Plan, self._plan)
@@ -123,14 +123,11 @@ class Navigation:
 
         return store
 
-    def _keep_people(self, message: Any) -> None:
-        with self._changed:
-            self._crowds.append(message)
-            self._changed.notify_all()
-
     def spin(self) -> None:
         """Work until the node is to end."""
         gc.freeze()  # what is there now stays: collecting looks at episodes alone
+        if self._lock_step:
+            rospy.spin()
         waits = bool(self._model)
         while not rospy.is_shutdown():
             with self._changed:
@@ -142,7 +139,7 @@ class Navigation:
                         f"{self._model} waits for a map on {rospy.resolve_name('/map')}: start map_server, or a SLAM node"
                     )
                 waits = False
-                if self._played is not None and not self._lock_step:
+                if self._played is not None:
                     self._follow_status(self._played)
                     for crew in self._played.crews:
                         self._tend(self._played, crew)
@@ -165,11 +162,11 @@ class Navigation:
             made: dict[str, Navigator] = {}
             for (label, planner), robot in zip(chosen, episode.robots, strict=True):
                 if robot.navigation in ("", "agora") and label not in made:
+                    if label not in self._compiled:
+                        self._compile(start, Conditions.of(stage), planner.part)
+                        self._compiled.add(label)
                     patience = np.inf if self._lock_step else self._patience
                     made[label] = Navigator(start, Conditions.of(stage), planner.part, names=names, patience=patience)
-                    if label not in self._compiled:  # kernels compile now, not while the first moments of the episode pass
-                        Navigator(start, Conditions.of(stage), planner.part).decide(0.0, 0, np.ones(len(names), np.bool_))
-                        self._compiled.add(label)
         except AgoraError as error:
             rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
             return BeginEpisodeResponse(False, str(error))
@@ -183,13 +180,20 @@ class Navigation:
                 for label, nav in made.items()
             ]
             active = np.ones(len(names), np.bool_)
-            begun = [people for people in self._crowds if people.step == 0][-1:]  # a crowd may have begun before
-            self._crowds.clear()
-            self._crowds.extend(begun)
-            self._robots = None
-            self._played = Played(episode.number, names, crews, stage.periods.physics, start.crowd_size > 0, active)
+            self._robots = self._people = None
+            self._played = Played(episode.number, names, crews, stage.periods.physics, active)
         gc.collect()  # the batch before is a circle of references
         return BeginEpisodeResponse(True, "")
+
+    @staticmethod
+    def _compile(start: Start, conditions: Conditions, planner: Any) -> None:
+        """Have kernels compiled now, not while the first moments of the episode pass; collecting looks at them no more."""
+        first = Navigator(start, conditions, planner)
+        first.prepare()
+        first.decide(0.0, 0, np.ones(len(start.robots), np.bool_))
+        del first
+        gc.collect()
+        gc.freeze()
 
     def _port(self, name: str, number: int, navigator: Navigator) -> Port:
         return Port(name, number, navigator, self._changed, free=not self._lock_step)
@@ -211,7 +215,7 @@ class Navigation:
         nav.prepare()
         self._close()
         ones = np.ones(1, np.bool_)
-        self._played = Played(-1, [model.name], [Crew(nav, [self._port(model.name, 0, nav)])], self._control, True, ones)
+        self._played = Played(-1, [model.name], [Crew(nav, [self._port(model.name, 0, nav)])], self._control, ones)
         goal = rospy.resolve_name(f"{ros_name(model.name)}/move_base_simple/goal")
         size = f"{message.info.width} x {message.info.height} cells"
         rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; it takes goals from {goal}")
@@ -258,7 +262,7 @@ class Navigation:
         if np.isnan(played.began) or stamp < crew.planned:
             played.began = stamp
         crew.planned = stamp
-        self._see(played, nav, self._people())
+        self._see(played, nav, self._robots, self._people)
         assert self._localisation is not None
         for port in crew.ports:
             port.take_odometry(self._localisation.pose)
@@ -304,18 +308,10 @@ class Navigation:
             add_notes(message, [port.name for port in crew.ports], {name: a[numbers] for name, a in decision.noted.items()})
         self._notes.publish(message)
 
-    def _people(self) -> Any:
-        """The last pedestrians; None where there are none."""
-        return self._crowds[-1] if self._crowds else None
-
-    def _people_at(self, step: int) -> Any:
-        """The pedestrians of a physics step; None where they have not come."""
-        return next((m for m in reversed(self._crowds) if m.step == step), None)
-
-    def _see(self, played: Played, nav: Navigator, people: Any) -> None:
-        """Overwrite robots with what was said last, and pedestrians."""
-        if self._robots is not None and list(self._robots.name) == played.names:
-            from_robots(self._robots, nav.robots)
+    def _see(self, played: Played, nav: Navigator, robots: Any, people: Any) -> None:
+        """Overwrite robots and pedestrians with what was said of them; None where nothing was yet."""
+        if robots is not None and list(robots.name) == played.names:
+            from_robots(robots, nav.robots)
         if people is not None and nav.reads_pedestrians:
             try:
                 from_pedestrians(people, *nav.people(len(people.present)))
@@ -323,55 +319,53 @@ class Navigation:
                 rospy.logwarn_throttle(10.0, str(error))
 
     def _plan(self, request: Any) -> PlanResponse:
-        """Lock step: plan once everything of the moment has come."""
+        """Lock step: plan for the moment of the request, once its scans have come."""
         with self._changed:
             played = self._played
             if played is None or not self._lock_step:
                 why = "no episode has begun here" if played is None else "it runs freely: start it with synchronous:=true"
                 return PlanResponse(success=False, message=f"navigation: {why}")
-            stamp = request.stamp.to_sec()
-            active = np.frombuffer(bytes(request.active), np.uint8) != 0
-            if not self._changed.wait_for(lambda: not self._missing(played, stamp, request.step, active), self._answer_in):
-                missing = ", ".join(self._missing(played, stamp, request.step, active))
+            stamp, step = request.robots.header.stamp, request.robots.step
+            if list(request.robots.name) != played.names:
                 return PlanResponse(
-                    success=False, message=f"navigation: waited {self._answer_in:g} s for {missing} of {stamp:.3f} s"
+                    success=False, message=f"navigation: the episode's robots are {played.names}, not those asked for"
                 )
+            active = np.frombuffer(bytes(request.active), np.uint8) != 0
+            if not self._changed.wait_for(lambda: not self._missing(played, stamp.to_sec(), step, active), self._answer_in):
+                missing = ", ".join(self._missing(played, stamp.to_sec(), step, active))
+                why = f"waited {self._answer_in:g} s for {missing} of {stamp.to_sec():.3f} s"
+                return PlanResponse(success=False, message=f"navigation: {why}")
             if self._played is not played:
                 return PlanResponse(success=False, message="navigation: that episode is over")
             response = PlanResponse(success=True)
-            self._note(request.stamp, [(crew, self._plan_crew(played, crew, request, active, response)) for crew in played.crews])
+            self._note(stamp, [(crew, self._plan_crew(played, crew, request, active, response)) for crew in played.crews])
             return response
 
     def _plan_crew(self, played: Played, crew: Crew, request: Any, active: Bools, response: PlanResponse) -> Decision:
-        nav, time = crew.navigator, request.step * played.dt
-        self._see(played, nav, self._people_at(request.step))
+        nav, step = crew.navigator, request.robots.step
+        time = step * played.dt
+        self._see(played, nav, request.robots, request.pedestrians if request.pedestrians.present else None)
         nav.observed(time)
         for port in crew.ports:
             port.take_scan()
         for robot in range(len(played.names)):
             nav.follow(robot, request.goals[robot])
-        decision = nav.decide(time, request.step, active)
+        decision = nav.decide(time, step, active)
         for port in crew.ports:
             n = port.number
             response.robots.append(port.name)
             response.twists.append(to_twist(decision.twists[n]))
             response.failures.append(decision.failures.get(n, ""))
-            port.show(request.stamp)
+            port.show(request.robots.header.stamp)
             if reason := decision.standing.get(n):
                 port.say("drive", reason)
         response.planning_time = max(response.planning_time, decision.planning_time)
         return decision
 
     def _missing(self, played: Played, stamp: float, step: int, active: Bools) -> list[str]:
-        """What has not come of a moment that a plan needs."""
-
-        def late(message: Any, since: float) -> bool:
-            return message is None or message.header.stamp.to_sec() < since - _SAME
-
-        missing = ["simulator/robots"] if late(self._robots, stamp) else []
+        """The scans that have not come of a moment that a plan needs."""
+        missing = []
         for crew in played.crews:
-            if played.crowd and crew.navigator.reads_pedestrians and self._people_at(step) is None:
-                missing.append("pedsim_simulator/pedestrians")
             sensor = round(crew.navigator.sensor / played.dt)
             taken = stamp - step % sensor * played.dt
             missing += [f"scan of {p.name}" for p in crew.ports if active[p.number] and p.lacks_scan(taken - _SAME)]

@@ -37,9 +37,11 @@ class SimulationClock:
             return FIRST
         return round((math.floor(self._now / _GRID + 1e-6) + 1) * _GRID, 9)
 
-    def tell(self, stamp: Any) -> None:
-        """Publish the time."""
+    def tell(self, stamp: Any, *, ticks: bool = True) -> None:
+        """Take note of the time, and publish it where it ticks."""
         self._now = stamp.to_sec()
+        if not ticks:
+            return
         self._look_for_others()
         if self._now > self._kept:
             self._kept = self._now + _AHEAD

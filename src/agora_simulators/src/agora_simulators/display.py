@@ -70,13 +70,13 @@ class Display:
         self._fixed.publish(TFMessage([frame for name in here for frame in self.topics[name].frames()]))
         return {name: self.topics[name].heard for name in here}
 
-    def show(self) -> None:
-        """Publish what is due at the present step, once."""
+    def show(self, *, ticks: bool) -> None:
+        """Publish what is due at the present step, once; the time where it ``ticks``."""
         if self.is_shown:
             return
         driver, stamp = self._driver, self.stamp()
         self._shown, robots, touching = driver.step, driver.robots, driver.touching()
-        self.clock.tell(stamp)
+        self.clock.tell(stamp, ticks=ticks)
         radius = np.array([model.radius for model in driver.models], np.float32)
         self.robots = _headed(to_robots(robots, radius, list(driver.names), driver.step), stamp)
         self._robots.publish(self.robots)

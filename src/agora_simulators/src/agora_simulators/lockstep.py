@@ -18,6 +18,7 @@ from agora_ros.conversions import from_twist
 
 from agora.core.state import Floats
 from agora.simulators.base import Simulator
+from agora_msgs.msg import Pedestrians
 from agora_msgs.srv import Plan, PlanRequest, StepCrowd, StepCrowdRequest
 from agora_simulators.robots import RobotTopics
 
@@ -39,13 +40,13 @@ class LockStep:
         self._crowd = Call("pedsim_simulator/step", StepCrowd, patience)
         self._news, self._patience, self._give_up = news, command_patience, give_up
         self._driven: dict[str, bool] = {}
-        self._has_crowd = False
+        self._has_crowd, self._people = False, Pedestrians()
         self._heard: dict[str, int] = {}
         self.missed = 0
 
     def begin(self, driven: Mapping[str, bool], has_crowd: bool) -> None:
         """Adopt an episode: which robots the navigation node drives, and whether anybody walks in it."""
-        self._driven, self._has_crowd, self.missed = dict(driven), has_crowd, 0
+        self._driven, self._has_crowd, self._people, self.missed = dict(driven), has_crowd, Pedestrians(), 0
 
     def observe(self, topics: Mapping[str, RobotTopics]) -> None:
         """Remember what was said before robots saw the present step."""
@@ -67,10 +68,12 @@ class LockStep:
         asks = any(on and self._driven.get(name) for on, name in zip(active, driver.names, strict=False))
         if asks:
             goals = [robot.goal for robot in standing]
-            self._plan.send(PlanRequest(robots.header.stamp, driver.step, list(driver.names), goals, bytes(active)))
+            self._plan.send(PlanRequest(robots, self._people, goals, bytes(active)))
         if self._has_crowd:
             self._crowd.send(StepCrowdRequest(robots))
-        pedestrians = self._pedestrians(driver.step + 1) if self._has_crowd else None
+        if self._has_crowd:
+            self._people = self._pedestrians(driver.step + 1)
+        pedestrians = self._people if self._has_crowd else None
         if not plans:
             return pedestrians, None
         planned, failures = self._planned(driver.names) if asks else ({}, {})

@@ -234,7 +234,7 @@ class SimulatorNode:
         driver, count = self._driver, len(message.present)
         if message.step > driver.step + 1 or (message.header.stamp and message.header.stamp.to_sec() < driver.began - 1e-9):
             return  # of another episode
-        if count > self._room.now.x.shape[1]:
+        if count > self._room.slots:
             self._room = People.room(count)
         self._room = replace(self._room, step=message.step)
         from_pedestrians(message, self._room.now, self._room.traits, self._room.minds)
@@ -333,7 +333,8 @@ class SimulatorNode:
 
     def _show(self) -> None:
         """Publish what is due at the present step, once, and how the episode stands, as that changes."""
-        if self._driver.step % self._control == 0 and not self._display.is_shown:
+        acts = self._driver.step % self._control == 0
+        if acts and not self._display.is_shown:
             self._lockstep.observe(self._display.topics)
-        self._display.show()
+        self._display.show(ticks=acts or self._driver.done or not self._synchronous)
         self._display.tell_status(self._episode, self._interrupted)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 from agora.core.recording import Outcome
-from agora_msgs.msg import EpisodeStatus, RobotStatus
+from agora_msgs.msg import Episode, EpisodeStatus, Robot, RobotStatus
 
 
 class Outcomes:
@@ -14,18 +15,19 @@ class Outcomes:
     def __init__(self) -> None:
         self._count: Counter[str] = Counter()
 
-    def add(self, status: EpisodeStatus, endless: bool) -> str:
+    def add(self, status: EpisodeStatus, episode: Episode, endless: bool) -> str:
         """Count an episode that is done, and return a line about it.
 
         Args:
-            status: of the episode.
+            status: of the episode, at its end. episode: as it began.
             endless: whether its robots get goal after goal until the time is over, which then is no failure.
         """
         ends = [_end(robot, endless) for robot in status.robots]
         self._count.update(ends)
         names = [f"{robot.name} " if len(ends) > 1 else "" for robot in status.robots]
-        parts = zip(names, ends, status.robots, strict=True)
-        return f"episode {status.number}: " + "; ".join(f"{name}{end}, {_more(robot, endless)}" for name, end, robot in parts)
+        goals = [_reached(robot, begun) if endless else None for robot, begun in zip(status.robots, episode.robots, strict=True)]
+        parts = zip(names, ends, status.robots, goals, strict=True)
+        return f"episode {status.number}: " + "; ".join(f"{name}{end}, {_more(robot, count)}" for name, end, robot, count in parts)
 
     def all(self) -> str:
         """How many robots ended how."""
@@ -41,9 +43,14 @@ def _end(robot: RobotStatus, endless: bool) -> str:
     return outcome.label.replace("_", " ")
 
 
-def _more(robot: RobotStatus, endless: bool) -> str:
+def _reached(robot: RobotStatus, begun: Robot) -> int:
+    """How many goals a robot has reached; one where it stands anyway, as that of who waits for a waypoint, is none."""
+    return sum(before != goal for before, goal in pairwise([begun.pose, *begun.goals[: robot.goal]]))
+
+
+def _more(robot: RobotStatus, count: int | None) -> str:
     """When, how often something was touched, how many goals were reached where there is no last one, and what failed."""
-    goals = f", {_counted(robot.goal, 'goal')} reached" if endless else ""
+    goals = "" if count is None else f", {_counted(count, 'goal')} reached"
     failure = f": {robot.failure}" if robot.failure else ""
     return f"{robot.end_time:.1f} s{goals}, {_counted(robot.contacts, 'contact')}{failure}"
 

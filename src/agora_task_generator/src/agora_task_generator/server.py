@@ -224,7 +224,7 @@ class TaskGeneratorServer:
 
     def _after(self, status: EpisodeStatus) -> None:
         """Go on after the end of an episode: at a time-out only the robots go elsewhere in the modes that go on."""
-        rospy.loginfo(self._outcomes.add(status, self._goes_on))
+        rospy.loginfo(self._outcomes.add(status, self.episode, self._goes_on))
         late = all(robot.outcome == Outcome.TIMEOUT for robot in status.robots)
         if late and not self._manual and self._goes_on and not self.playlist.finished:
             try:

@@ -147,21 +147,20 @@ class Flatland(Foreign):
                 raise self._give_up()
             rospy.rostime.wallsleep(0.001)
 
-    def _spawn(self, name: str, text: str, pose: Array) -> None:
+    def _spawn(self, name: str, text: str, pose: Array) -> str:
         path = Path(self._folder.name) / f"{name}.model.yaml"
         path.write_text(text)
         answer = self._spawn_model(str(path), name, "", to_pose2d(pose))
-        if not answer.success:
-            raise InputError(f"flatland refuses the model {name}: {answer.message}")
+        return "" if answer.success else answer.message or "it does not say why"
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
-        self._spawn(name, robot_yaml(model, name, scan_period, fork=self._fork), pose)
+        self._put(name, robot_yaml(model, name, scan_period, fork=self._fork), pose)
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
-        self._spawn(name, disc_yaml(radius), pose)
+        self._put(name, disc_yaml(radius), pose)
 
     def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
-        self._spawn(name, model_yaml(bodies), np.zeros(3))
+        self._put(name, model_yaml(bodies), np.zeros(3))
 
     def _place(self, name: str, pose: Array) -> None:
         self._place_all({name: pose})

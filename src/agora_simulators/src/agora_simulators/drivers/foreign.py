@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -39,6 +39,7 @@ from agora.simulators.base import Entity, People, Reading, RobotStanding, Simula
 from agora.simulators.referee import Referee
 from agora.simulators.track import Sighting, Track
 from agora.world.start import Start
+from agora_simulators.drivers.models import Models
 from agora_simulators.drivers.watched import Watched
 
 _BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
@@ -47,7 +48,7 @@ WALLS, PERSON = "agora_walls_", "pedestrian_"  # what the names of these models 
 _AT_ONCE = 1e-6  # s: what is as old as the beginning may have been told before everything was in its place
 
 
-class Foreign(ABC):
+class Foreign(Models):
     """A simulator that is another process.
 
     Args:
@@ -57,7 +58,6 @@ class Foreign(ABC):
         InputError: its services do not come.
     """
 
-    name: ClassVar[str]
     services: ClassVar[tuple[str, ...]]
     start_it: ClassVar[str]
     _pause: Callable[[], Any]
@@ -65,6 +65,7 @@ class Foreign(ABC):
     can: frozenset[Ability] = frozenset({"pause", "delete"})
 
     def __init__(self, patience: float = 30.0) -> None:
+        super().__init__()
         self._patience, self._news = patience, threading.Condition()
         self.began, self.step, self.dt = 0.0, 0, 1 / 30
         self._now, self._zero = -1.0, 0.0  # s of the simulator's time: the present, and the beginning of the episode
@@ -73,8 +74,7 @@ class Foreign(ABC):
         self._watched: list[Watched] = []
         self._calls: list[Call] = []
         self._scans: list[tuple[int, float, Floats]] = []
-        self._shown: set[str] = set()
-        self._walls, self._told, self._maps = "", "", 0
+        self._told, self._maps = "", 0
         self._referee, self._lost, self._alive = Referee(), "", time.monotonic()
         for service in self.services:
             try:
@@ -114,10 +114,6 @@ class Foreign(ABC):
         """Put several models somewhere else."""
         for name, pose in poses.items():
             self._place(name, pose)
-
-    @abstractmethod
-    def _remove(self, name: str) -> None:
-        """Take a model away."""
 
     def pause(self) -> None:
         """Let time stand."""
@@ -161,6 +157,8 @@ class Foreign(ABC):
             self._begin(start, stage, names, since)
 
     def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
+        if not self._walls:
+            self._clear()
         self._learn_time()
         self._halt()
         models = tuple(robot.model for robot in start.robots)
@@ -220,10 +218,6 @@ class Foreign(ABC):
             robot.close()
             self._take_away(robot.name)
         self._watched = []
-
-    def _take_away(self, name: str) -> None:
-        self._remove(name)
-        self._shown.discard(name)
 
     def set_map(self, place: Map) -> None:
         """Change the static surroundings.

@@ -8,22 +8,18 @@ from typing import ClassVar
 import numpy as np
 import rospy
 from agora_ros.conversions import to_pose
-from agora_ros.names import ros_name
 from gazebo_msgs.msg import ModelState
 from gazebo_msgs.srv import DeleteModel, GetWorldProperties, SetModelState, SpawnModel
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Empty
 
 from agora.core.state import Array
-from agora.draft.stage import Stage
-from agora.errors import InputError
 from agora.maps.furniture import ORANGE, Cylinder
 from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import Body
 from agora.robots.model import RobotModel
 from agora.robots.sdf import sdf
-from agora.world.start import Start
-from agora_simulators.drivers.foreign import PERSON, WALLS, Foreign
+from agora_simulators.drivers.foreign import Foreign
 
 _HEIGHT = 1.75
 
@@ -58,31 +54,19 @@ class Gazebo(Foreign):
         """Ask for the time: it stands a little later than the clock told last."""
         self._tick(Clock(rospy.Time.from_sec(self._world().sim_time)))
 
-    def _begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        if not self._walls:  # what is there is of a launch before this one
-            for name in self._world().model_names:
-                if name.startswith((WALLS, PERSON)) or name in map(ros_name, names):
-                    self._remove(name)
-        super()._begin(start, stage, names, since)
-
-    def _spawn(self, name: str, text: str, pose: Array) -> None:
-        request = name, text, "", to_pose(pose), "world"
-        answer = self._spawn_model(*request)
-        if not answer.success and name in self._world().model_names:  # of a launch before this one
-            self._remove(name)
-            answer = self._spawn_model(*request)
-        if not answer.success:
-            raise InputError(f"gazebo refuses the model {name}: {answer.status_message}")
+    def _spawn(self, name: str, text: str, pose: Array) -> str:
+        answer = self._spawn_model(name, text, "", to_pose(pose), "world")
+        return "" if answer.success else answer.status_message or "it does not say why"
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
-        self._spawn(name, sdf(model, name, topics=rospy.resolve_name(self._topic(name, ""))), pose)
+        self._put(name, sdf(model, name, topics=rospy.resolve_name(self._topic(name, ""))), pose)
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
         person = Body(name, 0.0, 0.0, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, _HEIGHT, ORANGE),))
-        self._spawn(name, model_sdf(name, (person,)), pose)
+        self._put(name, model_sdf(name, (person,)), pose)
 
     def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
-        self._spawn(name, model_sdf(name, bodies), np.zeros(3))
+        self._put(name, model_sdf(name, bodies), np.zeros(3))
 
     def _place(self, name: str, pose: Array) -> None:
         self._set_state(ModelState(model_name=name, pose=to_pose(pose), reference_frame="world"))

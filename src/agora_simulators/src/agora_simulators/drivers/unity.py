@@ -14,7 +14,6 @@ from gazebo_msgs.srv import DeleteModel, SetModelState, SpawnModel
 from std_srvs.srv import Trigger
 
 from agora.core.state import Array
-from agora.errors import InputError
 from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import Body
 from agora.robots.model import RobotModel
@@ -43,10 +42,9 @@ class Unity(Foreign):
         self._set_state = self._service("unity/set_model_state", SetModelState)
         self._pause, self._resume = self._service("unity/pause", Trigger), self._service("unity/resume", Trigger)
 
-    def _spawn(self, name: str, text: str, pose: Array) -> None:
+    def _spawn(self, name: str, text: str, pose: Array) -> str:
         answer = self._spawn_model(name, text, "", to_pose(pose), "map")
-        if not answer.success:
-            raise InputError(f"unity refuses the model {name}: {answer.status_message}")
+        return "" if answer.success else answer.status_message or "it does not say why"
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         root = ElementTree.fromstring(urdf(model))
@@ -54,10 +52,10 @@ class Unity(Foreign):
             place = {"x": lidar.x, "y": lidar.y, "heading": lidar.heading}
             beams = {"lowest": lidar.angle_min, "step": lidar.increment, "beams": lidar.beams, "range": lidar.range_max}
             ElementTree.SubElement(root, "agora_lidar", {key: f"{value:.9g}" for key, value in (place | beams).items()})
-        self._spawn(name, ElementTree.tostring(root, encoding="unicode"), pose)
+        self._put(name, ElementTree.tostring(root, encoding="unicode"), pose)
 
     def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
-        self._spawn(name, model_sdf(name, bodies), np.zeros(3))
+        self._put(name, model_sdf(name, bodies), np.zeros(3))
 
     def _show_people(self, people: People) -> None:
         self._tell_people.publish(to_pedestrians(people.now, people.traits, people.minds, people.step))
