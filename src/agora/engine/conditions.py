@@ -40,7 +40,7 @@ class Conditions:
         perception: the robots' knowledge of pedestrians.
         simulator: moves the robots.
         routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
-            pedestrian whom they see (`agora.engine.careful`).
+            pedestrian whom they see. yields: how, of `agora.engine.crowd.EngineCrowd`.
         sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
     """
 
@@ -59,6 +59,7 @@ class Conditions:
     simulator: Simulator = field(default_factory=Native)
     routes: bool = False
     careful: bool = False
+    yields: bool = True
     sidestep: Sidestep | None = None
 
     @property
@@ -84,5 +85,6 @@ class Conditions:
             simulator=stage.simulator.part,
             routes=stage.crowd.routes,
             careful=not stage.crowd.faithful,
+            yields=stage.crowd.yields,
             sidestep=stage.crowd.sidestep,
         )

@@ -92,6 +92,7 @@ class Engine:
             routes=starts if conditions.routes else None,
             drawn=drawn,
             careful=conditions.careful,
+            yields=conditions.yields,
             sidestep=conditions.sidestep,
         )
         return Engine(world, crowd, conditions.simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
