@@ -52,6 +52,7 @@ class Gait(NamedTuple):
         facing_x, facing_y: (W, P) direction in which somebody walks, or stands.
         held: (W, P) impatience, 0 to 1.
         way_x, way_y: (W, P) direction of the way, to the goal or through the door in front; 0 for who is there or wants to stand.
+        door: (W, P) 1 for who is in front of a door or at a corner, 0 for everybody else.
     """
 
     facing_x: Floats
@@ -59,6 +60,7 @@ class Gait(NamedTuple):
     held: Floats
     way_x: Floats
     way_y: Floats
+    door: Floats
 
 
 class Ahead(NamedTuple):
@@ -78,7 +80,7 @@ class Ahead(NamedTuple):
 def _see_ways(people, traits, goals, ahead, gait, w):
     """Write everybody's way."""
     x, y, speed, radius = people.x[w], people.y[w], traits.speed[w], traits.radius[w]
-    goal_x, goal_y, way_x, way_y = goals.x[w], goals.y[w], gait.way_x[w], gait.way_y[w]
+    goal_x, goal_y, way_x, way_y, door = goals.x[w], goals.y[w], gait.way_x[w], gait.way_y[w], gait.door[w]
     to_x, to_y, beyond_x, beyond_y = ahead.x[w], ahead.y[w], ahead.beyond_x[w], ahead.beyond_y[w]
     for i in range(x.size):
         dx, dy, tx, ty = goal_x[i] - x[i], goal_y[i] - y[i], to_x[i] - x[i], to_y[i] - y[i]
@@ -87,6 +89,7 @@ def _see_ways(people, traits, goals, ahead, gait, w):
         near = k > ZERO and beyond_x[i] * beyond_x[i] + beyond_y[i] * beyond_y[i] > ZERO and tx * tx + ty * ty < _NEAR * _NEAR
         way_x[i] = beyond_x[i] if near else k * dx
         way_y[i] = beyond_y[i] if near else k * dy
+        door[i] = ONE if near else ZERO
 
 
 @hidden
@@ -113,13 +116,6 @@ def _faces_robot(people, robots, gait, w, i):
 
 
 @hidden
-def _is_near_door(people, ahead, w, i):
-    """Whether the way of pedestrian i goes on in another direction behind a point near it."""
-    tx, ty = ahead.x[w, i] - people.x[w, i], ahead.y[w, i] - people.y[w, i]
-    return (ahead.beyond_x[w, i] != ZERO or ahead.beyond_y[w, i] != ZERO) and tx * tx + ty * ty < _NEAR * _NEAR
-
-
-@hidden
 def _room(people, traits, w, i, ex, ey, lane):
     """How far pedestrian i can go to (ex, ey) until it touches who is ahead, m."""
     room = _LOOK
@@ -136,7 +132,7 @@ def _room(people, traits, w, i, ex, ey, lane):
 
 
 @hidden
-def _close_up(h, sees, people, traits, goals, robots, ahead, gait, w, i, wx, wy):
+def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
     """Change the asked velocity of pedestrian i, who is kept from going on or was a while ago, by its impatience."""
     s = traits.speed[w, i]
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
@@ -147,8 +143,8 @@ def _close_up(h, sees, people, traits, goals, robots, ahead, gait, w, i, wx, wy)
     free = comes and not (sees & SEES_PEDESTRIANS and _is_met(people, traits, gait, w, i))
     free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
     held = gait.held[w, i]
-    door = _is_near_door(people, ahead, w, i)
-    room = _room(people, traits, w, i, ex, ey, _DOOR_LANE if door else _LANE) if free else ZERO
+    lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE
+    room = _room(people, traits, w, i, ex, ey, lane) if free else ZERO
     calming = h / (_CALMING if comes and room < _LOOK else _PATIENCE)
     held = min(held + h / _PATIENCE, ONE) if free and slow else max(held - calming, ZERO)
     gait.held[w, i] = held
@@ -210,7 +206,7 @@ def walk(
             ):
                 continue
             if held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]:
-                _close_up(h, sees, people, traits, goals, robots, ahead, gait, w, i, wx, wy)
+                _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy)
             wx[i], wy[i], facing_x[i], facing_y[i] = _step(
                 h, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i]
             )

@@ -33,8 +33,9 @@ _SAME = np.float32(-0.2)  # cosine of the angle between ways that are not oppose
 _ALIKE = np.float32(0.5)  # cosine of the angle between ways of one crowd
 _SHOULDERS = np.float32(0.18)  # m
 _CROWD = np.float32(1.2)  # m, within which others crowd one, fully so from 0.4 m less on
-_FEW = np.float32(3.0)  # of them, up to which nobody turns shoulders
-_MANY = np.float32(6.0)  # of them, from which on fully
+_FEW = np.float32(4.0)  # of them, up to which nobody turns shoulders
+_MANY = np.float32(7.0)  # of them, from which on fully
+_DOOR = np.float32(2.0)  # so many fewer in front of a door
 _ASIDE = np.float32(0.25)  # of the preferred speed, with which one steps aside
 _BACK = np.float32(0.1)  # of it, with which one of two steps back
 _ROBOT = np.float32(0.02)  # m, that people leave between themselves and a robot
@@ -65,7 +66,8 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
         many[pairs[0, k]] += ONE
         many[pairs[1, k]] += ONE
     for i in range(count):
-        if many[i] < _FEW or traits.radius[w, i] <= _SHOULDERS:
+        few = _FEW - _DOOR * gait.door[w, i]
+        if gait.held[w, i] == ZERO or many[i] < few or traits.radius[w, i] <= _SHOULDERS:
             continue
         crowd = ZERO
         for j in range(count):
@@ -73,7 +75,7 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
             squared = dx * dx + dy * dy
             if j != i and people.active[w, j] and squared < _CROWD * _CROWD and _likeness(gait, w, i, j) > _ALIKE:
                 crowd += min((_CROWD - math.sqrt(squared)) * np.float32(2.5), ONE)
-        share = min(max((crowd - _FEW) / (_MANY - _FEW), ZERO), ONE) * min(gait.held[w, i] * np.float32(2.0), ONE)
+        share = min(max((crowd - few) / (_MANY - _FEW), ZERO), ONE) * min(gait.held[w, i] * np.float32(2.0), ONE)
         body[0, i] += share * (_SHOULDERS - traits.radius[w, i])
 
 
