@@ -28,7 +28,7 @@ from agora.pedestrians.walls import ROWS, clearances
 
 _SOFT = np.float32(0.15)  # s
 _FORESIGHT = np.float32(1.5)  # substeps, at full speed, within which bodies touch
-_RETREAT = np.float32(0.15)  # m/s, at which who is behind steps back
+_RETREAT = np.float32(0.1)  # m/s, at which who is behind steps back
 _SAME = np.float32(-0.2)  # cosine of the angle between ways that are not opposed
 _ALIKE = np.float32(0.5)  # cosine of the angle between ways of one crowd
 _SHOULDERS = np.float32(0.18)  # m
