@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
 Routes = Annotated[bool, typer.Option("--routes", help="The engine leads people round walls.")]
 Careful = Annotated[bool, typer.Option("--careful", help="The engine keeps people from stepping into anybody or anything.")]
+_DEFAULT = "on for the experiments on one model, off for tables of models"
+RoutesOr = Annotated[
+    bool | None, typer.Option("--routes/--no-routes", help="The engine leads people round walls.", show_default=_DEFAULT)
+]
+CarefulOr = Annotated[
+    bool | None,
+    typer.Option(
+        "--careful/--model-alone", help="The engine's last step acts, as in suites, or the model alone.", show_default=_DEFAULT
+    ),
+]
 Behaviours = Annotated[
     list[str] | None, typer.Option("--behaviour", "-b", help="A behaviour of the people, such as groups; repeat it for several.")
 ]
@@ -32,24 +42,26 @@ def validate(
         "results/validation"
     ),
     seed: Annotated[int, typer.Option(help="Of places and preferred speeds; the table has none.", min=0)] = 0,
-    routes: Routes = False,
-    careful: Careful = False,
+    routes: RoutesOr = None,
+    careful: CarefulOr = None,
     behaviour: Behaviours = None,
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
     """Compare crowd models with what is known of pedestrians.
 
-    One model: Weidmann, lanes, stripes, RiMEA, ETH/UCY. Several, or --all: one table of distances to recorded people, with a
-    classifier that tries to tell them apart. Takes minutes.
+    One model, with the engine as suites run it: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of
+    distances to recorded people, of the models alone, with a classifier that tries to tell them apart. Takes minutes.
     """
     from agora.registry import available
     from agora.validation.crowd import Crowd
 
     names = sorted(available("crowd_models")) if every else models or ["anticipation"]
     beside = _behaviours(behaviour)
-    crowds = {name: Crowd(_named("crowd_models", name).part, beside, routes, careful) for name in names}
-    if every or table or len(names) > 1:
+    several = every or table or len(names) > 1
+    engine = [not several if switch is None else switch for switch in (routes, careful)]
+    crowds = {name: Crowd(_named("crowd_models", name).part, beside, *engine) for name in names}
+    if several:
         from agora.validation.scores import score_all
         from agora.validation.table import write
 

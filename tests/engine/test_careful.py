@@ -99,7 +99,7 @@ def test_a_crowd_that_presses_on_one_point_does_not_overlap():
     angles = np.linspace(0.0, 2 * np.pi, 12, endpoint=False) + 0.03
     places = 3.0 * np.stack([np.cos(angles), np.sin(angles)], -1) + (1.0, 2.0)
     _, (among, *_) = run(people(places, np.broadcast_to((1.0, 2.0), (12, 2)), speed=1.4), 12.0)
-    assert among > -2e-3
+    assert among > -5e-3
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -116,7 +116,7 @@ def test_those_who_overlap_at_first_part_slowly():
     assert np.hypot(p.x[0, 1] - p.x[0, 0], p.y[0, 1] - p.y[0, 0]) > 0.599
     first, _ = run(people([(0.0, 0.0), (0.4, 0.1)], [(0.0, 0.0), (0.4, 0.1)]), DT)
     q = first.world.pedestrians
-    assert np.hypot(q.vx[0, :2], q.vy[0, :2]).max() <= 0.16
+    assert np.hypot(q.vx[0, 1] - q.vx[0, 0], q.vy[0, 1] - q.vy[0, 0]) <= 0.31
 
 
 def test_models_whose_own_forces_act_between_bodies_keep_them_and_only_robots_and_walls_are_minded():
@@ -144,9 +144,9 @@ def test_who_minds_nobody_is_left_alone():
     assert among < -0.5
 
 
-def test_the_last_step_changes_nothing_where_nothing_is_near_and_with_nobody():
+def test_without_yielding_the_last_step_changes_nothing_where_nothing_is_near_and_with_nobody():
     crowd = people([(-5.0, 1.0), (5.0, 8.0)], [(-5.0, 6.0), (5.0, 2.0)], speed=1.2)
-    tracks = [run(crowd, 3.0, model=Orca(), careful=careful)[0].world.pedestrians for careful in (True, False)]
+    tracks = [run(crowd, 3.0, model=Orca(), careful=careful, yields=False)[0].world.pedestrians for careful in (True, False)]
     assert (tracks[0].x == tracks[1].x).all() and (tracks[0].y == tracks[1].y).all()
     one = start(crowd=None)
     engine = engine_at([one], DT, crowd=Orca(), careful=True)

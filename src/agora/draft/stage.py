@@ -61,6 +61,8 @@ class Crowd:
         behaviours: what decides where pedestrians want to go and how fast, one after the other.
         routes: pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
         faithful: crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
+        yields: those who are not faithful walk in steps, yield to who is ahead and turn their shoulders in a crowd; False for the
+            last step of suites whose numbers were published without.
         sidestep: how recorded pedestrians step aside for robots, where they see them; not at all where not given.
     """
 
@@ -72,6 +74,7 @@ class Crowd:
     behaviours: tuple[Annotated[Named, Plug("behaviours")], ...] = ()
     routes: bool = True
     faithful: bool = False
+    yields: bool = True
     sidestep: Sidestep | None = None
 
     def __post_init__(self) -> None:

@@ -8,6 +8,9 @@ somebody stand.
 
 Whom somebody stops who stands or comes the other way steps aside, to the right, so that two who meet do not stand before each other
 for ever; the one of the larger id steps back, too.
+
+This is the older last step, of suites whose numbers were published with it (``yields: false``); that of all others is
+`agora.engine.yielding`. One-way crowds stand before doors in it: only those who come the other way give way.
 """
 
 from __future__ import annotations
@@ -33,14 +36,14 @@ HEEDLESS = 4
 """Added to one of these: robots are not minded."""
 
 _MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robot
-_PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
+PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
 _CREEP = np.float32(0.01)  # m/s, of two who come closer
 _TOUCHING = np.float32(0.0005)  # m/s, of two who touch
 _LEAST = np.float32(0.4)  # of those, of each
 _SLOP = np.float32(0.001)  # m
-_NEAR = np.float32(0.1)  # m, at which one steps aside for somebody
-_HEAD_ON = np.float32(0.5)  # cosine of the angle between the way and the direction to them, above which one does
-_STOPPED = np.float32(0.3)  # of the preferred speed, below which one does
+NEAR = np.float32(0.1)  # m, at which one steps aside for somebody
+HEAD_ON = np.float32(0.5)  # cosine of the angle between the way and the direction to them, above which one does
+STOPPED = np.float32(0.3)  # of the preferred speed, below which one does
 _ASIDE = np.float32(0.4)  # of it, with which one does
 _BACK = np.float32(0.2)  # of it, with which one of two steps back
 _ROUNDS = 4
@@ -51,18 +54,18 @@ _TINY = np.float32(1e-12)
 @hidden
 def _allowed(gap, inverse_h):
     """Fastest closing speed that keeps a gap open, m/s; negative where it must open."""
-    return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -_PARTING)
+    return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
 @hidden
-def _note(worst, i, take, nx, ny):
+def note(worst, i, take, nx, ny):
     """Keep the contact for which somebody must give up most speed."""
     if take > worst[0, i]:
         worst[0, i], worst[1, i], worst[2, i] = take, nx, ny
 
 
 @hidden
-def _close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
+def close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
     """Write the pairs that could touch within the step, their directions and gaps; returns how many, at most the room there is."""
     largest, fastest = ZERO, ZERO
     for i in range(count):
@@ -111,14 +114,14 @@ def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
         apart = HALF * (much - closing)
         if mine:
             share = closing * ahead / total if theirs else min(closing, ahead)
-            _note(worst, i, share + (apart if theirs else apart + apart), nx, ny)
+            note(worst, i, share + (apart if theirs else apart + apart), nx, ny)
         if theirs:
             share = closing * behind / total if mine else min(closing, behind)
-            _note(worst, j, share + (apart if mine else apart + apart), -nx, -ny)
+            note(worst, j, share + (apart if mine else apart + apart), -nx, -ny)
 
 
 @hidden
-def _wish(people, traits, goals, w, i):
+def wish_of(people, traits, goals, w, i):
     """Velocity with which a pedestrian would walk to its goal if nobody were there; none within a step of it."""
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy)
@@ -132,11 +135,11 @@ def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
     Returns whether it does.
     """
-    wx, wy = _wish(people, traits, goals, w, i)
-    ox, oy = _wish(people, traits, goals, w, j)
+    wx, wy = wish_of(people, traits, goals, w, i)
+    ox, oy = wish_of(people, traits, goals, w, j)
     speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
     going = people.vx[w, i] * wx + people.vy[w, i] * wy
-    if ahead <= _HEAD_ON * speed or wx * ox + wy * oy > ZERO or going >= _STOPPED * speed * speed:
+    if ahead <= HEAD_ON * speed or wx * ox + wy * oy > ZERO or going >= STOPPED * speed * speed:
         return False
     back = _BACK if traits.id[w, j] < traits.id[w, i] else ZERO
     vx[i] += (_ASIDE * ny - back * nx) * ahead
@@ -150,7 +153,7 @@ def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy)
     changed = False
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
-        if normals[2, k] < _NEAR:
+        if normals[2, k] < NEAR:
             if mind[i] == ALL:
                 changed = _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
             if mind[j] == ALL:
@@ -159,7 +162,7 @@ def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy)
 
 
 @hidden
-def _stop(pairs, normals, found, minds, vx, vy, inverse_h):
+def stop(pairs, normals, found, minds, vx, vy, inverse_h):
     """Have those who would still step into somebody give up all of that, and at last stand, until nobody does."""
     turn, stopped = 0, True
     while stopped:
@@ -185,8 +188,8 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
     nx, ny = dx / distance, dy / distance
     coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
-    allowed = max(_allowed(distance - reach, inverse_h) - coming, -_PARTING)
-    _note(worst, i, vx[i] * nx + vy[i] * ny - allowed, nx, ny)
+    allowed = max(_allowed(distance - reach, inverse_h) - coming, -PARTING)
+    note(worst, i, vx[i] * nx + vy[i] * ny - allowed, nx, ny)
 
 
 @hidden
@@ -205,11 +208,11 @@ def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
     """Note what pedestrian i gives up for the nearest wall."""
     distance, nx, ny = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
     allowed = max(distance - traits.radius[w, i], ZERO) * inverse_h
-    _note(worst, i, -(vx[i] * nx + vy[i] * ny) - allowed, -nx, -ny)
+    note(worst, i, -(vx[i] * nx + vy[i] * ny) - allowed, -nx, -ny)
 
 
 @hidden
-def _begin(
+def begin(
     people, traits, replay, robots, robot_traits, clearance, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near
 ):  # fmt: skip
     """Write everybody's velocity, whom they mind, and whether a wall (1) or a robot (2) is near; returns whether any is.
@@ -225,7 +228,7 @@ def _begin(
         vy[i] = people.vy[w, i] if recorded else out_y[w, i]
         near[i] = 0
         if mind[i] != NOTHING:
-            step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + _PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
+            step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
             if clearance[i] < traits.radius[w, i] + step:
                 near[i] = 1
             if sees_robots and whom < HEEDLESS and _near_robots(people, traits, robots, robot_traits, w, i, step):
@@ -235,7 +238,7 @@ def _begin(
 
 
 @hidden
-def _give_up(worst, i, vx, vy):
+def give_up(worst, i, vx, vy):
     """Take from a velocity what its worst contact asks for; returns whether there was one."""
     if worst[0, i] <= ZERO:
         return False
@@ -258,11 +261,11 @@ def _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found
             for r in range(robots.x.shape[1] if near[i] & 2 else 0):
                 if robots.active[w, r]:
                     _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst)
-            changed = _give_up(worst, i, vx, vy) or changed
+            changed = give_up(worst, i, vx, vy) or changed
     for i in range(traits.count[w]):
         if near[i] & 1:
             _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-            _give_up(worst, i, vx, vy)
+            give_up(worst, i, vx, vy)
 
 
 @kernel
@@ -290,18 +293,18 @@ def hold_back(
         count, seen = traits.count[w], sees & SEES_ROBOTS
         # Says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
         clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(count), cell, fields)
-        pressed = _begin(
+        pressed = begin(
             people, traits, replay, robots, robot_traits, clearance, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
         )
         found, here = 0, (people.x[w], people.y[w], traits.radius[w], people.active[w])
         if sees & SEES_PEDESTRIANS:
-            found = _close_pairs(*here, count, vx, vy, h, pairs, normals)
+            found = close_pairs(*here, count, vx, vy, h, pairs, normals)
         if found == 0 and not pressed:
             continue
         if _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
-            found = _close_pairs(*here, count, vx, vy, h, pairs, normals)
+            found = close_pairs(*here, count, vx, vy, h, pairs, normals)
         _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst)
-        _stop(pairs, normals, found, mind, vx, vy, ONE / h)
+        stop(pairs, normals, found, mind, vx, vy, ONE / h)
         for i in range(count):
             if mind[i] != NOTHING:
                 out_x[w, i], out_y[w, i] = vx[i], vy[i]

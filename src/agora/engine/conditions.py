@@ -40,7 +40,7 @@ class Conditions:
         perception: the robots' knowledge of pedestrians.
         simulator: moves the robots.
         routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
-            pedestrian whom they see (`agora.engine.careful`).
+            pedestrian whom they see. yields: how, of `agora.engine.crowd.EngineCrowd`.
         sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
         minding: when the pedestrians of each crowd model mind a robot; early where not given.
     """
@@ -60,6 +60,7 @@ class Conditions:
     simulator: Simulator = field(default_factory=Native)
     routes: bool = False
     careful: bool = False
+    yields: bool = True
     sidestep: Sidestep | None = None
     minding: tuple[Minding, ...] = ()
 
@@ -86,6 +87,7 @@ class Conditions:
             simulator=stage.simulator.part,
             routes=stage.crowd.routes,
             careful=not stage.crowd.faithful,
+            yields=stage.crowd.yields,
             sidestep=stage.crowd.sidestep,
             minding=stage.crowd.minding,
         )

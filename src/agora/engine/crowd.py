@@ -14,12 +14,14 @@ from agora.core.state import LEAVE
 from agora.engine.arrived import stand
 from agora.engine.careful import HEEDLESS, MINDS, hold_back
 from agora.engine.comings import come_and_go
+from agora.engine.gait import Ahead, Gait, walk
 from agora.engine.heed import Heed
 from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.sidestep import step_aside
 from agora.engine.taken import pass_taken
+from agora.engine.yielding import hold_apart
 from agora.errors import InputError
 from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdRecord
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
@@ -60,7 +62,8 @@ class EngineCrowd:
         is_fed: forces from outside may act on them.
         routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
             where they walk straight to their waypoints. drawn: these are examples of such episodes.
-        careful: nobody steps into a wall, a robot or a pedestrian whom they see (`agora.engine.careful`).
+        careful: nobody steps into a wall, a robot or a pedestrian whom they see. yields: they walk in steps, and yield to who is
+            ahead (`agora.engine.gait`, `agora.engine.yielding`); else the last step is the older one (`agora.engine.careful`).
         sidestep: how recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
         minding: when the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
 
@@ -89,6 +92,7 @@ class EngineCrowd:
         routes: Sequence[Start] | None = None,
         drawn: bool = False,
         careful: bool = False,
+        yields: bool = True,
         sidestep: Sidestep | None = None,
         minding: Sequence[Minding] = (),
     ) -> None:
@@ -107,8 +111,10 @@ class EngineCrowd:
         self.fed: Fed | None = fed(worlds, slots) if is_fed else None
         self._forced: Ints = np.zeros((worlds, slots), np.int32) if self.fed is None else self.fed.how
         self._restless = np.zeros((worlds, slots), np.float32)
-        self._careful = careful and bool(models)
+        self._careful, self._yields = careful and bool(models), yields
         self._visits = np.zeros(worlds, np.bool_)
+        self._gait = Gait(*np.zeros((6, worlds, slots), np.float32))
+        self._nowhere = Ahead(*np.zeros((4, worlds, slots), np.float32))
         self._sidestep = sidestep if sees_robots else None
         heedless = [HEEDLESS * (when == "never") for when in self._minding]
         whom = [MINDS.index(model.declares.last_step) for model in models]
@@ -124,14 +130,24 @@ class EngineCrowd:
         """The waypoints as crowd models read them: with routes, the current one is where somebody walks to now."""
         return self._world.waypoints if self.routing is None else self.routing.goals
 
+    @property
+    def _ahead(self) -> Ahead:
+        """Where ways lead; nowhere but to the goal where people walk straight."""
+        if self.routing is None:
+            return self._nowhere
+        routes = self.routing.routes
+        return Ahead(routes.x, routes.y, routes.beyond_x, routes.beyond_y)
+
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world, whose records are at its start.
 
         Raises:
             InputError: a pedestrian has the number of a model that there is not.
         """
-        for field in (self._restless, *(self.fed or ())):
+        for field in (self._restless, *self._gait, *(self.fed or ())):
             field[world] = 0
+        heading = self._world.pedestrians.heading[world]
+        self._gait.facing_x[world], self._gait.facing_y[world] = np.cos(heading), np.sin(heading)
         self._assign(world, start.pedestrians)
         self._visits[world] = bool((start.pedestrians.mode == LEAVE).any() or (start.pedestrians.enters > 0).any())
         for behaviour in self.behaviours:
@@ -211,9 +227,23 @@ class EngineCrowd:
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, world.traits, self.fed, *self._chosen)
         if self._careful:
-            others = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status.clock)
-            minded = (self._bits, self._minds, self.number, people, world.traits, self.goals)
-            yield bind(hold_back, step[0], step[2], *minded, *others, *self._chosen)
+            minded = (
+                self._bits,
+                self._minds,
+                self.number,
+                people,
+                world.traits,
+                self.goals,
+                world.replay,
+                world.generation(robots)[1],
+            )
+            others = (*minded, world.robot_traits, world.maps, world.status.clock)
+            if self._yields:
+                gait = (world.status.clock, self._forced, self._ahead, self._gait)
+                yield bind(walk, step[0], step[2], *minded, *gait, *self._chosen)
+                yield bind(hold_apart, step[0], step[2], *others, self._gait, *self._chosen)
+            else:
+                yield bind(hold_back, step[0], step[2], *others, *self._chosen)
         about = (self._bits, people, world.traits, world.waypoints, world.replay)
         machines = (world.generation(robots)[1], world.robot_traits)
         yield bind(stand, step[0], step[2], *about, *machines, world.status.clock, self._forced, self._restless, *self._chosen)

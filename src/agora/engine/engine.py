@@ -92,6 +92,7 @@ class Engine:
             routes=starts if conditions.routes else None,
             drawn=drawn,
             careful=conditions.careful,
+            yields=conditions.yields,
             sidestep=conditions.sidestep,
             minding=conditions.minding,
         )

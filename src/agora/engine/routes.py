@@ -50,7 +50,8 @@ class Routes(NamedTuple):
         roads: (W, P) number of the roads that somebody uses, -1 for none.
         wanted_x, wanted_y: (W, P) where the route leads, m.
         hop, last: (W, P) the next and the last place of the route; hop is -1 where the wanted point is in sight.
-        x, y: (W, P) the point that one walks to, m. rest: (W, P) of the way beyond it, m.
+        x, y: (W, P) the point that one walks to, m. rest: (W, P) of the way beyond it, m. beyond_x, beyond_y: (W, P) direction of
+            that; 0 where it is not known or nothing is left.
         narrow: (W, P) whether there is a narrow place ahead, or one is in it. narrow_x, narrow_y: (W, P) where, m.
         waits: (W, P) whether one lets others through there.
         due: (W, P) number of the crowd model's call at which one looks along the route again.
@@ -65,6 +66,8 @@ class Routes(NamedTuple):
     x: Floats
     y: Floats
     rest: Floats
+    beyond_x: Floats
+    beyond_y: Floats
     narrow: Bools
     narrow_x: Floats
     narrow_y: Floats
@@ -104,6 +107,15 @@ def _foot(roads, q, maps, m, x, y, radius):
 @hidden
 def _walk_to(routes, w, i, x, y, rest):
     routes.x[w, i], routes.y[w, i], routes.rest[w, i] = x, y, rest
+    routes.beyond_x[w, i], routes.beyond_y[w, i] = ZERO, ZERO
+
+
+@hidden
+def _go_on(routes, w, i, dx, dy):
+    """Note in which direction the way goes on behind the point that one walks to."""
+    length = math.sqrt(dx * dx + dy * dy)
+    if length > _TINY:
+        routes.beyond_x[w, i], routes.beyond_y[w, i] = dx / length, dy / length
 
 
 @hidden
@@ -209,6 +221,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
         step *= HALF
     if share > ZERO:
         _walk_to(routes, w, i, px + share * (nx - px), py + share * (ny - py), (ONE - share) * edge + rest)
+        _go_on(routes, w, i, nx - px, ny - py)
         return
     if hop == last and gap(x, y, px, py) < REACHED:
         cell = _cell(roads, q, foot_x, foot_y)
@@ -216,6 +229,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
         _walk_to(routes, w, i, cx, cy, gap(cx, cy, foot_x, foot_y))
     elif _is_free(maps, m, sx, sy, px, py, least):
         _walk_to(routes, w, i, px, py, edge + rest)
+        _go_on(routes, w, i, nx - px, ny - py)
     else:
         _find(roads, maps, m, routes, w, i, sx, sy, foot_x, foot_y, radius)
 
@@ -280,7 +294,8 @@ def _nobody(shape: tuple[int, int]) -> Routes:
 
     return Routes(
         roads=whole(), wanted_x=real(), wanted_y=real(), hop=whole(), last=whole(), x=real(), y=real(), rest=real(),
-        narrow=truth(), narrow_x=real(), narrow_y=real(), waits=truth(), due=whole(), fresh=truth(),
+        beyond_x=real(), beyond_y=real(), narrow=truth(), narrow_x=real(), narrow_y=real(), waits=truth(), due=whole(),
+        fresh=truth(),
     )  # fmt: skip
 
 

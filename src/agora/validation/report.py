@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.errors import InputError
+from agora.validation.doors import counterflow, evacuation
 from agora.validation.flow import FundamentalDiagram, Streams, fundamental_diagram, lanes, stripes, weidmann
 from agora.validation.recorded import QUANTITIES, Comparison, against_recorded
 from agora.validation.rimea import CASES, Case
@@ -62,6 +63,8 @@ def validate(name: str, model: Any, *, seed: int = 0, progress: Callable[[str], 
     for case in CASES:
         progress(f"RiMEA {case.__name__.replace('_', ' ')}")
         cases.append(case(model))
+    progress("doors")
+    cases += [evacuation(model, seed=seed), counterflow(model, seed=seed)]
     progress("recorded crowds")
     try:
         recorded = against_recorded(model)

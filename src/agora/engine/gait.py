@@ -1,0 +1,214 @@
+"""How people walk: where their way leads, what they do when they are kept from going on, and how fast they speed up and turn.
+
+Crowd models say velocities that nobody can walk: sideways, backwards, another way in every step. Here they become steps. Everybody
+faces somewhere and walks there. Speed and facing change no faster than those of 99 of 100 recorded people (ETH/UCY, over 0.4 s: 1.6
+m/s2, 1.1 to 1.7 rad/s above 0.5 m/s, 2.7 below); only braking is twice as hard, and the last step (`agora.engine.yielding`) may
+brake harder still.
+
+Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
+once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
+crowd waits for ever in front of a door. Who is met by somebody or near a robot, and who is at its goal, is patient.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, inlined, lean_kernel
+from agora.core.scalar import ONE, ZERO, sincos
+from agora.core.state import Floats
+from agora.engine.careful import ALL, HEEDLESS
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+
+_TURNING = np.float32(1.7)  # rad/s, at most, of who walks
+_ON_THE_SPOT = np.float32(2.5)  # rad/s, of who stands
+_STROLL = np.float32(0.3)  # m/s, above which somebody walks
+_FACING = np.float32(0.1)  # m/s, above which somebody faces where it walks
+_SPEEDING_UP = np.float32(1.5)  # m/s2
+_BRAKING = np.float32(3.0)  # m/s2
+_FASTEST = np.float32(1.3)  # preferred speeds
+_HELD = np.float32(0.3)  # of the preferred speed, below which somebody is kept from going on
+_PATIENCE = np.float32(1.0)  # s
+_CALMING = np.float32(8.0)  # s
+_CLOSING_UP = np.float32(0.4)  # s, to the body ahead
+_LANE = np.float32(0.65)  # of the bodies' width, in which a body is ahead
+_DOOR_LANE = np.float32(0.45)  # the same in front of a door, where people squeeze past each other
+_SHUFFLE = np.float32(0.2)  # m/s, at least, of who closes up
+_LOOK = np.float32(2.0)  # m
+_THERE = np.float32(2.0)  # m, to the goal, below which nobody is impatient
+_NEAR = np.float32(1.2)  # m, within which one meets somebody, and within which the way is that behind the point one walks to
+_ROBOT = np.float32(2.0)  # m
+_LEAST = np.float32(0.02)  # m/s
+_TINY = np.float32(1e-12)
+
+
+class Gait(NamedTuple):
+    """How the pedestrians of W worlds walk.
+
+    Attributes:
+        facing_x, facing_y: (W, P) direction in which somebody walks, or stands.
+        held: (W, P) impatience, 0 to 1.
+        way_x, way_y: (W, P) direction of the way, to the goal or through the door in front; 0 for who is there or wants to stand.
+        door: (W, P) 1 for who is in front of a door or at a corner, 0 for everybody else.
+    """
+
+    facing_x: Floats
+    facing_y: Floats
+    held: Floats
+    way_x: Floats
+    way_y: Floats
+    door: Floats
+
+
+class Ahead(NamedTuple):
+    """Where ways lead: the point to which the pedestrians of W worlds walk now, and how they go on there.
+
+    Attributes:
+        x, y: (W, P) m. beyond_x, beyond_y: (W, P) direction of the way behind it; 0 where it is the end.
+    """
+
+    x: Floats
+    y: Floats
+    beyond_x: Floats
+    beyond_y: Floats
+
+
+@hidden
+def _see_ways(people, traits, goals, ahead, gait, w):
+    """Write everybody's way."""
+    x, y, speed, radius = people.x[w], people.y[w], traits.speed[w], traits.radius[w]
+    goal_x, goal_y, way_x, way_y, door = goals.x[w], goals.y[w], gait.way_x[w], gait.way_y[w], gait.door[w]
+    to_x, to_y, beyond_x, beyond_y = ahead.x[w], ahead.y[w], ahead.beyond_x[w], ahead.beyond_y[w]
+    for i in range(x.size):
+        dx, dy, tx, ty = goal_x[i] - x[i], goal_y[i] - y[i], to_x[i] - x[i], to_y[i] - y[i]
+        distance = math.sqrt(dx * dx + dy * dy + _TINY)
+        k = ONE / distance if distance > radius[i] and speed[i] > ZERO else ZERO
+        near = k > ZERO and beyond_x[i] * beyond_x[i] + beyond_y[i] * beyond_y[i] > ZERO and tx * tx + ty * ty < _NEAR * _NEAR
+        way_x[i] = beyond_x[i] if near else k * dx
+        way_y[i] = beyond_y[i] if near else k * dy
+        door[i] = ONE if near else ZERO
+
+
+@hidden
+def _is_met(people, traits, gait, w, i):
+    """Whether somebody ahead of pedestrian i, near it, goes another way or stands there."""
+    x, y, ux, uy = people.x[w, i], people.y[w, i], gait.way_x[w, i], gait.way_y[w, i]
+    for j in range(traits.count[w]):
+        px, py = people.x[w, j] - x, people.y[w, j] - y
+        if j == i or not people.active[w, j] or px * px + py * py > _NEAR * _NEAR or px * ux + py * uy < ZERO:
+            continue
+        if gait.way_x[w, j] * ux + gait.way_y[w, j] * uy <= ZERO:
+            return True
+    return False
+
+
+@hidden
+def _faces_robot(people, robots, gait, w, i):
+    """Whether a robot is ahead of pedestrian i, near it."""
+    for r in range(robots.x.shape[1]):
+        px, py = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
+        if robots.active[w, r] and px * px + py * py < _ROBOT * _ROBOT and px * gait.way_x[w, i] + py * gait.way_y[w, i] > ZERO:
+            return True
+    return False
+
+
+@hidden
+def _room(people, traits, w, i, ex, ey, lane):
+    """How far pedestrian i can go to (ex, ey) until it touches who is ahead, m."""
+    room = _LOOK
+    for j in range(traits.count[w]):
+        px, py = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
+        along = px * ex + py * ey
+        if j == i or not people.active[w, j] or along <= ZERO or along > _LOOK:
+            continue
+        across, reach = px * ey - py * ex, lane * (traits.radius[w, i] + traits.radius[w, j])
+        inside = reach * reach - across * across
+        if inside > ZERO:
+            room = min(room, along - math.sqrt(inside))
+    return max(room, ZERO)
+
+
+@hidden
+def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
+    """Change the asked velocity of pedestrian i, who is kept from going on or was a while ago, by its impatience."""
+    s = traits.speed[w, i]
+    dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
+    distance = math.sqrt(dx * dx + dy * dy + _TINY)
+    ex, ey = dx / distance, dy / distance
+    slow = people.vx[w, i] * ex + people.vy[w, i] * ey < _HELD * s
+    comes = distance > _THERE and s > ZERO
+    free = comes and not (sees & SEES_PEDESTRIANS and _is_met(people, traits, gait, w, i))
+    free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
+    held = gait.held[w, i]
+    lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE
+    room = _room(people, traits, w, i, ex, ey, lane) if free else ZERO
+    calming = h / (_CALMING if comes and room < _LOOK else _PATIENCE)
+    held = min(held + h / _PATIENCE, ONE) if free and slow else max(held - calming, ZERO)
+    gait.held[w, i] = held
+    if free:
+        back = min(wx[i] * ex + wy[i] * ey, ZERO)
+        ax, ay = wx[i] - back * ex, wy[i] - back * ey
+        fast = min(s, max(room / _CLOSING_UP, _SHUFFLE))
+        wx[i], wy[i] = ax + held * (fast * ex - ax), ay + held * (fast * ey - ay)
+
+
+@inlined
+def _step(h, vx, vy, ax, ay, fastest, fx, fy):
+    """The velocity (2,) of who walks at (vx, vy) and is asked to walk at (ax, ay), and where it faces then (2,)."""
+    speed = math.sqrt(vx * vx + vy * vy + _TINY)
+    walks = speed > _FACING
+    fx, fy = vx / speed if walks else fx, vy / speed if walks else fy
+    speed = min(speed, fastest)
+    asked = math.sqrt(ax * ax + ay * ay + _TINY)
+    ux, uy = ax / asked, ay / asked
+    sine = h * (_TURNING + (_ON_THE_SPOT - _TURNING) * max(ONE - speed / _STROLL, ZERO))
+    cosine = math.sqrt(max(ONE - sine * sine, ZERO))
+    left = sine if fx * uy - fy * ux >= ZERO else -sine
+    far = fx * ux + fy * uy < cosine
+    tx, ty = fx * cosine - fy * left if far else ux, fy * cosine + fx * left if far else uy
+    turns = asked > _LEAST
+    fx, fy = tx if turns else fx, ty if turns else fy
+    along = max(ax * fx + ay * fy, ZERO)
+    along = min(max(along, speed - _BRAKING * h), speed + _SPEEDING_UP * h)
+    return along * fx, along * fy, fx, fy
+
+
+@lean_kernel
+def walk(
+    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first, last
+):  # fmt: skip
+    """Make steps of the velocities (W, P) that were chosen for pedestrians who mind each other.
+
+    Args:
+        dt: physics step, s; substeps: into which it is divided.
+        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        minds: (K,) for each crowd model whom its people mind. number: (W, P) whose model moves a pedestrian.
+        people: at the beginning of the substep. goals: the waypoints that crowd models read.
+        forced: (W, P) not 0 where a force from outside acts, which moves people as it likes.
+        ahead: of `Ahead`. gait: of `Gait`, which is written.
+    """
+    h = dt / np.float32(substeps)
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        _see_ways(people, traits, goals, ahead, gait, w)
+        wx, wy, vx, vy, speed, held = out_x[w], out_y[w], people.vx[w], people.vy[w], traits.speed[w], gait.held[w]
+        way_x, way_y, facing_x, facing_y = gait.way_x[w], gait.way_y[w], gait.facing_x[w], gait.facing_y[w]
+        for i in range(traits.count[w]):
+            if (
+                not people.active[w, i]
+                or replay.last[w, i] >= replay.first[w, i]
+                or forced[w, i] != 0
+                or minds[number[w, i]] % HEEDLESS != ALL
+            ):
+                continue
+            if speed[i] == ZERO:  # a behaviour may turn who stands
+                facing_y[i], facing_x[i] = sincos(people.heading[w, i])
+            if held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]:
+                _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy)
+            wx[i], wy[i], facing_x[i], facing_y[i] = _step(
+                h, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i]
+            )

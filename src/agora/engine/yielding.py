@@ -1,0 +1,247 @@
+"""The last step of those who yield: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for ever.
+
+As in `agora.engine.careful`, those parts are taken from everybody's velocity that would make bodies overlap, in rounds over the
+worst contact of each. What is different is who gives up how much. Of two who go the same way the one behind yields, and steps back
+a little where the one ahead needs the room. So whoever is nearest a door goes first, and two who come to its jambs do not hold each
+other there. In the later rounds both give up their shares, so that a wall behind the one who yields stops both. Gaps are closed
+within `_SOFT` seconds and not within one step: nobody stops from full speed at once.
+
+Bodies have the room that people need. Discs of 0.3 m stand no closer than 3.2 to the square metre, and people stand at 5. Who is
+impatient (`agora.engine.gait`) among several people of the same way turns its shoulders: its radius shrinks down to `_SHOULDERS`
+towards people, not towards walls and robots. Everybody else keeps the whole radius.
+
+Who comes the other way, or stands, is passed on the right, as there.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.field import clearance_at
+from agora.core.jit import hidden, kernel
+from agora.core.scalar import HALF, ONE, ZERO
+from agora.engine.careful import ALL, HEAD_ON, NEAR, NOTHING, PARTING, STOPPED, begin, close_pairs, give_up, note, stop, wish_of
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.pedestrians.walls import ROWS, clearances
+
+_SOFT = np.float32(0.15)  # s
+_FORESIGHT = np.float32(1.5)  # substeps, at full speed, within which bodies touch
+_RETREAT = np.float32(0.1)  # m/s, at which who is behind steps back
+_SAME = np.float32(-0.2)  # cosine of the angle between ways that are not opposed
+_ALIKE = np.float32(0.5)  # cosine of the angle between ways of one crowd
+_SHOULDERS = np.float32(0.18)  # m
+_CROWD = np.float32(1.2)  # m, within which others crowd one, fully so from 0.4 m less on
+_FEW = np.float32(4.0)  # of them, up to which nobody turns shoulders
+_MANY = np.float32(7.0)  # of them, from which on fully
+_DOOR = np.float32(2.0)  # so many fewer in front of a door
+_ASIDE = np.float32(0.25)  # of the preferred speed, with which one steps aside
+_BACK = np.float32(0.1)  # of it, with which one of two steps back
+_ROBOT = np.float32(0.02)  # m, that people leave between themselves and a robot
+_ROUNDS = 8
+_PAIRS = 16  # a slot
+_TINY = np.float32(1e-12)
+
+
+@hidden
+def _allowed(gap, inverse_h):
+    """Fastest closing speed, m/s; negative where a gap must open."""
+    return gap * min(inverse_h, ONE / _SOFT) if gap > ZERO else max(gap * inverse_h, -PARTING)
+
+
+@hidden
+def _likeness(gait, w, i, j):
+    """Cosine of the angle between two ways; 0 where one of the two has none."""
+    return gait.way_x[w, i] * gait.way_x[w, j] + gait.way_y[w, i] * gait.way_y[w, j]
+
+
+@hidden
+def _turn_shoulders(people, traits, gait, w, pairs, found, body):
+    """Write the radius of everybody's body towards people, m."""
+    count, many = traits.count[w], body[1]
+    for i in range(count):
+        body[0, i], many[i] = traits.radius[w, i], ZERO
+    for k in range(found):
+        many[pairs[0, k]] += ONE
+        many[pairs[1, k]] += ONE
+    for i in range(count):
+        few = _FEW - _DOOR * gait.door[w, i]
+        if gait.held[w, i] == ZERO or many[i] < few or traits.radius[w, i] <= _SHOULDERS:
+            continue
+        crowd = ZERO
+        for j in range(count):
+            dx, dy = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
+            squared = dx * dx + dy * dy
+            if j != i and people.active[w, j] and squared < _CROWD * _CROWD and _likeness(gait, w, i, j) > _ALIKE:
+                crowd += min((_CROWD - math.sqrt(squared)) * np.float32(2.5), ONE)
+        share = min(max((crowd - few) / (_MANY - _FEW), ZERO), ONE) * min(gait.held[w, i] * np.float32(2.0), ONE)
+        body[0, i] += share * (_SHOULDERS - traits.radius[w, i])
+
+
+@hidden
+def _ahead(people, traits, gait, w, i, j):
+    """1 where pedestrian j is ahead of i on the same way, -1 where it is behind, 0 where they do not go the same way."""
+    if _likeness(gait, w, i, j) <= _SAME:
+        return 0
+    ux, uy = gait.way_x[w, i] + gait.way_x[w, j], gait.way_y[w, i] + gait.way_y[w, j]
+    along = ux * (people.x[w, j] - people.x[w, i]) + uy * (people.y[w, j] - people.y[w, i])
+    if along == ZERO:
+        return 1 if traits.id[w, j] < traits.id[w, i] else -1
+    return 1 if along > ZERO else -1
+
+
+@hidden
+def _yields(gait, w, i, much, closing):
+    """What of the closing speed ``much`` pedestrian i gives up for who is ahead, when it comes nearer at ``closing``, m/s."""
+    goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO
+    return min(much, max(closing + _RETREAT, ZERO) if goes else max(closing, ZERO))
+
+
+@hidden
+def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
+    """Note what pedestrians give up for each other; ``shared`` where all of them have to."""
+    for k in range(found):
+        i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+        mine, theirs = minds[i] == ALL, minds[j] == ALL
+        if not (mine or theirs):
+            continue
+        a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
+        much = a + b - _allowed(normals[2, k], inverse_h)
+        if much <= ZERO:
+            continue
+        if mine and theirs and order[k] != 0 and not shared:
+            first = _yields(gait, w, i, much, a) if order[k] > 0 else much - _yields(gait, w, j, much, b)
+            note(worst, i, first, nx, ny)
+            note(worst, j, much - first, -nx, -ny)
+            continue
+        ahead, behind = max(a, ZERO), max(b, ZERO)
+        total = max(ahead + behind, _TINY)
+        closing = min(much, ahead + behind)
+        apart = HALF * (much - closing)
+        if mine:
+            share = closing * ahead / total if theirs else min(closing, ahead)
+            note(worst, i, share + (apart if theirs else apart + apart), nx, ny)
+        if theirs:
+            share = closing * behind / total if mine else min(closing, behind)
+            note(worst, j, share + (apart if mine else apart + apart), -nx, -ny)
+
+
+@hidden
+def _pass(people, traits, goals, w, i, j, nx, ny, vx, vy):
+    """Have pedestrian i step aside, where j in direction (nx, ny) keeps it from going on. Returns whether it does."""
+    wx, wy = wish_of(people, traits, goals, w, i)
+    speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
+    going = people.vx[w, i] * wx + people.vy[w, i] * wy
+    if ahead <= HEAD_ON * speed or going >= STOPPED * speed * speed:
+        return False
+    missing = max(_ASIDE * ahead - (vx[i] * ny - vy[i] * nx), ZERO)
+    vx[i] += missing * ny
+    vy[i] -= missing * nx
+    if traits.id[w, j] < traits.id[w, i]:
+        forward = max(vx[i] * nx + vy[i] * ny + _BACK * ahead, ZERO)
+        vx[i] -= forward * nx
+        vy[i] -= forward * ny
+    return True
+
+
+@hidden
+def _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
+    """Have everybody step aside who has to; returns whether anybody does."""
+    changed = False
+    for k in range(found):
+        i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+        if normals[2, k] >= NEAR:
+            continue
+        opposed = _likeness(gait, w, i, j) <= _SAME
+        if mind[i] == ALL and (opposed or (gait.way_x[w, j] == ZERO and gait.way_y[w, j] == ZERO)):
+            changed = _pass(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
+        if mind[j] == ALL and (opposed or (gait.way_x[w, i] == ZERO and gait.way_y[w, i] == ZERO)):
+            changed = _pass(people, traits, goals, w, j, i, -nx, -ny, vx, vy) or changed
+    return changed
+
+
+@hidden
+def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
+    """Note what pedestrian i gives up for robot r, which goes on as it does."""
+    dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
+    distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
+    nx, ny = dx / distance, dy / distance
+    gap = distance - traits.radius[w, i] - robot_traits.radius[w, r] - _ROBOT
+    coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
+    note(worst, i, vx[i] * nx + vy[i] * ny - max(_allowed(gap, inverse_h) - coming, -PARTING), nx, ny)
+
+
+@hidden
+def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
+    """Note what pedestrian i gives up for the nearest wall."""
+    distance, nx, ny = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
+    gap = max(distance - traits.radius[w, i], ZERO)
+    note(worst, i, -(vx[i] * nx + vy[i] * ny) - gap * inverse_h, -nx, -ny)
+
+
+@hidden
+def _settle(people, traits, robots, robot_traits, maps, gait, w, pairs, normals, order, found, mind, near, vx, vy, h, worst):
+    """Rounds over the worst contact of each, and at last the walls."""
+    inverse_h, changed, turn = ONE / h, True, 0
+    while changed and turn < _ROUNDS:
+        changed, turn = False, turn + 1
+        _among(gait, w, pairs, normals, order, found, mind, vx, vy, inverse_h, worst, 2 * turn > _ROUNDS)
+        for i in range(traits.count[w]):
+            if near[i] & 1:
+                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
+            for r in range(robots.x.shape[1] if near[i] & 2 else 0):
+                if robots.active[w, r]:
+                    _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst)
+            changed = give_up(worst, i, vx, vy) or changed
+    for i in range(traits.count[w]):
+        if near[i] & 1:
+            _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
+            give_up(worst, i, vx, vy)
+
+
+@kernel
+def hold_apart(
+    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
+    first, last
+):  # fmt: skip
+    """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
+
+    Args:
+        dt: physics step, s; substeps: into which it is divided.
+        sees: bits as for crowd models.
+        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING. number: (W, P) whose model moves a pedestrian.
+        people: at the beginning of the substep. goals: the waypoints that crowd models read. gait: of `agora.engine.gait`.
+    """
+    h = dt / np.float32(substeps)
+    slots, horizon = people.x.shape[1], _FORESIGHT * h
+    pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
+    order, body = np.empty(_PAIRS * slots, np.int32), np.empty((2, slots), np.float32)
+    worst, mind, near = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.int32)
+    vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
+    cell, fields = np.empty(slots, np.int32), np.empty((ROWS, slots), np.float32)
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        count, seen = traits.count[w], sees & SEES_ROBOTS
+        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(count), cell, fields)
+        pressed = begin(
+            people, traits, replay, robots, robot_traits, clearance, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
+        )
+        found, here = 0, (people.x[w], people.y[w], traits.radius[w], people.active[w])
+        if sees & SEES_PEDESTRIANS:
+            found = close_pairs(*here, count, vx, vy, horizon, pairs, normals)
+        if found == 0 and not pressed:
+            continue
+        if _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
+            found = close_pairs(*here, count, vx, vy, horizon, pairs, normals)
+        _turn_shoulders(people, traits, gait, w, pairs, found, body)
+        for k in range(found):
+            i, j = pairs[0, k], pairs[1, k]
+            order[k] = _ahead(people, traits, gait, w, i, j)
+            normals[2, k] += traits.radius[w, i] - body[0, i] + traits.radius[w, j] - body[0, j]
+        _settle(people, traits, robots, robot_traits, maps, gait, w, pairs, normals, order, found, mind, near, vx, vy, h, worst)
+        stop(pairs, normals, found, mind, vx, vy, ONE / h)
+        for i in range(count):
+            if mind[i] != NOTHING:
+                out_x[w, i], out_y[w, i] = vx[i], vy[i]

@@ -1,0 +1,104 @@
+"""Doors: a room full of people empties through one, and two crowds pass each other in one.
+
+Flow through doors of 0.8 to 1.2 m: 1.2 to 1.9 persons per metre and second (T. Kretz, A. Gruenebohm and M. Schreckenberg, J. Stat.
+Mech. 2006, P10014; A. Seyfried et al., Transportation Science 43, 2009).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.maps.grid import Map
+from agora.seeds import Stream
+from agora.validation.rimea import Case
+from agora.validation.walk import Walk, fill, speeds, walk
+
+_SIDE, _DEPTH, _THICK = 10.0, 8.0, 0.3  # m, of the room and its walls
+_OUT = 0.5  # m, behind the wall, where somebody counts as out
+_FULL = 2.2  # 1/m2, at most, at the start
+
+
+def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0) -> Case:
+    """People leave a room of 10 x 8 m, or one with 2.2 people a square metre, by one door, to places up to 45 m away.
+
+    Args:
+        model: a crowd model, or a `Crowd`.
+        door: its width, m. count: of people.
+        seed: of places and preferred speeds.
+    """
+    depth = max(_DEPTH, count / (0.6 * _FULL * (_SIDE - 0.8)) + 1.0)
+    stream = Stream(f"evacuation/{count}/{door}", seed, "validation")
+    start = _some(stream, (0.4 - depth, 0.4 - _SIDE / 2), (-0.6, _SIDE / 2 - 0.4), count)
+    angle = stream.uniform(-1.2, 1.2, (count,))
+    goals = np.stack([45.0 * np.cos(angle), 25.0 * np.sin(angle)], -1)
+    place = _walls(door, (-depth, _OUT + 50.0), 30.0)
+    seen = walk(model, place, start, goals[:, None], 20.0 + 2.5 * count / door, speed=speeds(stream, count))
+    out = np.sort(seen.passed(_OUT))
+    left, flow = int(np.isfinite(out).sum()), _flow(out, door)
+    found = f"{left} of {count} out after {out.max():.0f} s, {flow:.2f} persons per m and s"
+    values = {"out": float(left), "last": float(out.max()), "flow": flow}
+    return Case(
+        f"door of {door:g} m, {count} people",
+        "all out, 1.2 to 1.9 per m and s",
+        found,
+        left == count and 1.2 <= flow <= 1.9,
+        values,
+    )
+
+
+def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0) -> Case:
+    """As many people in each of two rooms of 10 x 8 m want to go to the places of the others, by one door, within 120 s.
+
+    Args:
+        model: a crowd model, or a `Crowd`.
+        door: its width, m. count: of people in each room.
+        seed: of places and preferred speeds.
+    """
+    stream = Stream(f"counterflow/{count}/{door}", seed, "validation")
+    low, high = np.array([0.5 - _DEPTH, 0.6 - _SIDE / 2]), np.array([-1.0, _SIDE / 2 - 0.6])
+    left, right = _some(stream, low, high, count), _some(stream, low, high, count) * (-1.0, 1.0) + (_THICK, 0.0)
+    place, start = _walls(door, (-_DEPTH, _DEPTH + _THICK), _SIDE / 2), np.vstack([left, right])
+    seen = walk(model, place, start, np.vstack([right, left])[:, None], 120.0, speed=speeds(stream, 2 * count))
+    through = np.concatenate([seen.passed(_OUT)[:count], _back(seen, _THICK - _OUT)[count:]])
+    done = int(np.isfinite(through).sum())
+    found = f"{done} of {2 * count} through after {through.max():.0f} s"
+    values = {"through": float(done), "last": float(through.max())}
+    return Case(f"door of {door:g} m, {count} against {count}", "all through in 120 s", found, done == 2 * count, values)
+
+
+def _flow(out: Doubles, door: float) -> float:
+    """Persons per metre and second between the first and the last eighth of those who got out at the sorted times ``out``."""
+    out = out[np.isfinite(out)]
+    skip = max(1, len(out) // 8)
+    return 0.0 if len(out) < 8 else (len(out) - 2 * skip) / max(out[-1 - skip] - out[skip - 1], 1e-9) / door
+
+
+def _back(seen: Walk, line: float) -> Doubles:
+    """When each pedestrian (P,) first was at a smaller x than that, s; infinite where it never was."""
+    beyond = seen.position[..., 0] < line
+    return np.where(beyond.any(0), seen.time[beyond.argmax(0)], np.inf)
+
+
+def _some(stream: Stream, low: Any, high: Any, count: int) -> Doubles:
+    """So many places in a box."""
+    area = float(np.prod(np.asarray(high) - np.asarray(low)))
+    places = fill(stream, low, high, 1.3 * count / area)
+    return places[np.argsort(stream.uniform(shape=(len(places),)))][:count]
+
+
+def _walls(door: float, x: tuple[float, float], half: float) -> Map:
+    """A wall at x = 0 with a door, 10 m of which end a room to the left; what is to the right ends at the map's edge."""
+    low, high = x
+    side, jamb = _SIDE / 2, door / 2
+    boxes = [
+        (low - _THICK, -side - _THICK, _THICK, -side),
+        (low - _THICK, side, _THICK, side + _THICK),
+        (low - _THICK, -side, low, side),
+    ]
+    boxes += [(0.0, -side, _THICK, -jamb), (0.0, jamb, _THICK, side)]
+    walls: list[Doubles] = [np.array([(a, b), (c, b), (c, d), (a, d)]) for a, b, c, d in boxes]
+    bounds = (low - 0.5, -max(half, side + 0.5), high, max(half, side + 0.5))
+    return Map.from_shapes(polygons=walls, bounds=bounds, resolution=0.05 if half < 10.0 else 0.1, name="door")
