@@ -106,7 +106,7 @@ class EngineCrowd:
         self._forced: Ints = np.zeros((worlds, slots), np.int32) if self.fed is None else self.fed.how
         self._restless = np.zeros((worlds, slots), np.float32)
         self._careful, self._yields = careful and bool(models), yields
-        self._gait = Gait(*np.zeros((6, worlds, slots), np.float32))
+        self._gait = Gait(*np.zeros((7, worlds, slots), np.float32))
         self._nowhere = Ahead(*np.zeros((4, worlds, slots), np.float32))
         self._sidestep = sidestep if sees_robots else None
         self._minds = np.array([MINDS.index(model.declares.last_step) for model in models] or [0], np.int32)
