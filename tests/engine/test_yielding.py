@@ -145,7 +145,7 @@ def test_no_bodies_overlap_after_a_step_that_did_not_before(spread):
         worlds, slots = people_.x.shape
         clock = records.status(worlds, 2, slots, delay=0).clock
         clock.done[:] = False
-        gait = Gait(*np.zeros((6, worlds, slots), np.float32))
+        gait = Gait(*np.zeros((7, worlds, slots), np.float32))
         x, y = v[..., 0].copy(), v[..., 1].copy()
         given = (np.zeros_like(number), people_, traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
         head = (np.float32(h), np.int64(1), np.int64(3), np.array([ALL], np.int32))

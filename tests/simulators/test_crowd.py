@@ -138,7 +138,7 @@ def test_everybody_is_put_back_to_the_start_and_walks_the_same_way_again():
 def test_a_wall_that_is_added_keeps_them_off_and_is_gone_when_cleared():
     crowd, free = (Crowd(start(crowd=people([(0.2, 0.1)], [[(6.0, 0.1)]])), stage()) for _ in range(2))
     crowd.add_walls([[2.0, -1.5, 2.0, 1.7]])
-    for _ in range(80):
+    for _ in range(60):
         crowd.step(), free.step()
     assert crowd.pedestrians.x[0, 0] < 2.0 < free.pedestrians.x[0, 0] - 0.5
     crowd.clear_walls()

@@ -113,7 +113,7 @@ class EngineCrowd:
         self._restless = np.zeros((worlds, slots), np.float32)
         self._careful, self._yields = careful and bool(models), yields
         self._visits = np.zeros(worlds, np.bool_)
-        self._gait = Gait(*np.zeros((6, worlds, slots), np.float32))
+        self._gait = Gait(*np.zeros((7, worlds, slots), np.float32))
         self._nowhere = Ahead(*np.zeros((4, worlds, slots), np.float32))
         self._sidestep = sidestep if sees_robots else None
         heedless = [HEEDLESS * (when == "never") for when in self._minding]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.jit import hidden, inlined, lean_kernel
+from agora.core.jit import hidden, inlined, lean_inlined, lean_kernel
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import Floats
 from agora.engine.careful import ALL, HEEDLESS
@@ -53,6 +53,7 @@ class Gait(NamedTuple):
         held: (W, P) impatience, 0 to 1.
         way_x, way_y: (W, P) direction of the way, to the goal or through the door in front; 0 for who is there or wants to stand.
         door: (W, P) 1 for who is in front of a door or at a corner, 0 for everybody else.
+        steps: (W, P) 1 for who walks in steps, 0 for everybody else.
     """
 
     facing_x: Floats
@@ -61,6 +62,7 @@ class Gait(NamedTuple):
     way_x: Floats
     way_y: Floats
     door: Floats
+    steps: Floats
 
 
 class Ahead(NamedTuple):
@@ -92,7 +94,7 @@ def _see_ways(people, traits, goals, ahead, gait, w):
         door[i] = ONE if near else ZERO
 
 
-@hidden
+@lean_inlined
 def _is_met(people, traits, gait, w, i):
     """Whether somebody ahead of pedestrian i, near it, goes another way or stands there."""
     x, y, ux, uy = people.x[w, i], people.y[w, i], gait.way_x[w, i], gait.way_y[w, i]
@@ -105,7 +107,7 @@ def _is_met(people, traits, gait, w, i):
     return False
 
 
-@hidden
+@lean_inlined
 def _faces_robot(people, robots, gait, w, i):
     """Whether a robot is ahead of pedestrian i, near it."""
     for r in range(robots.x.shape[1]):
@@ -115,7 +117,7 @@ def _faces_robot(people, robots, gait, w, i):
     return False
 
 
-@hidden
+@lean_inlined
 def _room(people, traits, w, i, ex, ey, lane):
     """How far pedestrian i can go to (ex, ey) until it touches who is ahead, m."""
     room = _LOOK
@@ -131,7 +133,7 @@ def _room(people, traits, w, i, ex, ey, lane):
     return max(room, ZERO)
 
 
-@hidden
+@lean_inlined
 def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
     """Change the asked velocity of pedestrian i, who is kept from going on or was a while ago, by its impatience."""
     s = traits.speed[w, i]
@@ -197,18 +199,17 @@ def walk(
         _see_ways(people, traits, goals, ahead, gait, w)
         wx, wy, vx, vy, speed, held = out_x[w], out_y[w], people.vx[w], people.vy[w], traits.speed[w], gait.held[w]
         way_x, way_y, facing_x, facing_y = gait.way_x[w], gait.way_y[w], gait.facing_x[w], gait.facing_y[w]
-        for i in range(traits.count[w]):
-            if (
-                not people.active[w, i]
-                or replay.last[w, i] >= replay.first[w, i]
-                or forced[w, i] != 0
-                or minds[number[w, i]] % HEEDLESS != ALL
-            ):
-                continue
-            if speed[i] == ZERO:  # a behaviour may turn who stands
+        steps = gait.steps[w]
+        for i in range(vx.size):
+            recorded = replay.last[w, i] >= replay.first[w, i]
+            mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[number[w, i]] % HEEDLESS == ALL
+            steps[i] = ONE if mine else ZERO
+            if mine and speed[i] == ZERO:  # a behaviour may turn who stands
                 facing_y[i], facing_x[i] = sincos(people.heading[w, i])
-            if held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]:
+            if mine and (held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]):
                 _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy)
-            wx[i], wy[i], facing_x[i], facing_y[i] = _step(
-                h, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i]
-            )
+        for i in range(vx.size):
+            bx, by, fx, fy = _step(h, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i])
+            mine = steps[i] > ZERO
+            wx[i], wy[i] = bx if mine else wx[i], by if mine else wy[i]
+            facing_x[i], facing_y[i] = fx, fy

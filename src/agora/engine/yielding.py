@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from agora.core.field import clearance_at
-from agora.core.jit import hidden, kernel
+from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.engine.careful import ALL, HEAD_ON, NEAR, NOTHING, PARTING, STOPPED, begin, close_pairs, give_up, note, stop, wish_of
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
@@ -50,13 +50,13 @@ def _allowed(gap, inverse_h):
     return gap * min(inverse_h, ONE / _SOFT) if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
-@hidden
+@lean_inlined
 def _likeness(gait, w, i, j):
     """Cosine of the angle between two ways; 0 where one of the two has none."""
     return gait.way_x[w, i] * gait.way_x[w, j] + gait.way_y[w, i] * gait.way_y[w, j]
 
 
-@hidden
+@lean_inlined
 def _turn_shoulders(people, traits, gait, w, pairs, found, body):
     """Write the radius of everybody's body towards people, m."""
     count, many = traits.count[w], body[1]
@@ -79,7 +79,7 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
         body[0, i] += share * (_SHOULDERS - traits.radius[w, i])
 
 
-@hidden
+@lean_inlined
 def _ahead(people, traits, gait, w, i, j):
     """1 where pedestrian j is ahead of i on the same way, -1 where it is behind, 0 where they do not go the same way."""
     if _likeness(gait, w, i, j) <= _SAME:
@@ -91,14 +91,14 @@ def _ahead(people, traits, gait, w, i, j):
     return 1 if along > ZERO else -1
 
 
-@hidden
+@lean_inlined
 def _yields(gait, w, i, much, closing):
     """What of the closing speed ``much`` pedestrian i gives up for who is ahead, when it comes nearer at ``closing``, m/s."""
     goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO
     return min(much, max(closing + _RETREAT, ZERO) if goes else max(closing, ZERO))
 
 
-@hidden
+@lean_inlined
 def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
     """Note what pedestrians give up for each other; ``shared`` where all of them have to."""
     for k in range(found):
@@ -145,7 +145,7 @@ def _pass(people, traits, goals, w, i, j, nx, ny, vx, vy):
     return True
 
 
-@hidden
+@lean_inlined
 def _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
     """Have everybody step aside who has to; returns whether anybody does."""
     changed = False
