@@ -236,7 +236,7 @@ def test_a_simulator_on_the_roscore_needs_no_package_here_and_is_not_started_aga
     part = LAUNCH.parent / "parts" / "simulator.launch"
     first = next(node for node in loaded(f"simulator:={simulator}", file=part).nodes if node.name == wrapper)
     assert (first.package, first.type, first.args.split()[0]) == ("agora_bringup", "unless_running", simulator)
-    (program,) = find_node("agora_bringup", "unless_running")
+    program = find_node("agora_bringup", "unless_running")[0]
     command, environment = [program, simulator, "echo", "starts"], graph.master.env | {"ROS_NAMESPACE": graph.namespace}
     assert subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout == "starts\n"
     graph.serve(service, Empty, lambda _: EmptyResponse())
