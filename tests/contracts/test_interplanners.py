@@ -14,8 +14,12 @@ from agora.planners.inter.surroundings import unchanged
 from agora.registry import available, make
 from agora.testing import ContractError, check_interplanner
 
-IN_CELLS = {"replan": {"grid": True, "tolerance": 0.1}, "checkpoint": {"grid": True}}
-"""Ways over cells: of two that are alike another one is taken in a scene that is turned."""
+IN_CELLS = {
+    "replan": {"grid": True, "tolerance": 0.1},
+    "checkpoint": {"grid": True},
+    **dict.fromkeys(("meta", "polite", "sideways"), {"grid": True}),
+}
+"""Ways over cells: of two that are alike another one is taken in a scene that is turned. Retreats end before the cells of walls."""
 
 
 @pytest.mark.parametrize("name", sorted(available("interplanners")))

@@ -15,7 +15,8 @@ Where it differs:
   the length of the rest is added; the original has it of the whole map. Its direction is that of the bilinear distance at the
   place; the original mixes the angles of four cells. Splines that leave the window are discarded.
 - Obstacles are the lethal and unknown cells of the costmap. Splines whose middle line enters one, or a cell from which there is no
-  way to the goal, are discarded; the original counts 1000 m there. Where none is left, the robot stands for the reason ``blocked``.
+  way to the goal, are discarded; the original counts 1000 m there. Where none is left, the robot stands for the reason ``blocked``,
+  or ``start_in_contact`` where it touches one.
   A robot that touches an obstacle may not come nearer to it within the control horizon; the original's episode is over then.
 - Splines that bring the disc inside the robot's outline nearer to an obstacle that it touches then are discarded. To the original
   the robot's width is but a cost of places near obstacles, and it touches the jambs of doors (``clearance``).
@@ -176,6 +177,9 @@ class Sampling:
         spline = (now["x"], now["y"], now["p"], now["time"], now["gone"])
         drive(*spline, np.float32(o.dt), frozen(top), frozen(turn), twists, 0, count)
         standing = np.where(some, np.int8(Reason.BLOCKED), np.int8(Reason.NO_PATH))
+        shut = np.flatnonzero(some & (now["time"] <= 0.0))
+        if len(shut):
+            standing[shut[_obstacles(o, shut)[1]]] = Reason.START_IN_CONTACT
         return Answer(twists, now, {"reason": np.where(now["time"] > 0.0, np.int8(Reason.NONE), standing)})
 
     def limits(self, o: Observation) -> tuple[Floats, Floats]:
