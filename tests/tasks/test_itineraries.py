@@ -133,6 +133,15 @@ def test_who_works_is_at_its_place_or_on_an_errand_and_stays_for_long():
         assert sum(person.waits) > 120.0
 
 
+def test_at_the_start_who_works_is_nearly_always_at_its_place_for_a_while_still():
+    mode = Itineraries(people=(3, 3), arrivals=0.0, purposes=Purposes(0.0, 0.0, 1.0, 0.0))
+    people = sum(drawn(mode, episodes=40, robots=False), [])
+    at_work = np.mean([person.doing[0] == "working" for person in people])
+    assert 0.6 < at_work < 0.95, "300 s at a place, then an errand of half a minute"
+    left = [person.waits[0] for person in people if person.doing[0] == "working"]
+    assert np.median(left) > 60.0, "not at the end of their stay"
+
+
 def test_members_of_a_party_share_their_places_and_come_in_one_after_the_other():
     parties = Itineraries(people=(0, 0), arrivals=10.0, groups=(0.0, 0.0, 1.0), purposes=Purposes(0.5, 0.5, 0.0, 0.0))
     for people in drawn(parties, episodes=4):

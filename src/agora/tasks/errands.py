@@ -231,7 +231,8 @@ class Errands:
         ways = [points for points in found if points is not None]
         times = np.array([t for visit, points in zip(route, ways, strict=False) for t in (visit.stay, length_of(points) / speed)])
         if party.purpose == "working":
-            times[2:] = 0.0  # at work, or on the way to it
+            own = 2 if self._entrances else 0
+            times[:own] = times[own + 4 :] = 0.0  # a round: at work, on the way to an errand, there, on the way back
         moment = float(task.stream.uniform()) * float(times.sum())
         part = min(int(np.searchsorted(np.cumsum(times), moment, side="right")), len(times) - 1)
         since = moment - float(times[:part].sum())
