@@ -33,9 +33,14 @@ def test_half_of_the_people_mind_a_robot_early_and_a_tenth_never():
     assert suite.stages[0].crowd.minding == ("early", "late", "never")
 
 
-def test_there_are_robots_of_four_sizes_and_speeds_and_densities_from_a_twentieth_to_three_tenths():
+def test_there_are_robots_of_four_sizes_and_speeds_and_densities_from_a_twentieth_to_seven_twentieths():
     suite = load_suite("social")
     assert len({stage.robot for stage in suite.stages}) >= 4
     densities = [stage.obstacles.part.density for stage in suite.stages]
-    assert min(densities) == 0.05 and max(densities) == 0.3
+    assert min(densities) == 0.05 and max(densities) == 0.35
     assert all(stage.perception.source == "tracked" for stage in suite.stages)
+
+
+def test_the_recorded_parts_share_no_scene():
+    test, training = ({stage.world.part.scenes for stage in load_suite(name).stages} for name in ("social_recorded", "social_recorded_training"))
+    assert test == {("hotel",), ("zara02",), ("students003",)} and training == {("eth",), ("zara01",), ("students001",)}

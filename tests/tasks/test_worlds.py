@@ -11,11 +11,13 @@ from tests.suites import planners, write_world
 
 from agora.benchmark.bench import Options, bench
 from agora.config import parse
+from agora.datasets.eth_ucy import read_scene
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named, load
 from agora.seeds import Stream
 from agora.tasks.budget import measured
 from agora.tasks.suite import Suite, load_suite
+from agora.tasks.worlds.eth_ucy import EthUcy
 from agora.tasks.worlds.folder import Folder, world_names
 from agora.tasks.worlds.generated import Generated
 from agora.tasks.worlds.open import Open
@@ -134,6 +136,17 @@ def test_the_replay_of_eth_and_ucy_never_begins_in_a_pedestrian(data, tmp_path):
         now = start.replay.at(0.0)
         gaps = np.hypot(*(now.position[now.present] - start.robots[0].pose[:2]).T)
         assert gaps.min(initial=9.0) >= start.robots[0].model.radius + 0.25 + 0.25
+
+
+def test_where_nobody_was_recorded_nobody_drives(data):
+    scene, world = read_scene("zara02"), EthUcy(("zara02",)).world("zara02", STREAM)
+    people = scene.trajectories
+    walked = np.column_stack((people.knot_x, people.knot_y))
+    assert (world.map.gap(walked[scene.map.gap(walked) > 0.05]) > 0).all(), "nobody walks in what was filled"
+    shop, pavement = np.array([[2.5, -5.0]]), np.array([[0.5, -5.0]])
+    assert scene.map.gap(shop) > 0 and world.map.gap(shop) <= 0, "behind the line that stands for a shop's front"
+    assert world.map.gap(pavement) == pytest.approx(scene.map.gap(pavement), abs=0.1)
+    assert np.array_equal(EthUcy(("zara02",), known=0.0).world("zara02", STREAM).map.occupied, scene.map.occupied)
 
 
 def generated(count=3, seed=5, **parameters):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from scipy.ndimage import binary_dilation
 
 from agora.datasets.eth_ucy import SOURCES, read_scene, scene_sources, scenes_folder
 from agora.datasets.scenes import FrameRate, Scale, SceneFile
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
 from agora.ranges import Count, Distance, Duration
 from agora.seeds import Stream
+from agora.world.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class EthUcy:
         length: of a stretch, s; it begins at a random moment of the recording.
         radius: of the pedestrians, m.
         least: pedestrians that a stretch must show; one with fewer is drawn again.
+        known: cells to which nobody came so near in the whole recording count as occupied, m: what the scenes know of buildings are the
+            lines of some of their walls. Such cells are free where 0.
         folder: in which the scenes are, "./recordings"; that of the data set where empty.
         frame_rate: frames per second in the numbering of all these scenes; scale: m of a unit of their places. Both are what the
             scenes say where None (`agora.datasets.scenes.SceneFile`).
@@ -33,6 +38,7 @@ class EthUcy:
     length: Duration = 60.0
     radius: Distance = 0.25
     least: Count = 1
+    known: Distance = 1.5
     folder: str = ""
     frame_rate: FrameRate | None = None
     scale: Scale | None = None
@@ -70,10 +76,20 @@ class EthUcy:
         """
         scene = read_scene(name, folder=self._folder, said=SceneFile(self.frame_rate, self.scale))
         people = scene.trajectories
+        ground = _known(scene.map, people, self.known) if self.known > 0 else scene.map
         first, last = float(people.start.min()), float(people.end.max())
         for _ in range(1000):
             begin = float(stream.uniform(first, max(last - self.length, first)))
             there = people.overlapping(begin, begin + self.length)
             if int(np.sum(there)) >= self.least:
-                return Surroundings(scene.map, None, people.only(there).moved(delay=-begin), replay_radius=self.radius)
+                return Surroundings(ground, None, people.only(there).moved(delay=-begin), replay_radius=self.radius)
         raise InputError(f"scene {name!r} has no {self.length} s with {self.least} pedestrians")
+
+
+def _known(ground: Map, people: Trajectories, reach: float) -> Map:
+    """The map in which all cells are occupied to which no way of ``reach``, round walls, leads from any recorded place."""
+    places = np.column_stack((people.knot_x, people.knot_y))
+    walked = np.zeros(ground.shape, np.bool_)
+    walked[ground.cell_of(places[ground.contains(places)])] = True
+    near = binary_dilation(walked, iterations=round(reach / ground.resolution), mask=~ground.cells | walked)
+    return replace(ground, occupied=ground.occupied | ~(near | ground.cells))
