@@ -57,7 +57,7 @@ def test_the_search_finds_what_its_plain_twin_finds(seed, delay):
     walk = np.cumsum(rng.normal(0.0, 0.4, (60, 2, 2)), axis=0) + rng.uniform(2, 10, (2, 2))
     people, reach = walk.astype(np.float32), np.array([0.15, 0.25], np.float32)
     came = np.full((60, *free.shape), -1, np.int8)
-    when = oracle._explore(free, people, reach, (4, 0), (3, 13), delay, came)
+    when = oracle._explore(free, people, reach, (4, 0), (3, 13), delay, np.float32(oracle.TICK), came)
     best, expected = twin(free.astype(float), people.astype(float), reach.astype(float), (4, 0), (3, 13), delay)
     assert when == expected and math.isfinite(best)
 
@@ -96,6 +96,18 @@ def test_somebody_who_stands_in_the_door_makes_a_card_unsolvable():
     suite = replace(suite, stages=(replace(suite.stages[0], world=source),))
     solution = oracle.solve(stuck, suite, 0)
     assert not solution.solved and solution.recording.outcome != Outcome.REACHED
+
+
+def test_a_drive_that_fails_is_taken_up_again_before_its_end():
+    rng, corridor = np.random.default_rng(29), Map.open((-7.3, -1.6), (8.1, 1.7))
+    places = np.column_stack([rng.uniform(-2.0, 7.5, 9), rng.uniform(-1.2, 1.3, 9)])
+    ends = np.column_stack([np.full(9, -6.5), rng.uniform(-1.0, 1.0, 9)])
+    crowd = starts.people(places, ends[:, None], speed=1.2)
+    start = starts.start(pose=(-4.3, 0.4, 0.2), goal=(4.9, -0.6, 0.0), place=corridor, crowd=crowd)
+    once, reached = (oracle.foresee(start, Conditions(), drives) for drives in (1, 24))
+    assert (once.outcome, reached.outcome) == (Outcome.PEDESTRIAN_COLLISION, Outcome.REACHED)
+    kept = int(np.argmax(np.hypot(*(reached.pose[: len(once.pose), :2] - once.pose[: len(reached.pose), :2]).T) > 1e-6))
+    assert reached.time[kept] <= once.time[-1] - 1.5
 
 
 class _Plays:

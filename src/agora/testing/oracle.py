@@ -3,6 +3,9 @@
 The people of the episode do not see the robot, so where they are does not depend on what it does. A search over cells and moments
 (dynamic programming over the layers of time: every cell is entered from itself or one of its eight neighbours) finds a way that
 keeps clear of all of them; a controller follows it, and an ordinary episode shows whether the robot arrives without a contact.
+
+Among people who do see the robot, `foresee` drives again and again: a drive that fails is kept up to some seconds before its end, so
+that everybody does the same up to there, and the rest is searched anew among what people did then.
 """
 
 from __future__ import annotations
@@ -25,13 +28,16 @@ from agora.world.records import EVERY_CONTACT
 from agora.world.start import Start
 
 CELL, TICK = 0.1, 0.15
-"""Of the search, m and s: a robot goes at most 0.67 m/s along an axis and 0.94 m/s across."""
+"""Of the search, m and s: a robot goes at most 0.67 m/s along an axis and 0.94 m/s across; `foresee` goes as fast as the robot."""
 
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
 """Speed of the robot that gives way to nobody, m/s, and the gap to somebody, m, below which that is a conflict."""
 
 _ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.03, 0.0), (0.15, 0.05, 6.0), (0.15, 0.05, 18.0))
 """Margins to people and to walls, m, and how long to stay at the start, s."""
+
+_MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
+"""Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
 
 _WIDE, _PENALTY, _LENGTH_COST = np.float32(0.45), np.float32(0.6), np.float32(0.2)
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
@@ -130,27 +136,72 @@ def straight_gap(start: Start, people: Recording) -> float:
     return float(np.where(people.pedestrian_present[: len(way)], gap, np.inf).min())
 
 
-def search(start: Start, people: Recording, dt: float, margin: float, wall: float = 0.05, delay: float = 0.0) -> Doubles | None:
+def foresee(start: Start, conditions: Conditions, drives: int = 24) -> Recording:
+    """Drive an episode until the goal is reached, each time with what people did in the drive before; return the last drive.
+
+    A bound for planners: whoever knows the future, people's answers included, arrives where this does.
+
+    Args:
+        start: the episode, whose first robot is driven.
+        conditions: of its stage.
+        drives: most that are tried.
+    """
+    dt, free = conditions.periods.control, replace(conditions, ends=0)
+    home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0
+    tick = max(0.1, CELL * math.sqrt(2.0) / (0.85 * start.robots[0].model.vx[1]))
+    done = people = drive(start, home, free)
+    for n in range(drives):
+        wall = 0.1 if n < 3 else 0.05
+        margins = (_MARGINS[n % len(_MARGINS)], 0.05, 0.0)
+        found = (search(start, people, dt, margin, wall, since=since, tick=tick) for margin in margins)
+        rest = next((way for way in found if way is not None), None)
+        if rest is None:
+            track, since, people = np.zeros((0, 2)), 0.0, drive(start, home, free)
+            continue
+        track = np.concatenate([track[: round(since / dt)], rest])
+        done = drive(start, track, conditions)
+        if done.outcome == Outcome.REACHED:
+            break
+        people = drive(start, track, free)
+        since = max(0.0, round((float(done.time[-1]) - _BACK[n % len(_BACK)]) / dt) * dt)
+        waits = max(round(since / dt) - len(track), 0)
+        track = np.concatenate([track, np.repeat(track[-1:], waits, axis=0)])
+    return done
+
+
+def search(
+    start: Start,
+    people: Recording,
+    dt: float,
+    margin: float,
+    wall: float = 0.05,
+    delay: float = 0.0,
+    since: float = 0.0,
+    tick: float = TICK,
+) -> Doubles | None:
     """Return a track (T, 2), a row a control period ``dt``, that keeps away from everybody; None where there is none.
 
     Args:
         start: the episode, whose first robot is driven.
-        people: a recording of everybody in it.
+        people: a recording of everybody in it, and of where the robot was.
         dt: s.
         margin, wall: beyond the radii, m, to people and to walls.
         delay: how long to stay first, s.
+        since: when the track begins, s, from where the robot is in the recording then.
+        tick: of the search, s.
     """
-    robot, goal = start.robots[0].pose[:2], start.robots[0].goals[0, :2]
+    robot = np.float64(people.pose[min(int(np.searchsorted(people.time, since)), len(people.time) - 1), :2])
+    goal = start.robots[0].goals[0, :2]
     rows, columns = (int(v) for v in np.ceil(np.array(start.map.size[::-1]) / CELL))
     shifted = start.map.origin + np.mod(robot - start.map.origin, CELL) - CELL
     free = _free(start.map, shifted, (rows + 1, columns + 1), people.radius + wall)
-    times = np.arange(0.0, start.timeout - 2.0, TICK)
+    times = np.arange(since, start.timeout - 2.0, tick)
     walked = _resampled(people, times)
     cells = ((walked - shifted) / CELL).astype(np.float32)
     reach = (people.pedestrian_radius + people.radius + margin).astype(np.float32)
     ends = [tuple(int(v) for v in np.round((p - shifted) / CELL)[::-1]) for p in (robot, goal)]
     came = np.full((len(times), *free.shape), -1, np.int8)
-    last = _explore(free, cells, reach, ends[0], ends[1], round(delay / TICK), came)
+    last = _explore(free, cells, reach, ends[0], ends[1], round(delay / tick), np.float32(tick), came) if len(times) else -1
     if last < 0:
         return None
     cell, track = ends[1], []
@@ -159,7 +210,7 @@ def search(start: Start, people: Recording, dt: float, margin: float, wall: floa
         move = int(came[t, cell[0], cell[1]])
         cell = (cell[0] - (move // 3 - 1), cell[1] - (move % 3 - 1)) if t else cell
     places = np.array(track[::-1])[:, ::-1] * CELL + shifted
-    return _smooth(places, times[: last + 1], dt)
+    return _smooth(places, times[: last + 1] - since, dt)
 
 
 def _free(place: Map, shifted: Doubles, shape: tuple[int, int], clearance: float) -> Floats:
@@ -179,11 +230,18 @@ def _resampled(people: Recording, times: Doubles) -> Doubles:
 
 @kernel
 def _explore(
-    free: Floats, people: Floats, reach: Floats, start: tuple[int, int], goal: tuple[int, int], delay: int, came: Array
+    free: Floats,
+    people: Floats,
+    reach: Floats,
+    start: tuple[int, int],
+    goal: tuple[int, int],
+    delay: int,
+    tick: np.float32,
+    came: Array,
 ) -> int:
     """Fill ``came`` (T, rows, columns) with the move into each cell, -1 where nobody can; return when the goal is reached."""
     ticks, rows, columns = came.shape
-    cell, tick = np.float32(CELL), np.float32(TICK)
+    cell = np.float32(CELL)
     cost, after = np.full((rows, columns), _NEVER), np.full((rows, columns), _NEVER)
     cost[start[0], start[1]] = _ZERO
     came[0, start[0], start[1]] = 4
