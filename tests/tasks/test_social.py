@@ -42,7 +42,6 @@ def test_there_are_robots_of_four_sizes_and_speeds_and_densities_from_a_twentiet
 
 
 def test_the_recorded_parts_share_no_scene():
-    test, training = (
-        {stage.world.part.scenes for stage in load_suite(name).stages} for name in ("social_recorded", "social_recorded_training")
-    )
+    parts = load_suite("social_recorded"), load_suite("social_recorded_training")
+    test, training = ({stage.world.part.scenes for stage in part.stages} for part in parts)
     assert test == {("hotel",), ("zara02",), ("students003",)} and training == {("eth",), ("zara01",), ("students001",)}

@@ -4,8 +4,8 @@ The people of the episode do not see the robot, so where they are does not depen
 (dynamic programming over the layers of time: every cell is entered from itself or one of its eight neighbours) finds a way that
 keeps clear of all of them; a controller follows it, and an ordinary episode shows whether the robot arrives without a contact.
 
-Among people who do see the robot, `foresee` drives again and again: a drive that fails is kept up to some seconds before its end, so
-that everybody does the same up to there, and the rest is searched anew among what people did then.
+Among people who do see the robot, `foresee` drives again and again. A drive that fails is kept up to some seconds before its end.
+Everybody does the same up to there, and the rest is searched anew among what people did then.
 """
 
 from __future__ import annotations
@@ -190,7 +190,8 @@ def search(
         since: when the track begins, s, from where the robot is in the recording then.
         tick: of the search, s.
     """
-    robot = np.float64(people.pose[min(int(np.searchsorted(people.time, since)), len(people.time) - 1), :2])
+    then = min(int(np.searchsorted(people.time, since)), len(people.time) - 1)
+    robot = np.asarray(people.pose[then, :2], np.float64)
     goal = start.robots[0].goals[0, :2]
     rows, columns = (int(v) for v in np.ceil(np.array(start.map.size[::-1]) / CELL))
     shifted = start.map.origin + np.mod(robot - start.map.origin, CELL) - CELL
