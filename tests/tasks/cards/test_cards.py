@@ -108,12 +108,25 @@ def test_whole_numbers_are_drawn_evenly_with_both_ends():
     assert min(draws.count(d) for d in (2, 3, 4)) > 75
 
 
-@pytest.mark.parametrize(("suite", "count"), [("francis2023", 25), ("single_pedestrian", 3)])
-def test_the_suites_play_the_cards_as_the_cards_ask(suite, count):
-    loaded = load_suite(suite)
-    assert len(loaded.stages) == count
-    for stage in loaded.stages:
+def test_a_suite_plays_three_cards_as_they_ask():
+    stages = load_suite("single_pedestrian").stages
+    assert len(stages) == 3
+    for stage in stages:
         assert stage == load_card(stage.name).stage(episodes=stage.episodes)
+
+
+def test_a_suite_plays_the_25_cards_with_people_half_of_whom_mind_the_robot_early():
+    stages = load_suite("francis2023").stages
+    assert len(stages) == 25
+    for stage in stages:
+        asked = load_card(stage.name).stage(episodes=stage.episodes)
+        assert stage == replace(asked, crowd=stage.crowd, counterfactual=True)
+        if not asked.crowd.sees_robots:
+            assert stage.crowd == asked.crowd
+            continue
+        assert replace(stage.crowd, model=asked.crowd.model, models=()) == asked.crowd
+        assert {each.model for each in stage.crowd.models} == {asked.crowd.model}
+        assert [(each.minds_robots, each.share) for each in stage.crowd.models] == [("early", 0.5), ("late", 0.4), ("never", 0.1)]
 
 
 def test_episodes_of_a_suite_are_different_draws_and_are_found_again():

@@ -27,8 +27,8 @@ class EthUcy:
         length: of a stretch, s; it begins at a random moment of the recording.
         radius: of the pedestrians, m.
         least: pedestrians that a stretch must show; one with fewer is drawn again.
-        known: cells to which nobody came so near in the whole recording count as occupied, m: of buildings, the scenes know the lines
-            of some of their walls alone. Such cells are free where 0.
+        known: cells to which nobody came so near in the whole recording count as occupied, m: a scene knows the lines of some walls
+            of its buildings, and nothing of what is behind them. With 0 such cells are free.
         folder: in which the scenes are, "./recordings"; that of the data set where empty.
         frame_rate: frames per second in the numbering of all these scenes; scale: m of a unit of their places. Both are what the
             scenes say where None (`agora.datasets.scenes.SceneFile`).
