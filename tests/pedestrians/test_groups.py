@@ -130,8 +130,9 @@ def test_nobody_spins_on_a_way_with_a_corner(count):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", sorted(set(available("crowd_models")) - {"spinny"}))  # whose pedestrians go nowhere
+@pytest.mark.parametrize("model", sorted(set(available("crowd_models")) - {"spinny", "leader_follower"}))
 def test_groups_keep_together_under_every_crowd_model(model):
+    # spinny's people go nowhere; those of leader_follower follow leaders of its own
     people = crowd(cluster(3), [(30.0, 2.0)], group=0)
     engine = engine_of([episode(people)], Groups(), model)
     place, heading = run(engine, 24.0)
@@ -180,6 +181,20 @@ def test_in_a_narrow_passage_followers_walk_in_file_and_beside_again_after_it():
     within = (place[..., 0] > 4.6) & (place[..., 0] < 9.4)
     assert within.any(0).all() and np.abs(place[..., 1][within]).max() < 0.3
     assert np.ptp(place[-1, :, 1]) == pytest.approx(1.6, abs=0.2)
+
+
+@pytest.mark.parametrize("model", ["waypoint", "anticipation"])
+@pytest.mark.parametrize("goal", [-5.0, 20.0])
+def test_who_is_ahead_of_the_leader_in_a_narrow_passage_goes_on_ahead(model, goal):
+    walls = [(x, y, x, side * 6.0) for x in (4, 10) for side, y in ((-1, -0.55), (1, 0.55))]
+    walls += [(4, -0.55, 10, -0.55), (4, 0.55, 10, 0.55)]
+    passage = Map.from_shapes(segments=walls, bounds=(-6, -7, 24, 7), name="passage")
+    engine = engine_of([episode(crowd([(6.4, 0.05), (7.3, -0.05)], [(goal, 0.0)], group=0), passage)], Groups(), model)
+    place, _ = run(engine, 14.0)
+    assert (np.abs(place[-1, :, 0] - goal) < 1.5).all()
+    there = np.flatnonzero((np.abs(place[..., 0] - 6.85) > 4.0).all(1))[0]
+    assert there * DT < 6.0, "out of the passage at 0.9 m/s or more"
+    assert np.ptp(place[-1, :, 1]) > 0.6, "beside each other again"
 
 
 def test_a_leader_waits_for_who_is_behind_but_not_for_ever():

@@ -117,6 +117,30 @@ def lean_on(c, w, i, dx, dy, dt):
 
 
 @hidden
+def _is_in_the_way(c, people, traits, goals, w, i):
+    """Whether a follower in file is ahead of its leader, which is on its way and would touch it."""
+    leader = c.leader[w, i]
+    dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
+    ahead = dx * c.ux[w, leader] + dy * c.uy[w, leader]
+    aside = abs(dy * c.ux[w, leader] - dx * c.uy[w, leader])
+    ahead_of = ahead > _SLIM and aside < traits.radius[w, i] + traits.radius[w, leader]
+    return ahead_of and c.beside[w, i] < ONE and leaving(people, goals, w, leader)
+
+
+@hidden
+def _go_ahead(c, people, traits, minds, goals, settings, w, i):
+    """Let a follower walk to its leader's waypoint at the leader's pace, and wait where it is farther ahead than in file."""
+    leader = c.leader[w, i]
+    dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
+    short = c.behind[w, i] - math.sqrt(dx * dx + dy * dy)
+    goals.x[w, i], goals.y[w, i] = goals.x[w, leader], goals.y[w, leader]
+    if short < ZERO:
+        goals.x[w, i], goals.y[w, i] = people.x[w, i], people.y[w, i]
+    wanted = speed_of(people, w, leader) + settings.gain[0] * short
+    traits.speed[w, i] = min(max(wanted, _STROLL * minds.speed[w, i]), settings.catch_up[0] * minds.speed[w, i])
+
+
+@hidden
 def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     """Give a follower its waypoint and its speed; it does not walk back while its leader walks, nor for a few steps aside."""
     leader, m = c.leader[w, i], maps.index[w]
@@ -132,6 +156,9 @@ def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
     room = room and visible(maps, m, place_x, place_y, x, y, clearance)
     beside = min(c.beside[w, i] + dt, ONE) if room else max(c.beside[w, i] - dt, ZERO)
     c.beside[w, i] = beside
+    if _is_in_the_way(c, people, traits, goals, w, i):
+        _go_ahead(c, people, traits, minds, goals, settings, w, i)
+        return
     if beside < ONE:
         back = c.behind[w, i]
         file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)
