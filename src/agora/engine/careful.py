@@ -16,13 +16,14 @@ This is the older last step, of suites whose numbers were published with it (``y
 from __future__ import annotations
 
 import math
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from agora.core.field import clearance_at
-from agora.core.jit import hidden, kernel
+from agora.core.jit import hidden, kernel, lean_inlined, part
 from agora.core.scalar import HALF, ONE, ZERO
+from agora.core.state import Floats, Ints
 from agora.interfaces.crowd_model import LastStep
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.walls import ROWS, clearances
@@ -55,6 +56,40 @@ _TINY = np.float32(1e-12)
 def _allowed(gap, inverse_h):
     """Fastest closing speed that keeps a gap open, m/s; negative where it must open."""
     return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
+
+
+class Sheet(NamedTuple):
+    """What a last step writes down about the P pedestrians of a world, and the K pairs of them that could touch.
+
+    Attributes:
+        vx, vy: (P,) velocity, m/s. mind: (P,) whom it minds; NOTHING for who is recorded: nothing moves these off their way.
+        near: (P,) 1 where a wall is near, 2 a robot, 3 both. wall: (3, P) direction away from the wall, and distance, m.
+        worst: (3, P) of `note`; 0 at the beginning of a round.
+        pairs: (2, K) who. normals: (3, K) direction from the first to the second, and gap, m.
+        cell, fields: scratch.
+    """
+
+    vx: Floats
+    vy: Floats
+    mind: Ints
+    near: Ints
+    wall: Floats
+    worst: Floats
+    pairs: Ints
+    normals: Floats
+    cell: Ints
+    fields: Floats
+
+
+@part
+def sheet(slots, pairs):
+    """An empty sheet for P slots, with room for ``pairs`` pairs a slot."""
+    numbers, values = np.empty((3, slots), np.int32), np.empty((5 + ROWS, slots), np.float32)
+    who, normals = np.empty((2, pairs * slots), np.int32), np.empty((3, pairs * slots), np.float32)
+    worst = np.zeros((3, slots), np.float32)
+    return Sheet(
+        values[0], values[1], numbers[0], numbers[1], values[2:5], worst, who, normals, numbers[2], values[5:]
+    )  # fmt: skip
 
 
 @hidden
@@ -193,79 +228,97 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
 
 
 @hidden
-def _near_robots(people, traits, robots, robot_traits, w, i, step):
-    """Whether a robot is within a pedestrian's step."""
-    for r in range(robots.x.shape[1]):
-        dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
-        reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN + step
-        if robots.active[w, r] and dx * dx + dy * dy < reach * reach:
-            return True
-    return False
+def at_walls(radius, count, s, inverse_h):
+    """Note what pedestrians give up for the nearest wall."""
+    for i in range(count):
+        if s.near[i] & 1:
+            nx, ny = s.wall[0, i], s.wall[1, i]
+            allowed = max(s.wall[2, i] - radius[i], ZERO) * inverse_h
+            note(s.worst, i, -(s.vx[i] * nx + s.vy[i] * ny) - allowed, -nx, -ny)
 
 
-@hidden
-def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
-    """Note what pedestrian i gives up for the nearest wall."""
-    distance, nx, ny = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
-    allowed = max(distance - traits.radius[w, i], ZERO) * inverse_h
-    note(worst, i, -(vx[i] * nx + vy[i] * ny) - allowed, -nx, -ny)
+@lean_inlined
+def could_touch(people, traits, w, horizon, s):
+    """Write the pairs that could touch within a time, s; returns how many."""
+    here = people.x[w], people.y[w], traits.radius[w], people.active[w]
+    return close_pairs(*here, traits.count[w], s.vx, s.vy, horizon, s.pairs, s.normals)
 
 
-@hidden
-def begin(
-    people, traits, replay, robots, robot_traits, clearance, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near
-):  # fmt: skip
-    """Write everybody's velocity, whom they mind, and whether a wall (1) or a robot (2) is near; returns whether any is.
+@part
+def set_out(sees, minds, number, people, traits, replay, robots, robot_traits, maps, w, h, horizon, out_x, out_y, s):
+    """Write down everybody's velocity, whom they mind, what is near, and the pairs that could touch within a time, s.
 
-    ``mind`` is that of a model's ``last_step``, and NOTHING for those who are recorded, whom nothing moves off their way.
+    Returns:
+        How many pairs there are, and how many people have a wall or a robot near.
     """
-    pressed = False
-    for i in range(traits.count[w]):
-        recorded = replay.last[w, i] >= replay.first[w, i]
-        whom = minds[number[w, i]]
+    count, m = lanes(traits.count[w]), maps.index[w]
+    x, y, radius, speed = people.x[w], people.y[w], traits.radius[w], traits.speed[w]
+    vx, vy, mind, near, step, heeds = s.vx, s.vy, s.mind, s.near, s.fields[0], s.cell
+    # Says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
+    clearance, _, _ = clearances(maps, m, x, y, count, s.cell, s.fields)
+    for i in range(count):
+        recorded, whom = replay.last[w, i] >= replay.first[w, i], minds[number[w, i]]
         mind[i] = whom % HEEDLESS if people.active[w, i] and not recorded else NOTHING
+        heeds[i] = 2 if whom < HEEDLESS else 0
         vx[i] = people.vx[w, i] if recorded else out_x[w, i]
         vy[i] = people.vy[w, i] if recorded else out_y[w, i]
-        near[i] = 0
-        if mind[i] != NOTHING:
-            step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
-            if clearance[i] < traits.radius[w, i] + step:
-                near[i] = 1
-            if sees_robots and whom < HEEDLESS and _near_robots(people, traits, robots, robot_traits, w, i, step):
-                near[i] += 2
-            pressed = pressed or near[i] > 0
-    return pressed
-
-
-@hidden
-def give_up(worst, i, vx, vy):
-    """Take from a velocity what its worst contact asks for; returns whether there was one."""
-    if worst[0, i] <= ZERO:
-        return False
-    vx[i] -= worst[0, i] * worst[1, i]
-    vy[i] -= worst[0, i] * worst[2, i]
-    worst[0, i] = ZERO
-    return True
-
-
-@hidden
-def _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst):
-    """Rounds over the worst contact of each, and at last the walls."""
-    inverse_h, changed, turn = ONE / h, True, 0
-    while changed and turn < _ROUNDS:
-        changed, turn = False, turn + 1
-        _among(pairs, normals, found, mind, vx, vy, inverse_h, worst)
-        for i in range(traits.count[w]):
-            if near[i] & 1:
-                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-            for r in range(robots.x.shape[1] if near[i] & 2 else 0):
-                if robots.active[w, r]:
-                    _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst)
-            changed = give_up(worst, i, vx, vy) or changed
-    for i in range(traits.count[w]):
+    for i in range(count):
+        step[i] = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + PARTING + (_ASIDE + _BACK) * speed[i]) * h
+        near[i] = np.int32((mind[i] != NOTHING) & (clearance[i] < radius[i] + step[i]))
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        if robots.active[w, r]:
+            rx, ry, size = robots.x[w, r], robots.y[w, r], robot_traits.radius[w, r]
+            for i in range(count):
+                dx, dy, reach = rx - x[i], ry - y[i], radius[i] + size + _MARGIN + step[i]
+                close = (mind[i] != NOTHING) & (dx * dx + dy * dy < reach * reach)
+                near[i] = near[i] | (heeds[i] if close else np.int32(0))
+    pressed = np.int32(0)
+    for i in range(count):
+        pressed = np.int32(pressed + np.int32(near[i] > 0))
+    for i in range(count if pressed > 0 else 0):
         if near[i] & 1:
-            _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-            give_up(worst, i, vx, vy)
+            s.wall[2, i], s.wall[0, i], s.wall[1, i] = clearance_at(maps, m, x[i], y[i])
+    return could_touch(people, traits, w, horizon, s) if sees & SEES_PEDESTRIANS else 0, pressed
+
+
+@hidden
+def hand_over(mind, vx, vy, count, out_x, out_y):
+    """Write the velocities of those who mind anything."""
+    for i in range(count):
+        if mind[i] != NOTHING:
+            out_x[i], out_y[i] = vx[i], vy[i]
+
+
+@hidden
+def give_up(worst, count, vx, vy):
+    """Take from the velocities what the worst contact of each asks for; returns whether there was one."""
+    taken = np.int32(0)
+    for i in range(count):
+        take = worst[0, i] > ZERO
+        vx[i] = vx[i] - worst[0, i] * worst[1, i] if take else vx[i]
+        vy[i] = vy[i] - worst[0, i] * worst[2, i] if take else vy[i]
+        worst[0, i] = ZERO
+        taken = np.int32(taken + np.int32(take))
+    return taken > 0
+
+
+@lean_inlined
+def _settle(people, traits, robots, robot_traits, w, found, pressed, h, s):
+    """Rounds over the worst contact of each, and at last the walls."""
+    inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
+    while changed and turn < _ROUNDS:
+        turn += 1
+        _among(s.pairs, s.normals, found, s.mind, s.vx, s.vy, inverse_h, s.worst)
+        if pressed > 0:
+            at_walls(traits.radius[w], count, s, inverse_h)
+            for i in range(count):
+                for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
+                    if robots.active[w, r]:
+                        _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
+        changed = give_up(s.worst, lanes(count), s.vx, s.vy)
+    if pressed > 0:
+        at_walls(traits.radius[w], count, s, inverse_h)
+        give_up(s.worst, lanes(count), s.vx, s.vy)
 
 
 @kernel
@@ -282,29 +335,17 @@ def hold_back(
         people: at the beginning of the substep. goals: the waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
-    slots = people.x.shape[1]
-    pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
-    worst, mind, near = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.int32)
-    vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
-    cell, fields = np.empty(slots, np.int32), np.empty((ROWS, slots), np.float32)
+    s = sheet(people.x.shape[1], _PAIRS)
     for w in range(first, last):
         if clock.done[w]:
             continue
-        count, seen = traits.count[w], sees & SEES_ROBOTS
-        # Says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
-        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(count), cell, fields)
-        pressed = begin(
-            people, traits, replay, robots, robot_traits, clearance, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
-        )
-        found, here = 0, (people.x[w], people.y[w], traits.radius[w], people.active[w])
-        if sees & SEES_PEDESTRIANS:
-            found = close_pairs(*here, count, vx, vy, h, pairs, normals)
-        if found == 0 and not pressed:
+        found, pressed = set_out(
+            sees, minds, number, people, traits, replay, robots, robot_traits, maps, w, h, h, out_x, out_y, s
+        )  # fmt: skip
+        if found == 0 and pressed == 0:
             continue
-        if _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
-            found = close_pairs(*here, count, vx, vy, h, pairs, normals)
-        _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst)
-        stop(pairs, normals, found, mind, vx, vy, ONE / h)
-        for i in range(count):
-            if mind[i] != NOTHING:
-                out_x[w, i], out_y[w, i] = vx[i], vy[i]
+        if _all_give_way(people, traits, goals, w, s.pairs, s.normals, found, s.mind, s.vx, s.vy):
+            found = could_touch(people, traits, w, h, s)
+        _settle(people, traits, robots, robot_traits, w, found, pressed, h, s)
+        stop(s.pairs, s.normals, found, s.mind, s.vx, s.vy, ONE / h)
+        hand_over(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])
