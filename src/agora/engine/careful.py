@@ -84,12 +84,11 @@ class Sheet(NamedTuple):
 @part
 def sheet(slots, pairs):
     """An empty sheet for P slots, with room for ``pairs`` pairs a slot."""
-    numbers, values = np.empty((3, slots), np.int32), np.empty((5 + ROWS, slots), np.float32)
+    vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
+    wall, worst = np.empty((3, slots), np.float32), np.zeros((3, slots), np.float32)
+    mind, near, cell = np.empty(slots, np.int32), np.empty(slots, np.int32), np.empty(slots, np.int32)
     who, normals = np.empty((2, pairs * slots), np.int32), np.empty((3, pairs * slots), np.float32)
-    worst = np.zeros((3, slots), np.float32)
-    return Sheet(
-        values[0], values[1], numbers[0], numbers[1], values[2:5], worst, who, normals, numbers[2], values[5:]
-    )  # fmt: skip
+    return Sheet(vx, vy, mind, near, wall, worst, who, normals, cell, np.empty((ROWS, slots), np.float32))
 
 
 @hidden
@@ -100,13 +99,18 @@ def note(worst, i, take, nx, ny):
 
 
 @hidden
-def close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
-    """Write the pairs that could touch within the step, their directions and gaps; returns how many, at most the room there is."""
+def _reach(radius, active, count, vx, vy, h):
+    """Distance below which two could touch within a time ``h``, m."""
     largest, fastest = ZERO, ZERO
     for i in range(count):
         largest = max(largest, radius[i] if active[i] else ZERO)
         fastest = max(fastest, vx[i] * vx[i] + vy[i] * vy[i] if active[i] else ZERO)
-    reach = (largest + math.sqrt(fastest) * h) * np.float32(2.0)
+    return (largest + math.sqrt(fastest) * h) * np.float32(2.0)
+
+
+@hidden
+def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
+    """Write the pairs that are nearer than that, their directions and gaps; returns how many, at most the room there is."""
     reach2 = reach * reach
     found = 0
     for i in range(count - 1):
@@ -238,47 +242,51 @@ def at_walls(radius, count, s, inverse_h):
 
 
 @lean_inlined
-def could_touch(people, traits, w, horizon, s):
-    """Write the pairs that could touch within a time, s; returns how many."""
+def reach_of(people, traits, w, horizon, s):
+    """Distance below which two could touch within a time, s."""
+    return _reach(traits.radius[w], people.active[w], traits.count[w], s.vx, s.vy, horizon)
+
+
+@lean_inlined
+def could_touch(people, traits, w, reach, s):
+    """Write the pairs that are nearer than that, m; returns how many."""
     here = people.x[w], people.y[w], traits.radius[w], people.active[w]
-    return close_pairs(*here, traits.count[w], s.vx, s.vy, horizon, s.pairs, s.normals)
+    return _close_pairs(*here, traits.count[w], reach, s.pairs, s.normals)
 
 
-@part
-def set_out(sees, minds, number, people, traits, replay, robots, robot_traits, maps, w, h, horizon, out_x, out_y, s):
-    """Write down everybody's velocity, whom they mind, what is near, and the pairs that could touch within a time, s.
+@hidden
+def _near_robots(people, traits, robots, robot_traits, w, i, step):
+    """Whether a robot is within a pedestrian's step."""
+    for r in range(robots.x.shape[1]):
+        dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
+        reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN + step
+        if robots.active[w, r] and dx * dx + dy * dy < reach * reach:
+            return True
+    return False
 
-    Returns:
-        How many pairs there are, and how many people have a wall or a robot near.
+
+@lean_inlined
+def begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s):
+    """Write down everybody's velocity, whom they mind, and what is near; returns whether anything is.
+
+    ``clearance`` says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
     """
-    count, m = lanes(traits.count[w]), maps.index[w]
-    x, y, radius, speed = people.x[w], people.y[w], traits.radius[w], traits.speed[w]
-    vx, vy, mind, near, step, heeds = s.vx, s.vy, s.mind, s.near, s.fields[0], s.cell
-    # Says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
-    clearance, _, _ = clearances(maps, m, x, y, count, s.cell, s.fields)
-    for i in range(count):
-        recorded, whom = replay.last[w, i] >= replay.first[w, i], minds[number[w, i]]
-        mind[i] = whom % HEEDLESS if people.active[w, i] and not recorded else NOTHING
-        heeds[i] = 2 if whom < HEEDLESS else 0
-        vx[i] = people.vx[w, i] if recorded else out_x[w, i]
-        vy[i] = people.vy[w, i] if recorded else out_y[w, i]
-    for i in range(count):
-        step[i] = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + PARTING + (_ASIDE + _BACK) * speed[i]) * h
-        near[i] = np.int32((mind[i] != NOTHING) & (clearance[i] < radius[i] + step[i]))
-    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
-        if robots.active[w, r]:
-            rx, ry, size = robots.x[w, r], robots.y[w, r], robot_traits.radius[w, r]
-            for i in range(count):
-                dx, dy, reach = rx - x[i], ry - y[i], radius[i] + size + _MARGIN + step[i]
-                close = (mind[i] != NOTHING) & (dx * dx + dy * dy < reach * reach)
-                near[i] = near[i] | (heeds[i] if close else np.int32(0))
-    pressed = np.int32(0)
-    for i in range(count):
-        pressed = np.int32(pressed + np.int32(near[i] > 0))
-    for i in range(count if pressed > 0 else 0):
-        if near[i] & 1:
-            s.wall[2, i], s.wall[0, i], s.wall[1, i] = clearance_at(maps, m, x[i], y[i])
-    return could_touch(people, traits, w, horizon, s) if sees & SEES_PEDESTRIANS else 0, pressed
+    pressed = False
+    for i in range(traits.count[w]):
+        recorded, whom = replay.last[w, i] >= replay.first[w, i], minds[w, i]
+        s.mind[i] = whom % HEEDLESS if people.active[w, i] and not recorded else NOTHING
+        s.vx[i] = people.vx[w, i] if recorded else out_x[w, i]
+        s.vy[i] = people.vy[w, i] if recorded else out_y[w, i]
+        s.near[i] = 0
+        if s.mind[i] != NOTHING:
+            step = (math.sqrt(s.vx[i] * s.vx[i] + s.vy[i] * s.vy[i]) + PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
+            if clearance[i] < traits.radius[w, i] + step:
+                s.near[i] = 1
+                s.wall[2, i], s.wall[0, i], s.wall[1, i] = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
+            if sees & SEES_ROBOTS and whom < HEEDLESS and _near_robots(people, traits, robots, robot_traits, w, i, step):
+                s.near[i] += 2
+            pressed = pressed or s.near[i] > 0
+    return pressed
 
 
 @hidden
@@ -309,29 +317,28 @@ def _settle(people, traits, robots, robot_traits, w, found, pressed, h, s):
     while changed and turn < _ROUNDS:
         turn += 1
         _among(s.pairs, s.normals, found, s.mind, s.vx, s.vy, inverse_h, s.worst)
-        if pressed > 0:
+        if pressed:
             at_walls(traits.radius[w], count, s, inverse_h)
             for i in range(count):
                 for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
                     if robots.active[w, r]:
                         _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = give_up(s.worst, lanes(count), s.vx, s.vy)
-    if pressed > 0:
+    if pressed:
         at_walls(traits.radius[w], count, s, inverse_h)
         give_up(s.worst, lanes(count), s.vx, s.vy)
 
 
 @kernel
 def hold_back(
-    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
+    dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
 ):  # fmt: skip
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
 
     Args:
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models.
-        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        number: (W, P) whose model moves a pedestrian.
+        minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
         people: at the beginning of the substep. goals: the waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
@@ -339,13 +346,15 @@ def hold_back(
     for w in range(first, last):
         if clock.done[w]:
             continue
-        found, pressed = set_out(
-            sees, minds, number, people, traits, replay, robots, robot_traits, maps, w, h, h, out_x, out_y, s
-        )  # fmt: skip
-        if found == 0 and pressed == 0:
+        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(traits.count[w]), s.cell, s.fields)
+        pressed = begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s)
+        reach = reach_of(people, traits, w, h, s) if sees & SEES_PEDESTRIANS else ZERO
+        found = could_touch(people, traits, w, reach, s)
+        if found == 0 and not pressed:
             continue
-        if _all_give_way(people, traits, goals, w, s.pairs, s.normals, found, s.mind, s.vx, s.vy):
-            found = could_touch(people, traits, w, h, s)
+        gives = _all_give_way(people, traits, goals, w, s.pairs, s.normals, found, s.mind, s.vx, s.vy)
+        if gives and reach_of(people, traits, w, h, s) != reach:
+            found = could_touch(people, traits, w, reach_of(people, traits, w, h, s), s)
         _settle(people, traits, robots, robot_traits, w, found, pressed, h, s)
         stop(s.pairs, s.normals, found, s.mind, s.vx, s.vy, ONE / h)
         hand_over(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])

@@ -192,14 +192,14 @@ def _step(h, vx, vy, ax, ay, fastest, fx, fy):
 
 @lean_kernel
 def walk(
-    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first, last
+    dt, substeps, sees, minds, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first, last
 ):  # fmt: skip
     """Make steps of the velocities (W, P) that were chosen for pedestrians who mind each other.
 
     Args:
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        minds: (K,) for each crowd model whom its people mind. number: (W, P) whose model moves a pedestrian.
+        minds: (W, P) whom somebody minds, as in `agora.engine.careful`.
         people: at the beginning of the substep. goals: the waypoints that crowd models read.
         forced: (W, P) not 0 where a force from outside acts, which moves people as it likes.
         ahead: of `Ahead`. gait: of `Gait`, which is written.
@@ -214,7 +214,7 @@ def walk(
         steps, count = gait.steps[w], lanes(traits.count[w])
         for i in range(count):
             recorded = replay.last[w, i] >= replay.first[w, i]
-            mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[number[w, i]] % HEEDLESS == ALL
+            mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[w, i] % HEEDLESS == ALL
             steps[i] = ONE if mine else ZERO
             if mine and speed[i] == ZERO:  # a behaviour may turn who stands
                 facing_y[i], facing_x[i] = sincos(people.heading[w, i])

@@ -28,16 +28,18 @@ from agora.engine.careful import (
     PARTING,
     STOPPED,
     at_walls,
+    begin,
     could_touch,
     give_up,
     hand_over,
     note,
-    set_out,
+    reach_of,
     sheet,
     stop,
     wish_of,
 )
-from agora.pedestrians.neighbours import lanes
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, lanes
+from agora.pedestrians.walls import clearances
 
 _SOFT = np.float32(0.15)  # s
 _FORESIGHT = np.float32(1.5)  # substeps, at full speed, within which bodies touch
@@ -192,21 +194,21 @@ def _settle(people, traits, robots, robot_traits, gait, w, found, pressed, order
     while changed and turn < _ROUNDS:
         turn += 1
         _among(gait, w, s.pairs, s.normals, order, found, s.mind, s.vx, s.vy, inverse_h, s.worst, 2 * turn > _ROUNDS)
-        if pressed > 0:
+        if pressed:
             at_walls(traits.radius[w], count, s, inverse_h)
             for i in range(count):
                 for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
                     if robots.active[w, r]:
                         _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = give_up(s.worst, lanes(count), s.vx, s.vy)
-    if pressed > 0:
+    if pressed:
         at_walls(traits.radius[w], count, s, inverse_h)
         give_up(s.worst, lanes(count), s.vx, s.vy)
 
 
 @kernel
 def hold_apart(
-    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
+    dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
     first, last
 ):  # fmt: skip
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
@@ -214,7 +216,7 @@ def hold_apart(
     Args:
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models.
-        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING. number: (W, P) whose model moves a pedestrian.
+        minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
         people: at the beginning of the substep. goals: the waypoints that crowd models read. gait: of `agora.engine.gait`.
     """
     h = dt / np.float32(substeps)
@@ -223,14 +225,15 @@ def hold_apart(
     for w in range(first, last):
         if clock.done[w]:
             continue
-        found, pressed = set_out(
-            sees, minds, number, people, traits, replay, robots, robot_traits, maps, w, h, horizon, out_x, out_y, s
-        )  # fmt: skip
-        if found == 0 and pressed == 0:
+        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(traits.count[w]), s.cell, s.fields)
+        pressed = begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s)
+        reach = reach_of(people, traits, w, horizon, s) if sees & SEES_PEDESTRIANS else ZERO
+        found, pairs, normals = could_touch(people, traits, w, reach, s), s.pairs, s.normals
+        if found == 0 and not pressed:
             continue
-        pairs, normals = s.pairs, s.normals
-        if _all_pass(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy):
-            found = could_touch(people, traits, w, horizon, s)
+        passes = _all_pass(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy)
+        if passes and reach_of(people, traits, w, horizon, s) != reach:
+            found = could_touch(people, traits, w, reach_of(people, traits, w, horizon, s), s)
         _turn_shoulders(people, traits, gait, w, pairs, found, body)
         for k in range(found):
             i, j = pairs[0, k], pairs[1, k]
