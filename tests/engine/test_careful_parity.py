@@ -39,8 +39,8 @@ def compiled(crowd, v, number, h, sees):
     clock = records.status(worlds, 2, slots, delay=0).clock
     clock.done[:] = False
     minds = np.array([ALL, ROBOTS, NOTHING], np.int32)
-    given = (number, crowd.pedestrians, crowd.traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
-    step = np.float32(2 * h), np.int64(2), np.int64(sees), minds
+    given = (minds[number], crowd.pedestrians, crowd.traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
+    step = np.float32(2 * h), np.int64(2), np.int64(sees)
     bind(hold_back, *step, *given, crowd.robot_traits, crowd.maps, clock, x, y)(0, worlds)
     return np.stack([x, y], -1)
 

@@ -22,8 +22,17 @@ def stepped(crowd, v, sees=0, minds=ALL, held=0.0):
     clock = records.status(worlds, 2, slots, delay=0).clock
     clock.done[:] = False
     x, y, none = v[..., 0].copy(), v[..., 1].copy(), np.zeros((worlds, slots), np.int32)
-    given = (none, crowd.pedestrians, crowd.traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots, clock, none)
-    head = np.float32(2 * H), np.int64(2), np.int64(sees), np.array([minds], np.int32)
+    given = (
+        np.full_like(none, minds),
+        crowd.pedestrians,
+        crowd.traits,
+        crowd.waypoints,
+        records.replay(worlds, slots),
+        crowd.robots,
+        clock,
+        none,
+    )
+    head = np.float32(2 * H), np.int64(2), np.int64(sees)
     bind(walk, *head, *given, Ahead(*np.zeros((4, worlds, slots), np.float32)), gait, x, y)(0, worlds)
     return np.stack([x, y], -1), gait
 

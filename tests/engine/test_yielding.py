@@ -147,8 +147,8 @@ def test_no_bodies_overlap_after_a_step_that_did_not_before(spread):
         clock.done[:] = False
         gait = Gait(*np.zeros((7, worlds, slots), np.float32))
         x, y = v[..., 0].copy(), v[..., 1].copy()
-        given = (np.zeros_like(number), people_, traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
-        head = (np.float32(h), np.int64(1), np.int64(3), np.array([ALL], np.int32))
+        given = (np.full_like(number, ALL), people_, traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
+        head = (np.float32(h), np.int64(1), np.int64(3))
         bind(hold_apart, *head, *given, crowd.robot_traits, crowd.maps, clock, gait, x, y)(0, worlds)
         for w in range(worlds):
             who = np.flatnonzero(people_.active[w])

@@ -16,13 +16,14 @@ This is the older last step, of suites whose numbers were published with it (``y
 from __future__ import annotations
 
 import math
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from agora.core.field import clearance_at
-from agora.core.jit import hidden, kernel
+from agora.core.jit import hidden, kernel, lean_inlined, part
 from agora.core.scalar import HALF, ONE, ZERO
+from agora.core.state import Floats, Ints
 from agora.interfaces.crowd_model import LastStep
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.walls import ROWS, clearances
@@ -57,6 +58,39 @@ def _allowed(gap, inverse_h):
     return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
+class Sheet(NamedTuple):
+    """What a last step writes down about the P pedestrians of a world, and the K pairs of them that could touch.
+
+    Attributes:
+        vx, vy: (P,) velocity, m/s. mind: (P,) whom it minds; NOTHING for who is recorded: nothing moves these off their way.
+        near: (P,) 1 where a wall is near, 2 a robot, 3 both. wall: (3, P) direction away from the wall, and distance, m.
+        worst: (3, P) of `note`; 0 at the beginning of a round.
+        pairs: (2, K) who. normals: (3, K) direction from the first to the second, and gap, m.
+        cell, fields: scratch.
+    """
+
+    vx: Floats
+    vy: Floats
+    mind: Ints
+    near: Ints
+    wall: Floats
+    worst: Floats
+    pairs: Ints
+    normals: Floats
+    cell: Ints
+    fields: Floats
+
+
+@part
+def sheet(slots, pairs):
+    """An empty sheet for P slots, with room for ``pairs`` pairs a slot."""
+    vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
+    wall, worst = np.empty((3, slots), np.float32), np.zeros((3, slots), np.float32)
+    mind, near, cell = np.empty(slots, np.int32), np.empty(slots, np.int32), np.empty(slots, np.int32)
+    who, normals = np.empty((2, pairs * slots), np.int32), np.empty((3, pairs * slots), np.float32)
+    return Sheet(vx, vy, mind, near, wall, worst, who, normals, cell, np.empty((ROWS, slots), np.float32))
+
+
 @hidden
 def note(worst, i, take, nx, ny):
     """Keep the contact for which somebody must give up most speed."""
@@ -65,13 +99,18 @@ def note(worst, i, take, nx, ny):
 
 
 @hidden
-def close_pairs(x, y, radius, active, count, vx, vy, h, pairs, normals):
-    """Write the pairs that could touch within the step, their directions and gaps; returns how many, at most the room there is."""
+def _reach(radius, active, count, vx, vy, h):
+    """Distance below which two could touch within a time ``h``, m."""
     largest, fastest = ZERO, ZERO
     for i in range(count):
         largest = max(largest, radius[i] if active[i] else ZERO)
         fastest = max(fastest, vx[i] * vx[i] + vy[i] * vy[i] if active[i] else ZERO)
-    reach = (largest + math.sqrt(fastest) * h) * np.float32(2.0)
+    return (largest + math.sqrt(fastest) * h) * np.float32(2.0)
+
+
+@hidden
+def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
+    """Write the pairs that are nearer than that, their directions and gaps; returns how many, at most the room there is."""
     reach2 = reach * reach
     found = 0
     for i in range(count - 1):
@@ -193,6 +232,29 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
 
 
 @hidden
+def at_walls(radius, count, s, inverse_h):
+    """Note what pedestrians give up for the nearest wall."""
+    for i in range(count):
+        if s.near[i] & 1:
+            nx, ny = s.wall[0, i], s.wall[1, i]
+            allowed = max(s.wall[2, i] - radius[i], ZERO) * inverse_h
+            note(s.worst, i, -(s.vx[i] * nx + s.vy[i] * ny) - allowed, -nx, -ny)
+
+
+@lean_inlined
+def reach_of(people, traits, w, horizon, s):
+    """Distance below which two could touch within a time, s."""
+    return _reach(traits.radius[w], people.active[w], traits.count[w], s.vx, s.vy, horizon)
+
+
+@lean_inlined
+def could_touch(people, traits, w, reach, s):
+    """Write the pairs that are nearer than that, m; returns how many."""
+    here = people.x[w], people.y[w], traits.radius[w], people.active[w]
+    return _close_pairs(*here, traits.count[w], reach, s.pairs, s.normals)
+
+
+@hidden
 def _near_robots(people, traits, robots, robot_traits, w, i, step):
     """Whether a robot is within a pedestrian's step."""
     for r in range(robots.x.shape[1]):
@@ -203,108 +265,96 @@ def _near_robots(people, traits, robots, robot_traits, w, i, step):
     return False
 
 
-@hidden
-def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
-    """Note what pedestrian i gives up for the nearest wall."""
-    distance, nx, ny = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
-    allowed = max(distance - traits.radius[w, i], ZERO) * inverse_h
-    note(worst, i, -(vx[i] * nx + vy[i] * ny) - allowed, -nx, -ny)
+@lean_inlined
+def begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s):
+    """Write down everybody's velocity, whom they mind, and what is near; returns whether anything is.
 
-
-@hidden
-def begin(
-    people, traits, replay, robots, robot_traits, clearance, number, minds, sees_robots, w, h, out_x, out_y, vx, vy, mind, near
-):  # fmt: skip
-    """Write everybody's velocity, whom they mind, and whether a wall (1) or a robot (2) is near; returns whether any is.
-
-    ``mind`` is that of a model's ``last_step``, and NOTHING for those who are recorded, whom nothing moves off their way.
+    ``clearance`` says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
     """
     pressed = False
     for i in range(traits.count[w]):
-        recorded = replay.last[w, i] >= replay.first[w, i]
-        whom = minds[number[w, i]]
-        mind[i] = whom % HEEDLESS if people.active[w, i] and not recorded else NOTHING
-        vx[i] = people.vx[w, i] if recorded else out_x[w, i]
-        vy[i] = people.vy[w, i] if recorded else out_y[w, i]
-        near[i] = 0
-        if mind[i] != NOTHING:
-            step = (math.sqrt(vx[i] * vx[i] + vy[i] * vy[i]) + PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
+        recorded, whom = replay.last[w, i] >= replay.first[w, i], minds[w, i]
+        s.mind[i] = whom % HEEDLESS if people.active[w, i] and not recorded else NOTHING
+        s.vx[i] = people.vx[w, i] if recorded else out_x[w, i]
+        s.vy[i] = people.vy[w, i] if recorded else out_y[w, i]
+        s.near[i] = 0
+        if s.mind[i] != NOTHING:
+            step = (math.sqrt(s.vx[i] * s.vx[i] + s.vy[i] * s.vy[i]) + PARTING + (_ASIDE + _BACK) * traits.speed[w, i]) * h
             if clearance[i] < traits.radius[w, i] + step:
-                near[i] = 1
-            if sees_robots and whom < HEEDLESS and _near_robots(people, traits, robots, robot_traits, w, i, step):
-                near[i] += 2
-            pressed = pressed or near[i] > 0
+                s.near[i] = 1
+                s.wall[2, i], s.wall[0, i], s.wall[1, i] = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
+            if sees & SEES_ROBOTS and whom < HEEDLESS and _near_robots(people, traits, robots, robot_traits, w, i, step):
+                s.near[i] += 2
+            pressed = pressed or s.near[i] > 0
     return pressed
 
 
 @hidden
-def give_up(worst, i, vx, vy):
-    """Take from a velocity what its worst contact asks for; returns whether there was one."""
-    if worst[0, i] <= ZERO:
-        return False
-    vx[i] -= worst[0, i] * worst[1, i]
-    vy[i] -= worst[0, i] * worst[2, i]
-    worst[0, i] = ZERO
-    return True
+def hand_over(mind, vx, vy, count, out_x, out_y):
+    """Write the velocities of those who mind anything."""
+    for i in range(count):
+        if mind[i] != NOTHING:
+            out_x[i], out_y[i] = vx[i], vy[i]
 
 
 @hidden
-def _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst):
+def give_up(worst, count, vx, vy):
+    """Take from the velocities what the worst contact of each asks for; returns whether there was one."""
+    taken = np.int32(0)
+    for i in range(count):
+        take = worst[0, i] > ZERO
+        vx[i] = vx[i] - worst[0, i] * worst[1, i] if take else vx[i]
+        vy[i] = vy[i] - worst[0, i] * worst[2, i] if take else vy[i]
+        worst[0, i] = ZERO
+        taken = np.int32(taken + np.int32(take))
+    return taken > 0
+
+
+@lean_inlined
+def _settle(people, traits, robots, robot_traits, w, found, pressed, h, s):
     """Rounds over the worst contact of each, and at last the walls."""
-    inverse_h, changed, turn = ONE / h, True, 0
+    inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
-        changed, turn = False, turn + 1
-        _among(pairs, normals, found, mind, vx, vy, inverse_h, worst)
-        for i in range(traits.count[w]):
-            if near[i] & 1:
-                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-            for r in range(robots.x.shape[1] if near[i] & 2 else 0):
-                if robots.active[w, r]:
-                    _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst)
-            changed = give_up(worst, i, vx, vy) or changed
-    for i in range(traits.count[w]):
-        if near[i] & 1:
-            _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-            give_up(worst, i, vx, vy)
+        turn += 1
+        _among(s.pairs, s.normals, found, s.mind, s.vx, s.vy, inverse_h, s.worst)
+        if pressed:
+            at_walls(traits.radius[w], count, s, inverse_h)
+            for i in range(count):
+                for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
+                    if robots.active[w, r]:
+                        _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
+        changed = give_up(s.worst, lanes(count), s.vx, s.vy)
+    if pressed:
+        at_walls(traits.radius[w], count, s, inverse_h)
+        give_up(s.worst, lanes(count), s.vx, s.vy)
 
 
 @kernel
 def hold_back(
-    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
+    dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
 ):  # fmt: skip
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
 
     Args:
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models.
-        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        number: (W, P) whose model moves a pedestrian.
+        minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
         people: at the beginning of the substep. goals: the waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
-    slots = people.x.shape[1]
-    pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
-    worst, mind, near = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.int32)
-    vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
-    cell, fields = np.empty(slots, np.int32), np.empty((ROWS, slots), np.float32)
+    s = sheet(people.x.shape[1], _PAIRS)
     for w in range(first, last):
         if clock.done[w]:
             continue
-        count, seen = traits.count[w], sees & SEES_ROBOTS
-        # Says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
-        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(count), cell, fields)
-        pressed = begin(
-            people, traits, replay, robots, robot_traits, clearance, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
-        )
-        found, here = 0, (people.x[w], people.y[w], traits.radius[w], people.active[w])
-        if sees & SEES_PEDESTRIANS:
-            found = close_pairs(*here, count, vx, vy, h, pairs, normals)
+        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(traits.count[w]), s.cell, s.fields)
+        pressed = begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s)
+        reach = reach_of(people, traits, w, h, s) if sees & SEES_PEDESTRIANS else ZERO
+        found = could_touch(people, traits, w, reach, s)
         if found == 0 and not pressed:
             continue
-        if _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
-            found = close_pairs(*here, count, vx, vy, h, pairs, normals)
-        _settle(people, traits, robots, robot_traits, maps, w, pairs, normals, found, mind, near, vx, vy, h, worst)
-        stop(pairs, normals, found, mind, vx, vy, ONE / h)
-        for i in range(count):
-            if mind[i] != NOTHING:
-                out_x[w, i], out_y[w, i] = vx[i], vy[i]
+        gives = _all_give_way(people, traits, goals, w, s.pairs, s.normals, found, s.mind, s.vx, s.vy)
+        if gives and reach_of(people, traits, w, h, s) != reach:
+            found = could_touch(people, traits, w, reach_of(people, traits, w, h, s), s)
+        _settle(people, traits, robots, robot_traits, w, found, pressed, h, s)
+        stop(s.pairs, s.normals, found, s.mind, s.vx, s.vy, ONE / h)
+        hand_over(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])

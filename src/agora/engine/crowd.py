@@ -119,6 +119,7 @@ class EngineCrowd:
         heedless = [HEEDLESS * (when == "never") for when in self._minding]
         whom = [MINDS.index(model.declares.last_step) for model in models]
         self._minds = np.array([a + b for a, b in zip(whom, heedless, strict=False)] or [0], np.int32)
+        self._whom: Ints = self._minds[self.number]
         self._chosen = np.zeros((2, worlds, slots), np.float32)
         between = [state.pedestrians(worlds, slots)] if self.substeps > 1 else []
         self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
@@ -173,6 +174,7 @@ class EngineCrowd:
             number, count = crowd.model[wrong[0]], len(self._models)
             raise InputError(f"pedestrian {crowd.id[wrong[0]]} has crowd model number {number}, of {count}; the first is 0")
         self.number[world, : len(crowd.id)] = crowd.model
+        self._whom[world] = self._minds[self.number[world]]
 
     def compute(self, now: int) -> list[Part]:
         """The models that are called once in a crowd period, reading generation ``now``."""
@@ -229,8 +231,7 @@ class EngineCrowd:
         if self._careful:
             minded = (
                 self._bits,
-                self._minds,
-                self.number,
+                self._whom,
                 people,
                 world.traits,
                 self.goals,

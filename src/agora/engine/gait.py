@@ -21,7 +21,7 @@ from agora.core.jit import hidden, inlined, lean_inlined, lean_kernel
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import Floats
 from agora.engine.careful import ALL, HEEDLESS
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 _TURNING = np.float32(1.7)  # rad/s, at most, of who walks
 _ON_THE_SPOT = np.float32(2.5)  # rad/s, of who stands
@@ -34,6 +34,7 @@ _HELD = np.float32(0.3)  # of the preferred speed, below which somebody is kept 
 _PATIENCE = np.float32(1.0)  # s
 _CALMING = np.float32(8.0)  # s
 _CLOSING_UP = np.float32(0.4)  # s, to the body ahead
+_CLOSE = np.float32(0.404)  # s, a hundredth more: who is farther ahead slows nobody
 _LANE = np.float32(0.65)  # of the bodies' width, in which a body is ahead
 _DOOR_LANE = np.float32(0.45)  # the same in front of a door, where people squeeze past each other
 _SHUFFLE = np.float32(0.2)  # m/s, at least, of who closes up
@@ -84,7 +85,7 @@ def _see_ways(people, traits, goals, ahead, gait, w):
     x, y, speed, radius = people.x[w], people.y[w], traits.speed[w], traits.radius[w]
     goal_x, goal_y, way_x, way_y, door = goals.x[w], goals.y[w], gait.way_x[w], gait.way_y[w], gait.door[w]
     to_x, to_y, beyond_x, beyond_y = ahead.x[w], ahead.y[w], ahead.beyond_x[w], ahead.beyond_y[w]
-    for i in range(x.size):
+    for i in range(lanes(traits.count[w])):
         dx, dy, tx, ty = goal_x[i] - x[i], goal_y[i] - y[i], to_x[i] - x[i], to_y[i] - y[i]
         distance = math.sqrt(dx * dx + dy * dy + _TINY)
         k = ONE / distance if distance > radius[i] and speed[i] > ZERO else ZERO
@@ -95,16 +96,23 @@ def _see_ways(people, traits, goals, ahead, gait, w):
 
 
 @lean_inlined
-def _is_met(people, traits, gait, w, i):
-    """Whether somebody ahead of pedestrian i, near it, goes another way or stands there."""
-    x, y, ux, uy = people.x[w, i], people.y[w, i], gait.way_x[w, i], gait.way_y[w, i]
-    for j in range(traits.count[w]):
-        px, py = people.x[w, j] - x, people.y[w, j] - y
-        if j == i or not people.active[w, j] or px * px + py * py > _NEAR * _NEAR or px * ux + py * uy < ZERO:
-            continue
-        if gait.way_x[w, j] * ux + gait.way_y[w, j] * uy <= ZERO:
-            return True
-    return False
+def _look(people, traits, gait, w, i, ex, ey, lane, close):
+    """How many meet pedestrian i, how many are ahead of it to (ex, ey), and how many of these could be nearer than ``close``, m.
+
+    Who is ahead, near it, and goes another way or stands there meets it. (One loop that vectorises: most people are far off.)
+    """
+    x, y, radius, active, way_x, way_y = people.x[w], people.y[w], traits.radius[w], people.active[w], gait.way_x[w], gait.way_y[w]
+    xi, yi, own, ux, uy = x[i], y[i], radius[i], way_x[i], way_y[i]
+    met, ahead, tight = np.int32(0), np.int32(0), np.int32(0)
+    for j in range(lanes(traits.count[w])):
+        px, py, reach = x[j] - xi, y[j] - yi, lane * (own + radius[j])
+        near = active[j] & (px * px + py * py <= _NEAR * _NEAR) & (px * ux + py * uy >= ZERO)
+        met = np.int32(met + np.int32(near & (way_x[j] * ux + way_y[j] * uy <= ZERO)))
+        along, across = px * ex + py * ey, px * ey - py * ex
+        inside = active[j] & (along > ZERO) & (along <= _LOOK) & (reach * reach - across * across > ZERO)
+        ahead = np.int32(ahead + np.int32(inside))
+        tight = np.int32(tight + np.int32(inside & (along < close + reach)))
+    return met, ahead, tight
 
 
 @lean_inlined
@@ -142,12 +150,16 @@ def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
     ex, ey = dx / distance, dy / distance
     slow = people.vx[w, i] * ex + people.vy[w, i] * ey < _HELD * s
     comes = distance > _THERE and s > ZERO
-    free = comes and not (sees & SEES_PEDESTRIANS and _is_met(people, traits, gait, w, i))
-    free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
-    held = gait.held[w, i]
-    lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE
-    room = _room(people, traits, w, i, ex, ey, lane) if free else ZERO
-    calming = h / (_CALMING if comes and room < _LOOK else _PATIENCE)
+    held, free, alone, room = gait.held[w, i], False, True, _LOOK
+    if comes:
+        lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE
+        met, ahead, tight = _look(people, traits, gait, w, i, ex, ey, lane, _CLOSE * s)
+        free = not (sees & SEES_PEDESTRIANS and met > 0)
+        free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
+        alone = free and ahead == 0
+        if free and tight > 0:
+            room = _room(people, traits, w, i, ex, ey, lane)
+    calming = h / (_PATIENCE if alone else _CALMING)
     held = min(held + h / _PATIENCE, ONE) if free and slow else max(held - calming, ZERO)
     gait.held[w, i] = held
     if free:
@@ -180,14 +192,14 @@ def _step(h, vx, vy, ax, ay, fastest, fx, fy):
 
 @lean_kernel
 def walk(
-    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first, last
+    dt, substeps, sees, minds, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first, last
 ):  # fmt: skip
     """Make steps of the velocities (W, P) that were chosen for pedestrians who mind each other.
 
     Args:
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        minds: (K,) for each crowd model whom its people mind. number: (W, P) whose model moves a pedestrian.
+        minds: (W, P) whom somebody minds, as in `agora.engine.careful`.
         people: at the beginning of the substep. goals: the waypoints that crowd models read.
         forced: (W, P) not 0 where a force from outside acts, which moves people as it likes.
         ahead: of `Ahead`. gait: of `Gait`, which is written.
@@ -199,16 +211,16 @@ def walk(
         _see_ways(people, traits, goals, ahead, gait, w)
         wx, wy, vx, vy, speed, held = out_x[w], out_y[w], people.vx[w], people.vy[w], traits.speed[w], gait.held[w]
         way_x, way_y, facing_x, facing_y = gait.way_x[w], gait.way_y[w], gait.facing_x[w], gait.facing_y[w]
-        steps = gait.steps[w]
-        for i in range(vx.size):
+        steps, count = gait.steps[w], lanes(traits.count[w])
+        for i in range(count):
             recorded = replay.last[w, i] >= replay.first[w, i]
-            mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[number[w, i]] % HEEDLESS == ALL
+            mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[w, i] % HEEDLESS == ALL
             steps[i] = ONE if mine else ZERO
             if mine and speed[i] == ZERO:  # a behaviour may turn who stands
                 facing_y[i], facing_x[i] = sincos(people.heading[w, i])
             if mine and (held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]):
                 _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy)
-        for i in range(vx.size):
+        for i in range(count):
             bx, by, fx, fy = _step(h, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i])
             mine = steps[i] > ZERO
             wx[i], wy[i] = bx if mine else wx[i], by if mine else wy[i]

@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from agora.core.jit import hidden, lean_kernel
+from agora.core.jit import inlined, lean_inlined, lean_kernel
+from agora.core.scalar import TWO, ZERO
 from agora.engine.pedestrian_kernels import next_waypoint
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 STANDS = np.float32(0.1)
 """m/s, below which somebody stands."""
@@ -21,36 +22,44 @@ ROOM = np.float32(0.2)
 """m, that people leave between bodies."""
 
 _STEP = np.float32(0.5)  # m
-_NEAR = np.float32(3.0)  # m, from the waypoint: no body is so large that one is a step away from it farther off
+_NEAR = np.float32(3.0)  # m, at most, from the waypoint
 
 
-@hidden
-def _is_in_the_way(waypoints, w, i, x, y, reach, jx, jy):
-    """Whether a body a step ahead, to which nobody comes nearer than ``reach``, m, keeps pedestrian i from its waypoint."""
-    k = waypoints.index[w, i]
-    dx, dy = jx - waypoints.list_x[w, i, k], jy - waypoints.list_y[w, i, k]
-    ax, ay = jx - x, jy - y
-    return (
-        math.sqrt(dx * dx + dy * dy) + waypoints.tolerance[w, i] < reach
-        and ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP)
-    )  # fmt: skip
+@inlined
+def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
+    """Whether a body a step ahead of (x, y), to which nobody comes nearer than ``reach``, m, keeps who is there from (tx, ty)."""
+    dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
+    return (math.sqrt(dx * dx + dy * dy) + tolerance < reach) & (ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP))
 
 
-@hidden
+@lean_inlined
 def _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Whether somebody whom pedestrian i sees stands on its waypoint."""
-    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + ROOM
-    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
-        vx, vy = people.vx[w, j], people.vy[w, j]
-        stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
-        if stands and _is_in_the_way(waypoints, w, i, x, y, own + traits.radius[w, j], people.x[w, j], people.y[w, j]):
-            return True
+    """Whether somebody whom pedestrian i sees stands on its waypoint. (The loop over people vectorises.)"""
+    k = waypoints.index[w, i]
+    tx, ty, tolerance = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], waypoints.tolerance[w, i]
+    x, y, vx, vy, radius, active = people.x[w], people.y[w], people.vx[w], people.vy[w], traits.radius[w], people.active[w]
+    xi, yi, own, taken = x[i], y[i], radius[i] + ROOM, np.int32(0)
+    for j in range(lanes(traits.count[w]) if sees & SEES_PEDESTRIANS else 0):
+        stands = (j != i) & active[j] & (vx[j] * vx[j] + vy[j] * vy[j] < STANDS * STANDS)
+        taken = np.int32(taken + np.int32(stands & _is_in_the_way(tx, ty, tolerance, xi, yi, own + radius[j], x[j], y[j])))
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
-        vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
-        stands = robots.active[w, r] and vx * vx + vy * vy < STANDS * STANDS
-        if stands and _is_in_the_way(waypoints, w, i, x, y, own + robot_traits.radius[w, r], robots.x[w, r], robots.y[w, r]):
+        ux, uy = robots.world_vx[w, r], robots.world_vy[w, r]
+        stands = robots.active[w, r] and ux * ux + uy * uy < STANDS * STANDS
+        reach = own + robot_traits.radius[w, r]
+        if stands and _is_in_the_way(tx, ty, tolerance, xi, yi, reach, robots.x[w, r], robots.y[w, r]):
             return True
-    return False
+    return taken > 0
+
+
+@lean_inlined
+def _widest(traits, robot_traits, w):
+    """Radius of the largest body, m."""
+    widest = ZERO
+    for i in range(traits.count[w]):
+        widest = max(widest, traits.radius[w, i])
+    for r in range(robot_traits.radius.shape[1]):
+        widest = max(widest, robot_traits.radius[w, r])
+    return widest
 
 
 @lean_kernel
@@ -65,11 +74,16 @@ def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, c
     for w in range(first, last):
         if clock.done[w]:
             continue
+        widest = _widest(traits, robot_traits, w)
         for i in range(traits.count[w]):
             k = waypoints.index[w, i]
             if waypoints.count[w, i] < 2 or not people.active[w, i]:
                 continue
             dx, dy = waypoints.list_x[w, i, k] - people.x[w, i], waypoints.list_y[w, i, k] - people.y[w, i]
-            near = dx * dx + dy * dy < _NEAR * _NEAR
-            if near and _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
+            far = min(TWO * (traits.radius[w, i] + ROOM + widest) + _STEP - waypoints.tolerance[w, i], _NEAR)
+            if (
+                far > ZERO
+                and dx * dx + dy * dy < far * far
+                and _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i)
+            ):
                 next_waypoint(traits, waypoints, clock, w, i, substep)

@@ -19,12 +19,27 @@ import math
 
 import numpy as np
 
-from agora.core.field import clearance_at
 from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.scalar import HALF, ONE, ZERO
-from agora.engine.careful import ALL, HEAD_ON, NEAR, NOTHING, PARTING, STOPPED, begin, close_pairs, give_up, note, stop, wish_of
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
-from agora.pedestrians.walls import ROWS, clearances
+from agora.engine.careful import (
+    ALL,
+    HEAD_ON,
+    NEAR,
+    PARTING,
+    STOPPED,
+    at_walls,
+    begin,
+    could_touch,
+    give_up,
+    hand_over,
+    note,
+    reach_of,
+    sheet,
+    stop,
+    wish_of,
+)
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, lanes
+from agora.pedestrians.walls import clearances
 
 _SOFT = np.float32(0.15)  # s
 _FORESIGHT = np.float32(1.5)  # substeps, at full speed, within which bodies touch
@@ -172,37 +187,28 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
     note(worst, i, vx[i] * nx + vy[i] * ny - max(_allowed(gap, inverse_h) - coming, -PARTING), nx, ny)
 
 
-@hidden
-def _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst):
-    """Note what pedestrian i gives up for the nearest wall."""
-    distance, nx, ny = clearance_at(maps, maps.index[w], people.x[w, i], people.y[w, i])
-    gap = max(distance - traits.radius[w, i], ZERO)
-    note(worst, i, -(vx[i] * nx + vy[i] * ny) - gap * inverse_h, -nx, -ny)
-
-
-@hidden
-def _settle(people, traits, robots, robot_traits, maps, gait, w, pairs, normals, order, found, mind, near, vx, vy, h, worst):
+@lean_inlined
+def _settle(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s):
     """Rounds over the worst contact of each, and at last the walls."""
-    inverse_h, changed, turn = ONE / h, True, 0
+    inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
-        changed, turn = False, turn + 1
-        _among(gait, w, pairs, normals, order, found, mind, vx, vy, inverse_h, worst, 2 * turn > _ROUNDS)
-        for i in range(traits.count[w]):
-            if near[i] & 1:
-                _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-            for r in range(robots.x.shape[1] if near[i] & 2 else 0):
-                if robots.active[w, r]:
-                    _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst)
-            changed = give_up(worst, i, vx, vy) or changed
-    for i in range(traits.count[w]):
-        if near[i] & 1:
-            _wall(people, traits, maps, w, i, vx, vy, inverse_h, worst)
-            give_up(worst, i, vx, vy)
+        turn += 1
+        _among(gait, w, s.pairs, s.normals, order, found, s.mind, s.vx, s.vy, inverse_h, s.worst, 2 * turn > _ROUNDS)
+        if pressed:
+            at_walls(traits.radius[w], count, s, inverse_h)
+            for i in range(count):
+                for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
+                    if robots.active[w, r]:
+                        _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
+        changed = give_up(s.worst, lanes(count), s.vx, s.vy)
+    if pressed:
+        at_walls(traits.radius[w], count, s, inverse_h)
+        give_up(s.worst, lanes(count), s.vx, s.vy)
 
 
 @kernel
 def hold_apart(
-    dt, substeps, sees, minds, number, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
+    dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
     first, last
 ):  # fmt: skip
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
@@ -210,38 +216,29 @@ def hold_apart(
     Args:
         dt: physics step, s; substeps: into which it is divided.
         sees: bits as for crowd models.
-        minds: (K,) for each crowd model ALL, ROBOTS or NOTHING. number: (W, P) whose model moves a pedestrian.
+        minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
         people: at the beginning of the substep. goals: the waypoints that crowd models read. gait: of `agora.engine.gait`.
     """
     h = dt / np.float32(substeps)
-    slots, horizon = people.x.shape[1], _FORESIGHT * h
-    pairs, normals = np.empty((2, _PAIRS * slots), np.int32), np.empty((3, _PAIRS * slots), np.float32)
-    order, body = np.empty(_PAIRS * slots, np.int32), np.empty((2, slots), np.float32)
-    worst, mind, near = np.zeros((3, slots), np.float32), np.empty(slots, np.int32), np.empty(slots, np.int32)
-    vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
-    cell, fields = np.empty(slots, np.int32), np.empty((ROWS, slots), np.float32)
+    horizon, s = _FORESIGHT * h, sheet(people.x.shape[1], _PAIRS)
+    order, body = np.empty(s.pairs.shape[1], np.int32), np.empty((2, people.x.shape[1]), np.float32)
     for w in range(first, last):
         if clock.done[w]:
             continue
-        count, seen = traits.count[w], sees & SEES_ROBOTS
-        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(count), cell, fields)
-        pressed = begin(
-            people, traits, replay, robots, robot_traits, clearance, number, minds, seen, w, h, out_x, out_y, vx, vy, mind, near
-        )
-        found, here = 0, (people.x[w], people.y[w], traits.radius[w], people.active[w])
-        if sees & SEES_PEDESTRIANS:
-            found = close_pairs(*here, count, vx, vy, horizon, pairs, normals)
+        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(traits.count[w]), s.cell, s.fields)
+        pressed = begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s)
+        reach = reach_of(people, traits, w, horizon, s) if sees & SEES_PEDESTRIANS else ZERO
+        found, pairs, normals = could_touch(people, traits, w, reach, s), s.pairs, s.normals
         if found == 0 and not pressed:
             continue
-        if _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
-            found = close_pairs(*here, count, vx, vy, horizon, pairs, normals)
+        passes = _all_pass(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy)
+        if passes and reach_of(people, traits, w, horizon, s) != reach:
+            found = could_touch(people, traits, w, reach_of(people, traits, w, horizon, s), s)
         _turn_shoulders(people, traits, gait, w, pairs, found, body)
         for k in range(found):
             i, j = pairs[0, k], pairs[1, k]
             order[k] = _ahead(people, traits, gait, w, i, j)
             normals[2, k] += traits.radius[w, i] - body[0, i] + traits.radius[w, j] - body[0, j]
-        _settle(people, traits, robots, robot_traits, maps, gait, w, pairs, normals, order, found, mind, near, vx, vy, h, worst)
-        stop(pairs, normals, found, mind, vx, vy, ONE / h)
-        for i in range(count):
-            if mind[i] != NOTHING:
-                out_x[w, i], out_y[w, i] = vx[i], vy[i]
+        _settle(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s)
+        stop(pairs, normals, found, s.mind, s.vx, s.vy, ONE / h)
+        hand_over(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])
