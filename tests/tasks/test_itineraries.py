@@ -154,6 +154,20 @@ def test_members_of_a_party_share_their_places_and_come_in_one_after_the_other()
             assert (gaps * members[0].speed >= 0.8).all()
 
 
+def test_a_party_on_its_way_walks_abreast_where_there_is_room():
+    parties = Itineraries(people=(9, 9), arrivals=0.0, groups=(0.0, 0.0, 1.0), purposes=Purposes(1.0, 0.0, 0.0, 0.0))
+    plane = Map.open((-3.2, 11.7), (22.8, 30.7))
+    aside = []
+    for episode in range(4):
+        made = Task(Surroundings(plane), plane, 0.25, 0.2, Stream(f"test/stage/{episode}", 3, "task"), People())
+        parties.place(made)
+        for group in range(3):
+            party = np.array([[*person.position, person.heading] for person in made.pedestrians if person.group == group])
+            across = np.array([-np.sin(party[0, 2]), np.cos(party[0, 2])])
+            aside.append(np.ptp(party[:, :2] @ across))
+    assert np.mean(np.array(aside) > 1.5) > 0.8, "two spacings of 0.8 m, but at the map's edge"
+
+
 def test_stays_have_the_median_that_was_asked_for():
     stream = Stream("stays", 1, "test")
     drawn_stays = [Stays(queue=40.0, spread=0.6).draw("queue", stream) for _ in range(4000)]

@@ -15,6 +15,8 @@ from agora.draft.task import Task
 from agora.errors import PlacementError
 from agora.maps.distance import inside_all
 from agora.maps.ways import along, length_of, way
+from agora.pedestrians.formations import row_place
+from agora.pedestrians.groups import Groups
 from agora.tasks.destinations import Destinations, Stop
 from agora.tasks.population import robot_places
 
@@ -251,15 +253,25 @@ class Errands:
         return max(walk / pace + sum(visit.stay for visit in route), 1.0)
 
     def _walk(self, people: list[dict[str, Any]], points: Doubles, done: float, rest: list[_Visit]) -> bool:
-        """Put a party on its way, in file."""
+        """Put a party on its way, abreast where there is room, else in file."""
         done = max(done, _FILE * (len(people) - 1))
-        places = [along(points, done - _FILE * k) for k in range(len(people))]
-        if not self._have_room(people, places):
+        file = [along(points, done - _FILE * k) for k in range(len(people))]
+        ahead = along(points, done + 0.1) - file[0]
+        row = self._row(people, file[0], ahead / max(math.hypot(*ahead), 1e-9))
+        between = np.add(row[:-1], row[1:]).reshape(-1, 2) / 2
+        abreast = self._task.allows(between, people[0]["radius"]).all() and self._have_room(people, row)
+        if not abreast and not self._have_room(people, file):
             return False
-        ahead = along(points, done + 0.1) - places[0]
+        places = row if abreast else file
         for person, place in zip(people, places, strict=True):
             self._add(person, place, rest, heading=math.atan2(ahead[1], ahead[0]))
         return True
+
+    def _row(self, people: list[dict[str, Any]], middle: Doubles, ahead: Doubles) -> list[Doubles]:
+        """Where the members of a party walk beside each other, as the behaviour `groups` has them walk."""
+        shape = (Groups.abreast, np.float32(Groups.spacing), np.float32(Groups.bend), np.float32(Groups.row_gap))
+        places = [row_place(k, len(people), *shape) for k in range(len(people))]
+        return [middle + float(front) * ahead + float(left) * np.array([-ahead[1], ahead[0]]) for front, left in places]
 
     def _stand(self, people: list[dict[str, Any]], visit: _Visit, left: float, rest: list[_Visit]) -> bool:
         """Put a party at a place where it stays for some more time, the others about the first."""
