@@ -56,10 +56,10 @@ def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, s
     except ImportError as error:
         raise missing("telling crowds apart needs", "scikit-learn", "validate") from error
 
-    counts = np.array([[len(rows) for rows in crowd] for crowd in test], np.float64).reshape(2, -1).T
-    right = np.zeros(counts.shape)
     if not all(sum(len(rows) for rows in crowd) for crowd in (*training, *test)):
-        return right[:0], counts[:0]
+        return np.zeros((0, 2)), np.zeros((0, 2))
+    counts = np.array([[len(rows) for rows in crowd] for crowd in test], np.float64).T
+    right = np.zeros(counts.shape)
     one, other = (np.concatenate(list(crowd)) for crowd in training)
     kind = np.repeat([0, 1], [len(one), len(other)])
     weight = np.where(kind == 0, 0.5 / len(one), 0.5 / len(other)) * len(kind)
